@@ -1,6 +1,6 @@
 """Juries of LLM judges.
 
-Importing this package loads nothing: each name is loaded when it is first used.
+Importing this package loads no further module: each name is loaded when it is first used.
 """
 
 from __future__ import annotations

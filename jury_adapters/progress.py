@@ -1,4 +1,4 @@
-"""A progress bar for batches, in a terminal or a notebook."""
+"""Progress bars for batches, in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def progress_bar(total: int | None = None, description: str = "judging") -> Callable[[int], None]:
-    """Return a callback for ``judge_many(..., progress=...)`` that draws a bar, in a terminal as in a notebook.
+    """Return a callback for ``judge_many(..., progress=...)`` that draws a bar, in a terminal or a notebook.
 
     Args:
-        total: number of cases; without it the bar counts without an end.
+        total: number of cases; without it, the bar has no end.
         description: the text before the bar.
 
     Raises:
@@ -39,7 +39,7 @@ def open_bar(total: int | None = None, description: str = "judging", *, leave: b
     Args:
         total: number of cases; None for a bar without an end.
         description: the text before the bar.
-        leave: whether the bar stays on the screen when it is closed.
+        leave: whether the bar stays on the screen after it is closed.
 
     Raises:
         ConfigurationError: tqdm is not installed.

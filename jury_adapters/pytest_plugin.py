@@ -1,6 +1,6 @@
-"""A pytest plugin: answers judged in tests, with failures that show who disagreed.
+"""Pytest plugin: answers judged in tests, with failures that show which jurors disagreed.
 
-Installed with the package; it does nothing until a test asks for the ``jury`` fixture::
+It is installed with the package, and does nothing until a test uses the ``jury`` fixture::
 
     def test_refunds(jury):                       # the jury of --jury, or of `jury = ` in the pytest configuration
         jury.check(question=Q, answer=ask(Q), contexts=DOCUMENTS)
@@ -9,11 +9,11 @@ Installed with the package; it does nothing until a test asks for the ``jury`` f
     def test_opening_hours(jury):
         jury.check(question=H, answer=ask(H))
 
-    def test_politeness(jury):                    # any jury will do: a file, a Judge, a function of a case
+    def test_politeness(jury):                    # any jury works: a file, a Judge, a function of a case
         jury.using("juries/polite.yaml").check(question=Q, answer=ask(Q), min_confidence=0.5)
 
-What the ``gates:`` of a jury file ask is asked in every test that it judges; a test's own conditions go before them. A
-test that is marked and passes without having asked its jury anything draws a warning.
+The ``gates:`` of a jury file apply to every test that it judges; a test's own conditions take precedence. A test that
+has the mark and passes without asking its jury causes a warning.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known, and start counting."""
+    """Register the mark, and start counting."""
     config.addinivalue_line("markers", _MARK)
     config.stash[_SESSION] = _Session(config)
 
@@ -68,12 +68,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 class JuryWarning(UserWarning):
-    """A test was meant to be judged and was not."""
+    """A test was meant to be judged, but was not."""
 
 
 @pytest.fixture
 def jury(request: pytest.FixtureRequest) -> JuryFixture:
-    """Judges the answers of this test; see :class:`JuryFixture`."""
+    """Return the jury that judges the answers of this test; see :class:`JuryFixture`."""
     session = request.config.stash[_SESSION]
     mark = request.node.get_closest_marker("jury")
     named = mark.args[0] if mark is not None and mark.args else None
@@ -84,11 +84,11 @@ def jury(request: pytest.FixtureRequest) -> JuryFixture:
 
 
 class JuryFixture:
-    """What the ``jury`` fixture gives: the jury of this test, and its conditions.
+    """Value of the ``jury`` fixture: the jury of this test, and its conditions.
 
     Attributes:
-        judge_object: the jury, or another Judge; None when the test names none (then use :meth:`using`).
-        conditions: what :meth:`check` asks beside PASS and the jury's own gates.
+        judge_object: the jury, or another Judge; None if the test does not name one (then use :meth:`using`).
+        conditions: the conditions of :meth:`check` in addition to PASS and the jury's own gates.
     """
 
     def __init__(
@@ -100,12 +100,12 @@ class JuryFixture:
         self._test = test
 
     def using(self, judge: JudgeLike | str | Path, **conditions: Any) -> JuryFixture:
-        """The same fixture with another jury, and further conditions.
+        """Return the same fixture with another jury, and further conditions.
 
         Args:
             judge: the path of a YAML file, relative to the test's folder or the root directory; a Judge; or a function
                 of a case.
-            **conditions: as in the mark; they go before those of the mark.
+            **conditions: as in the mark; they take precedence over those of the mark.
 
         >>> jury.using("strict.yaml", min_agreement=0.8).check(question=Q, answer=ask(Q))  # doctest: +SKIP
         """
@@ -115,7 +115,7 @@ class JuryFixture:
         return JuryFixture(found, {**self.conditions, **conditions}, self._session, self._test)
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
-        """Judge a case and count it; nothing is asserted."""
+        """Judge a case and count it, without an assertion."""
         __tracebackhide__ = True
         return self._judged(case, fields)[1]
 
@@ -127,9 +127,9 @@ class JuryFixture:
         Args:
             case: a Case, a question, or a mapping of fields.
             conditions: further conditions, as in ``verdict.require(...)``, as a mapping.
-            **fields: the fields of a Case; and conditions, which have other names. ``passed=False`` asks that it is
-                FAIL; with ``allow_undecided=True`` ABSTAIN and ERROR will do too. They go before those of the mark,
-                and those before the ``gates:`` of the jury file.
+            **fields: the fields of a Case; and conditions, whose names are different. ``passed=False`` requires FAIL;
+                ``allow_undecided=True`` also accepts ABSTAIN and ERROR. They take precedence over those of the mark,
+                and those over the ``gates:`` of the jury file.
 
         Returns:
             The judgment.
@@ -140,7 +140,7 @@ class JuryFixture:
         asked = {**(conditions or {}), **{name: value for name, value in fields.items() if name in _condition_names()}}
         _check_conditions(asked)
         found, judgment = self._judged(case, {name: value for name, value in fields.items() if name not in asked})
-        gates = getattr(self.judge_object, "gates", {})  # of juries only
+        gates = getattr(self.judge_object, "gates", {})  # only juries have gates
         unmet = _unmet(judgment, {"passed": True, **gates, **self.conditions, **asked})
         if unmet:
             pytest.fail(_explanation(found, judgment, unmet), pytrace=False)
@@ -164,7 +164,7 @@ class JuryFixture:
 
 @dataclass(slots=True)
 class _Sums:
-    """What was judged so far; plain values, so that it travels from a worker process to the main one."""
+    """Figures so far, as plain values, so that a worker process can send them to the main one."""
 
     counts: dict[str, int] = field(default_factory=dict)
     calls: int = 0
@@ -200,7 +200,7 @@ class _Sums:
 
 
 class _Session:
-    """The options of this run of pytest, and what was judged in it."""
+    """Options of this run of pytest, and the figures of its judgments."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -223,7 +223,7 @@ class _Session:
         return self._options
 
     def judge_of(self, named: object, folder: Path, where: str) -> Judge | None:
-        """The jury that a mark or a test names, else the one of this run."""
+        """Return the jury that a mark or a test names, else the one of this run."""
         from jury_adapters.core.errors import ConfigurationError
         from jury_adapters.core.given import judge_of
 
@@ -288,7 +288,7 @@ _SESSION = pytest.StashKey[_Session]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Warn of a test that names a jury, passes, and has not asked it: it would be green whatever the answer."""
+    """Warn of a test that names a jury, passes, and has not asked it: it would pass whatever the answer."""
     result = yield
     if item.nodeid not in item.config.stash[_SESSION].judged and any(mark.name == "jury" for mark in item.own_markers):
         forgot = "judged nothing" if "jury" in getattr(item, "fixturenames", ()) else "does not take the fixture `jury`"
@@ -298,21 +298,21 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """A worker process of pytest-xdist has ended: take over what it counted."""
+    """Add the figures of a worker process of pytest-xdist that has ended."""
     counted = getattr(node, "workeroutput", {}).get("jury_adapters")
     if counted:
         node.config.stash[_SESSION].sums.add(counted)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """In a worker process of pytest-xdist: hand over what was counted."""
+    """Send the figures of a worker process of pytest-xdist to the main process."""
     sent = getattr(session.config, "workeroutput", None)
     if sent is not None:
         sent["jury_adapters"] = asdict(session.config.stash[_SESSION].sums)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """What was judged in this run, what it cost, and where a person should look."""
+    """Print the verdicts and the cost of this run, and the tests that need review."""
     sums = config.stash[_SESSION].sums
     if sums.counts:
         terminalreporter.section("jury")
@@ -321,7 +321,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _misused(message: str) -> NoReturn:
-    """Fail the test with what its author has to mend, and without a traceback of ours."""
+    """Fail the test with a message for its author, without a traceback of this package."""
     __tracebackhide__ = True
     raise pytest.fail.Exception(message, pytrace=False) from None
 
@@ -356,12 +356,12 @@ def _unmet(judgment: Judgment, conditions: Mapping[str, Any]) -> list[str]:
         judgment = Verdict(judgment.status, error=judgment.error, reasoning=judgment.reasoning)
     try:
         return [gate.note for gate in check_gates(judgment, **conditions) if gate.result == "failed"]
-    except ConfigurationError as error:  # a value that the condition cannot have
+    except ConfigurationError as error:  # an invalid value of a condition
         _misused(str(error))
 
 
 def _explanation(case: Case, judgment: Judgment, unmet: list[str]) -> str:
-    """The failure, for somebody who has never seen this package."""
+    """Return the failure message, which presupposes no knowledge of this package."""
     from jury_adapters.core.render import visible
 
     lines = ["The jury's verdict does not meet what this test asks:"]

@@ -1,4 +1,4 @@
-"""Where verdicts on an application's runs can go: ready functions for ``on_verdict=``.
+"""Sinks for verdicts on an application's runs: functions for ``on_verdict=``.
 
 >>> handler = JuryCallbackHandler(jury, on_verdict=[log_verdicts(), otel_events()])  # doctest: +SKIP
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
 
 EVENT_NAME: Final = "gen_ai.evaluation.result"
-"""The name of the event in OpenTelemetry's conventions for generative AI."""
+"""Name of the event in OpenTelemetry's conventions for generative AI."""
 
 
 def log_verdicts(
@@ -29,17 +29,17 @@ def log_verdicts(
     level: int = logging.INFO,
     failure_level: int = logging.WARNING,
 ) -> Callable[[JudgedRun], None]:
-    """A sink that writes one line per verdict to a logger.
+    """Return a sink that writes one line per verdict to a logger.
 
-    The judged texts are not logged. The reasons are, on the same line, with what could forge a line of the log escaped.
-    The record also carries the fields ``run_id``, ``run_name``, ``jury_status``, ``jury_score`` and
+    The judged texts are not logged. The reasons are, on the same line, with characters that could forge a log line
+    escaped. The record also has the fields ``run_id``, ``run_name``, ``jury_status``, ``jury_score`` and
     ``jury_needs_review``.
 
     Args:
         logger: the logger, or its name; ``"jury_adapters.verdicts"`` by default.
-        level: of verdicts that are PASS or a label.
-        failure_level: of verdicts that are FAIL, or that a person should look at: undecided (ABSTAIN, ERROR), or the
-            jury asks for it.
+        level: the level of verdicts that are PASS or a label.
+        failure_level: the level of verdicts that are FAIL, or that need review: undecided ones (ABSTAIN, ERROR), and
+            those for which the jury asks for it.
 
     >>> handler = JuryCallbackHandler(jury, on_verdict=log_verdicts("quality"))  # doctest: +SKIP
     """
@@ -70,17 +70,17 @@ def log_verdicts(
 def otel_events(
     *, per_juror: bool = False, explanations: bool = True, logger_provider: LoggerProvider | None = None
 ) -> Callable[[JudgedRun], None]:
-    """A sink that emits an OpenTelemetry event ``gen_ai.evaluation.result`` per verdict.
+    """Return a sink that emits an OpenTelemetry event ``gen_ai.evaluation.result`` per verdict.
 
     The event has the attributes of the conventions: ``gen_ai.evaluation.name``, ``.score.value``, ``.score.label``,
-    ``.explanation``, ``gen_ai.conversation.id`` where the run has a thread, and ``error.type`` when the judge broke.
-    Beside them stand ``jury_adapters.run.id``, ``.run.name``, ``.agreement`` and ``.needs_review``. It belongs to the
-    span in which the run ended, when there was one.
+    ``.explanation``, ``gen_ai.conversation.id`` if the run has a thread, and ``error.type`` if the judge failed.
+    It also has ``jury_adapters.run.id``, ``.run.name``, ``.agreement`` and ``.needs_review``. It belongs to the
+    span in which the run ended, if there was one.
 
     Args:
         per_juror: whether each juror gets an event too.
         explanations: whether the reasons are sent; they may quote what was judged.
-        logger_provider: where to emit; the global one by default.
+        logger_provider: the destination of the events; by default the global provider.
 
     Raises:
         ConfigurationError: opentelemetry-api is not installed.
@@ -114,9 +114,9 @@ def otel_events(
 
 
 def note_span(metadata: MutableMapping[str, Any]) -> None:
-    """Note in a run's metadata which OpenTelemetry span is current, so that its verdict can be told to that span.
+    """Record the current OpenTelemetry span in a run's metadata, so that the run's verdict can be attached to it.
 
-    Costs nothing in a process that does not use OpenTelemetry.
+    This costs nothing in a process that does not use OpenTelemetry.
     """
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
@@ -165,5 +165,5 @@ def _label(judgment: Judgment) -> str:
 
 
 def _one_line(text: str) -> str:
-    """The text without what starts a new line or steers a terminal."""
+    """Return the text with characters escaped that start a new line or control a terminal."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

@@ -1,10 +1,10 @@
-"""For tests, ours and yours: models that answer by script, retries that do not sleep, short builders.
+"""Test helpers: models with scripted answers, retries that do not sleep, short builders.
 
     >>> from jury_adapters import ModelError
     >>> from jury_adapters.testing import ScriptedModel
     >>> model = ScriptedModel(["Answer: YES", ModelError("slow network", "timeout"), "Answer: NO"])
 
-Nothing here patches anything: a scripted model is a model, and goes wherever a model goes.
+No helper patches anything: a scripted model is a model, and works wherever a model works.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Line: TypeAlias = str | Reply | Exception
 
 @dataclass(frozen=True)
 class Call:
-    """One call a scripted model has received."""
+    """One call that a scripted model has received."""
 
     prompt: Prompt
     schema: Schema | None
@@ -36,13 +36,13 @@ class Call:
 
 @dataclass
 class ScriptedModel:
-    """A model that answers by script.
+    """Model with scripted answers.
 
     Attributes:
-        script: what to answer, call by call: a text, a :class:`Reply`, or an exception to raise. The last line is
-            repeated for ever. One answer alone is given for ever. Or a function of the prompt.
-        delay: seconds each answer takes.
-        usage: what each text answer is said to have taken.
+        script: the answers, call by call: texts, :class:`Reply` objects, or exceptions to raise. The last one is
+            repeated forever, and so is a single answer. Or a function of the prompt.
+        delay: the duration of each answer, in seconds.
+        usage: the usage reported for each text answer.
         model: the model's name.
         calls: every call so far.
 
@@ -91,7 +91,7 @@ class ScriptedModel:
 
 @contextmanager
 def no_waiting() -> Iterator[None]:
-    """Inside this block retries and rate limits do not sleep; how often they try stays the same.
+    """Disable the waits of retries and rate limits inside the block; the number of attempts does not change.
 
     >>> with no_waiting():
     ...     pass
@@ -105,7 +105,7 @@ def no_waiting() -> Iterator[None]:
 
 
 def a_case(**fields: Any) -> Case:
-    """A small complete RAG case; give fields to change it."""
+    """Return a small complete RAG case; keyword arguments change its fields."""
     defaults: dict[str, Any] = {
         "question": "What is the capital of France?",
         "answer": "Paris is the capital of France.",
@@ -115,12 +115,12 @@ def a_case(**fields: Any) -> Case:
 
 
 def passed(critic: str = "", **details: Any) -> Judgment:
-    """A PASS."""
+    """Return a PASS."""
     return Judgment(Status.PASS, critic=critic, **details)
 
 
 def failed(critic: str = "", **details: Any) -> Judgment:
-    """A FAIL."""
+    """Return a FAIL."""
     return Judgment(Status.FAIL, critic=critic, **details)
 
 
@@ -130,5 +130,5 @@ def abstained(critic: str = "", reasoning: str = "cannot say", **details: Any) -
 
 
 def errored(critic: str = "", error: str = "broken", **details: Any) -> Judgment:
-    """An ERROR."""
+    """Return an ERROR."""
     return Judgment(Status.ERROR, critic=critic, error=error, **details)

@@ -1,7 +1,8 @@
 """Table of the vendors of language models: one row per vendor, from which everything about the vendor is derived.
 
-Names and addresses of models, keys and their redaction, prices, model families, spans, ``jury doctor``, ``jury models``
-and the documentation read it. It is below all other modules, because the core redacts keys and knows families.
+It is the source for names and addresses of models, keys and their redaction, prices, model families, spans,
+``jury doctor``, ``jury models`` and the documentation. It depends on no other module, because the core redacts keys and
+uses families.
 """
 
 from __future__ import annotations
@@ -11,23 +12,23 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 ListPrice: TypeAlias = tuple[float, float] | tuple[float, float, float]
-"""US dollars per million tokens of input, of output, and, where it differs, of cached input."""
+"""US dollars per million tokens of input, of output, and, if it differs, of cached input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """Address and protocol of a vendor's models, and what else is known of the vendor.
+    """Address and protocol of a vendor's models, and other facts about the vendor.
 
     Attributes:
         base_url: the server. ``{}`` is replaced by the value of ``url_variable``, which must then be set.
-        key_variable: the environment variable that holds the key; None for a server of one's own, which takes any key
+        key_variable: the environment variable that holds the key; None for a self-hosted server, which accepts any key
             and costs nothing per token.
         token_parameter: the server's name for the limit on output tokens.
-        sdk: the SDK that speaks the server's protocol.
+        sdk: the SDK for the server's protocol.
         url_variable: the environment variable that overrides ``base_url``, or completes it.
         family: the family of the models that the vendor has trained itself; None if it only serves models of others.
         also_called: further names of the vendor: in model names, in names of classes and in messages of frameworks.
-        provider_name: the name in OpenTelemetry's conventions, if it is another one.
+        provider_name: the name in OpenTelemetry's conventions, if it is different.
         prices: list prices by the name of the model.
     """
 
@@ -118,4 +119,4 @@ VENDORS: dict[str, Vendor] = {
 VENDOR_NAMES: Mapping[str, str] = {
     called: name for name, vendor in VENDORS.items() for called in (name, *vendor.also_called)
 }
-"""Vendors by every name that they have."""
+"""Vendors by all of their names."""

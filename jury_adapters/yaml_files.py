@@ -1,8 +1,8 @@
-"""Reading of YAML: the one loader of jury files, rubrics, guarantees, prompt files and compared files.
+"""YAML loader of jury files, rubrics, guarantees, prompt files and compared files.
 
-A file holds plain values only: text, numbers, true, false, null, lists and mappings. The words are those of YAML 1.2,
-so ``YES``, ``NO``, ``on``, ``off`` and dates stay text. Keys are text, and a key that stands twice in one mapping is
-refused. Length, depth and number of values are bounded; an alias counts as all that it stands for.
+A file holds only plain values: text, numbers, true, false, null, lists and mappings. The special words are those of
+YAML 1.2, so ``YES``, ``NO``, ``on``, ``off`` and dates stay text. Keys are text, and a duplicate key in a mapping is
+refused. Length, depth and number of values are limited; an alias counts as all of its values.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Plain: TypeAlias = "str | int | float | bool | list[Plain] | dict[str, Plain] | 
 Where: TypeAlias = tuple[str | int, ...]
 
 _MOST_TEXT = 4_000_000  # characters
-_MOST_VALUES = 100_000  # a few lines of aliases can stand for billions of values
+_MOST_VALUES = 100_000  # a few lines of aliases can expand to billions of values
 _DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A YAML file, or YAML text, that has been read.
+    """YAML file, or YAML text, that has been read.
 
     Attributes:
         name: its name in messages: the path, or ``<text>``.
-        folder: relative paths in it start here.
+        folder: the base of relative paths in it.
         content: its values; None for an empty file.
         lines: the line of each value, by its place.
     """
@@ -46,7 +46,7 @@ class Source:
     lines: dict[Where, int]
 
     def problem(self, where: Where, message: str) -> str:
-        """Return a message that begins with file, line and place; nothing in it steers a terminal."""
+        """Return a message that begins with file, line and place; control characters in it are made visible."""
         path = path_text(where)
         return visible_lines(f"{self.name}, line {self.line(where)}: {path}{': ' if path else ''}{message}")
 
@@ -62,12 +62,12 @@ def read_source(path_or_text: str | Path, form: str, *, as_text: bool = False) -
 
     Args:
         path_or_text: a str with a line break or a ``: `` in it is text, anything else is a path.
-        form: what such a file holds, as a sentence; part of the message on a second document.
+        form: the expected contents of such a file, as a sentence; part of the message on a second document.
         as_text: whether values stay the text in the file, so that a version 1.10 does not become 1.1.
 
     Raises:
-        InputError: it cannot be read, or is not YAML of plain values. The message has the file, the line and what to
-            do.
+        InputError: it cannot be read, or is not YAML of plain values. The message has the file, the line and the
+            fix.
     """
     if isinstance(path_or_text, str) and ("\n" in path_or_text or ": " in path_or_text):
         name, folder, text = "<text>", Path(), path_or_text
@@ -81,7 +81,7 @@ def read_source(path_or_text: str | Path, form: str, *, as_text: bool = False) -
 
 
 def read_documents(text: str) -> list[Plain]:
-    """Read all documents of a YAML text that is data, not instructions to us: its merges (``<<``) are followed.
+    """Read all documents of a YAML text that is data and not configuration: its merges (``<<``) are resolved.
 
     Raises:
         InputError: as for :func:`read_source`; the message has no file.
@@ -103,7 +103,7 @@ def compose(text: str, name: str, form: str) -> yaml.Node | None:
 
 
 def path_text(where: Sequence[str | int]) -> str:
-    """Return a place as people write it: ``examples[1].fields.answer``."""
+    """Return a place in the usual notation: ``examples[1].fields.answer``."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in where).removeprefix(".")
 
 
@@ -121,7 +121,7 @@ def _text_of(path: Path) -> str:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where there is one
-    """The safe loader with the words of YAML 1.2: no ``yes``, no dates, no numbers in base 60."""
+    """Safe loader with the special words of YAML 1.2: no ``yes``, no dates, no numbers in base 60."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  it is yaml's own name
 
@@ -136,7 +136,7 @@ for _tag, _pattern, _starts in (
 
 
 def _nodes(text: str, name: str, form: str) -> list[yaml.Node]:
-    """Return the root nodes of the documents, after a look at length and depth: the composer recurses."""
+    """Return the root nodes of the documents, after a check of length and depth, because the composer recurses."""
     if len(text) > _MOST_TEXT:
         raise InputError(f"{name}{': ' * bool(name)}longer than {_MOST_TEXT} characters; write several files")
     if strange := Reader.NON_PRINTABLE.search(text):
@@ -159,7 +159,7 @@ def _nodes(text: str, name: str, form: str) -> list[yaml.Node]:
 
 
 def _plainly(error: yaml.MarkedYAMLError, text: str, form: str) -> str:
-    """Return what is wrong in the words of a person who writes such files; the parser speaks of tokens."""
+    """Return the error in terms of the file instead of the parser's tokens."""
     said = error.problem or error.context or ""
     mark = error.problem_mark
     if "<document start>" in said:
@@ -177,7 +177,7 @@ def _refused(name: str, line: int, message: str) -> InputError:
 
 @dataclass(slots=True)
 class _Reader:
-    """Turns YAML nodes into values and notes their lines."""
+    """Reader that converts YAML nodes to values and records their lines."""
 
     name: str
     as_text: bool = False
@@ -221,7 +221,7 @@ class _Reader:
         return {**merged, **values}
 
     def _merged(self, key: yaml.Node, node: yaml.Node, where: Where, depth: int) -> dict[str, Plain]:
-        """Return what the key ``<<`` adds to a mapping; of several mappings the first wins."""
+        """Return what the key ``<<`` adds to a mapping; of several mappings, the first takes precedence."""
         found: dict[str, Plain] = {}
         for one in node.value if isinstance(node, yaml.SequenceNode) else [node]:
             value = self.read(one, where, depth) if self.merging else None

@@ -1,7 +1,7 @@
-"""Juries that know how good they are: agreement, bias, rates, reliabilities, and cascades with a guarantee.
+"""Statistics of juries: agreement, biases, rates, reliabilities, and cascades with a guarantee.
 
-Importing this package loads nothing: each name is loaded when it is first used. All of it needs NumPy, which comes with
-the extra ``stats``: ``pip install "jury-adapters[stats]"``.
+Importing this package loads no further module: each name is loaded when it is first used. All of it needs NumPy, which
+comes with the extra ``stats``: ``pip install "jury-adapters[stats]"``.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ __all__ = [
 ]
 
 DRAWS = 1000
-"""The draws of a bootstrap wherever nobody says otherwise, so that all tools tell one interval of one file."""
+"""Default number of draws of a bootstrap, so that all tools give the same interval for the same file."""
 
 _HOMES = {
     "agreement": ("alpha", "cohen_kappa", "fleiss_kappa", "gwet_ac", "label_shares", "raw_agreement"),

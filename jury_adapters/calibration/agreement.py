@@ -1,7 +1,7 @@
-"""How much jurors agree over a batch: raw, and corrected for chance, each with its interval.
+"""Agreement of jurors over a batch: raw, and corrected for chance, each with its interval.
 
-No one coefficient is right for all data. Krippendorff's alpha and the kappas fall when nearly every vote is the same
-label (the prevalence paradox); Gwet's AC does not. So read them side by side, with the label shares.
+No single coefficient is right for all data. Krippendorff's alpha and the kappas fall if nearly every vote is the same
+label (the prevalence paradox); Gwet's AC does not. Read them together, with the label shares.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NO_VARIATION = "every vote is the same, so there is no chance to correct for"
 
 
 def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DEFAULT) -> Finding:
-    """Krippendorff's alpha with its bootstrap interval, over items, or over groups where there are any.
+    """Return Krippendorff's alpha with its bootstrap interval, over items, or over groups if there are any.
 
     Args:
         votes: the batch; items with fewer than two votes are left out.
@@ -46,11 +46,11 @@ def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DE
         resampling: number of draws and seed.
 
     Returns:
-        1 perfect, 0 as by chance, below 0 systematic disagreement; None without variation. Details: ``ratings``, and
+        1 is perfect, 0 is chance, below 0 is systematic disagreement; None without variation. Details: ``ratings``, and
         ``undefined_draws`` of the bootstrap.
 
     Raises:
-        ConfigurationError: a level that these votes do not allow.
+        ConfigurationError: the votes do not allow this level.
     """
     if level not in _LEVELS:
         raise ConfigurationError(unknown("level", level, _LEVELS))
@@ -76,16 +76,16 @@ def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DE
 
 
 def gwet_ac(votes: Votes, weights: Weights = "identity", *, resampling: Resampling = DEFAULT) -> Finding:
-    """Gwet's AC1 (identity weights) or AC2: agreement beyond chance that stays sensible when one label prevails.
+    """Return Gwet's AC1 (identity weights) or AC2: agreement beyond chance that stays sensible if one label prevails.
 
     Args:
         votes: the batch.
-        weights: how much credit near misses get: ``"identity"`` none (AC1), ``"linear"`` or ``"quadratic"`` by their
+        weights: the credit for near misses: ``"identity"`` none (AC1), ``"linear"`` or ``"quadratic"`` by their
             distance on the scale (AC2; needs an ordered scale).
         resampling: number of draws and seed.
 
     Returns:
-        1 perfect, 0 as by chance. Details: ``observed`` (weighted agreement) and ``by_chance``.
+        1 is perfect, 0 is chance. Details: ``observed`` (weighted agreement) and ``by_chance``.
     """
     if weights not in ("identity", "linear", "quadratic"):
         raise ConfigurationError(unknown("weights", weights, ("identity", "linear", "quadratic")))
@@ -100,9 +100,9 @@ def gwet_ac(votes: Votes, weights: Weights = "identity", *, resampling: Resampli
 
 
 def fleiss_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
-    """Fleiss' kappa: agreement of a panel beyond chance, chance being the labels' overall shares.
+    """Return Fleiss' kappa: agreement of a panel beyond chance, where chance is given by the labels' overall shares.
 
-    Items may have different numbers of votes; with the same number everywhere it is the textbook coefficient.
+    Items may have different numbers of votes; with the same number for all items, it is the textbook coefficient.
     """
 
     def by_chance(shares: Floats) -> Floats:
@@ -113,21 +113,21 @@ def fleiss_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
 
 
 def raw_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
-    """The mean over items of the share of agreeing pairs of votes; nothing is taken off for chance."""
+    """Return the mean over items of the share of agreeing pairs of votes, not corrected for chance."""
     agreement = _Agreement.of(votes, np.eye(len(votes.labels)))
     if not agreement.items:
         return undefined("raw agreement", 0, _NO_PAIRS)
     value = float(agreement.observed(agreement.whole)[0])
     interval, _ = agreement.smoothed.interval(resampling, agreement.observed)
     units = min(agreement.smoothed.units, agreement.items)
-    if value in (0, 1) and resampling.draws and units > 1:  # draws that hardly differ prove nothing of the next item
+    if value in (0, 1) and resampling.draws and units > 1:  # draws that hardly differ say nothing about further items
         interval = wilson(value * units, units)
     sentence = f"Two jurors picked at random give the same answer on {percent(value)} of the items."
     return Finding("raw agreement", value, agreement.items, interval, sentence, (*_skewed(votes), *agreement.few))
 
 
 def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
-    """Cohen's kappa of every pair of jurors, and their mean.
+    """Return Cohen's kappa of every pair of jurors, and their mean.
 
     Returns:
         The mean over the pairs for which kappa is defined. Details: ``jurors``; ``matrix`` of kappas and ``n`` of
@@ -169,7 +169,7 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
 
 
 def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
-    """How often each label was voted, the most frequent first. Details of each: ``votes``."""
+    """Return the share of each label among the votes, the most frequent first. Details of each: ``votes``."""
     counts = votes.counts().astype(np.float64)
     sums = summed(counts, votes.groups)
     total = counts.sum()
@@ -195,7 +195,7 @@ class _Agreement:
 
     Attributes:
         sums: per group: agreement, number of items with two votes, number of items with a vote, and label shares.
-        smoothed: the items, and those that only resamples have.
+        smoothed: the items, and those that exist only in resamples.
         items: number of items with two votes.
     """
 
@@ -205,7 +205,7 @@ class _Agreement:
 
     @classmethod
     def of(cls, votes: Votes, credit: Floats) -> _Agreement:
-        """Sum up the votes; credit is what a pair of labels counts."""
+        """Sum up the votes; ``credit`` is the value of each pair of labels."""
         labels = len(votes.labels)
         smoothed = Smoothed.of(votes.codes, votes.groups, labels)
         counts = counted(smoothed.codes, labels).astype(np.float64)
@@ -219,12 +219,12 @@ class _Agreement:
 
     @property
     def few(self) -> tuple[str, ...]:
-        """The warning that there are few items or groups."""
+        """Warning about few items or groups; empty if there are enough."""
         return few(self.items, self.smoothed.units)
 
     @property
     def whole(self) -> Floats:
-        """The weights that stand for the data as they are."""
+        """Weights that represent the data as they are."""
         return self.smoothed.as_voted
 
     def observed(self, weights: Floats) -> Floats:
@@ -277,12 +277,12 @@ class _Pairs:
         self._items = len(votes.codes)
 
     def shared(self) -> Ints:
-        """Jurors x jurors: how many items both answered."""
+        """Return jurors x jurors: the number of items that both answered."""
         answered = self._answered[: self._items].astype(np.int64)
         return answered.T @ answered
 
     def kappas(self, weights: Floats) -> Floats:
-        """Jurors x jurors x draws; NaN on the diagonal and where kappa is undefined."""
+        """Return jurors x jurors x draws; NaN on the diagonal and where kappa is undefined."""
         jurors = self._codes.shape[1]
         block = max(1, _WIDEST // (2 * len(self._labels) + 1))
         short = weights.astype(np.float32)  # whole numbers below 2**24: exact, and twice as fast
@@ -294,10 +294,10 @@ class _Pairs:
         return found
 
     def _with_others(self, weights: Shorts, one: int, others: slice) -> Floats:
-        """One juror's kappa with each of some others.
+        """Return one juror's kappa with each of some others.
 
-        It follows from how often either gave each label on the items that both answered, and how often they agreed:
-        of each pair that many columns, summed for all draws in one matrix product.
+        It follows from how often each gave each label on the items that both answered, and how often they agreed. Each
+        pair has that many columns, which are summed for all draws in one matrix product.
         """
         values = len(self._labels)
         left, right = self._codes[:, [one]], self._codes[:, others]
@@ -323,7 +323,7 @@ def _scale_for(votes: Votes, level: Level) -> Floats:
 
 
 def _credit(votes: Votes, weights: Weights) -> Floats:
-    """Labels x labels: 1 for the same label, down to 0 for those furthest apart."""
+    """Return labels x labels: 1 for the same label, down to 0 for the most distant ones."""
     if weights == "identity":
         return np.eye(len(votes.labels))
     if not votes.ordered:
@@ -342,7 +342,7 @@ def _share_of(sums: Floats, code: int) -> Callable[[Floats], Floats]:
 
 
 def _undefined(votes: Votes) -> str:
-    """Why agreement beyond chance cannot be told; empty when it can."""
+    """Return why agreement beyond chance is undefined; empty if it is defined."""
     counts = votes.answered.sum(axis=1)
     if not (counts >= 2).any():
         return _NO_PAIRS
@@ -366,7 +366,7 @@ def _skewed(votes: Votes) -> tuple[str, ...]:
 
 
 def _reading(value: float, interval: Interval | None) -> str:
-    """Return the sentence on alpha: Krippendorff's limits of 0.8 and 2/3, for the value and for what is sure of it."""
+    """Return the sentence on alpha, with Krippendorff's limits of 0.8 and 2/3 for the value and its lower bound."""
     low = value if interval is None else interval[0]
     if value < 0 or number(value) == number(0):
         return f"The jurors agree no more than chance would, {number(value)}"

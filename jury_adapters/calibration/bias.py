@@ -1,4 +1,4 @@
-"""Known leanings of judges: towards a place, towards their own answers, towards length."""
+"""Known biases of judges: position bias, self-preference, and verbosity bias."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _PREFERENCES = {"model": "self-preference", "family": "vendor preference"}
 
 
 def position_consistency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
-    """Per pairwise juror, how often it says the same in both orders, and which place it favours when it does not.
+    """Return, per pairwise juror, how often both orders give the same answer, and the position favoured otherwise.
 
     Args:
         votes: pairwise votes with both orders (``votes.orders``), labels ``A``, ``B`` and perhaps ``tie``.
-        resampling: used when items come in groups; else the interval is Wilson's.
+        resampling: used if items have groups; otherwise the interval is Wilson's.
 
     Returns:
-        The share of consistent items. Details: ``flips``; ``first_share``, the share of them that favour what was shown
-        first; ``p_value``, the exact binomial test of that against one half; with gold labels also ``accuracy`` (mean
-        of both orders, a tie counting one half) and ``accuracy_consistent``.
+        The share of consistent items. Details: ``flips``; ``first_share``, the share of flips that favour the candidate
+        shown first; ``p_value``, the exact binomial test of that share against one half; with gold labels also
+        ``accuracy`` (mean of both orders, with a tie as one half) and ``accuracy_consistent``.
 
     Raises:
-        ConfigurationError: no vote was asked in both orders, or labels other than A and B.
+        ConfigurationError: no vote was asked in both orders, or there are labels other than A and B.
     """
     if votes.orders is None or not {"A", "B"} <= set(votes.labels):
         raise ConfigurationError("position consistency needs pairwise votes (A, B) asked in both orders")
@@ -45,17 +45,18 @@ def position_consistency(votes: Votes, *, resampling: Resampling = DEFAULT) -> t
 def self_preference(
     votes: Votes, *, match: Literal["model", "family"] = "model", resampling: Resampling = DEFAULT
 ) -> tuple[Finding, ...]:
-    """Return for each juror whose model or vendor also wrote answers how much kinder than the others it is to them.
+    """Return, for each juror whose model or vendor also wrote answers, how much kinder than the others it is to them.
 
-    The difference in differences, within each gold label: (juror - others) on its own answers minus (juror - others) on
-    those of other models, a vote counting 1 for PASS and 0 otherwise, or as its number. Jurors that wrote the answer
-    themselves are no "others". Without gold labels there is one number over all items, which good answers can raise.
+    The value is the difference in differences, within each gold label: the juror's votes minus those of the others, on
+    its own answers, minus the same on the answers of other models. A vote counts 1 for PASS and 0 otherwise, or as its
+    number. Jurors that wrote the answer themselves are not among the others. Without gold labels, there is one number
+    over all items, which good answers can raise.
 
     Args:
-        votes: a batch whose items know their generator.
-        match: an answer is a juror's own when the same ``"model"`` wrote it, whatever vendor serves it
+        votes: a batch whose items have a known generator.
+        match: an answer is a juror's own if the same ``"model"`` wrote it, regardless of the vendor that serves it
             (``"openai:gpt-4o"`` is ``"gpt-4o"``). With ``"family"``, another model of its vendor wrote it: the finding
-            is then called *vendor preference*, and leaves out the answers of the juror's own model.
+            is then called *vendor preference*, and excludes the answers of the juror's own model.
         resampling: number of draws and seed; groups are drawn together.
 
     Returns:
@@ -63,7 +64,7 @@ def self_preference(
         and ``other`` (numbers of items).
 
     Raises:
-        ConfigurationError: labels without a PASS meaning (give ``pass_label``).
+        ConfigurationError: the labels have no PASS meaning (give ``pass_label``).
     """
     if match not in ("model", "family"):
         raise ConfigurationError(unknown("match", match, ("model", "family")))
@@ -86,21 +87,21 @@ def self_preference(
 
 
 def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
-    """Per juror, the rank correlation of its vote with the answer's length (of pairs: with the difference in length).
+    """Return, per juror, the rank correlation of its vote with the answer's length (or a pair's difference in length).
 
-    A vote counts as its number, or 1 for PASS and 0 otherwise; of pairs A is 1, B is 0 and a tie one half. Longer
-    answers can be better ones: ``gold_correlation`` says how people's labels go with length on the same items.
+    A vote counts as its number, or 1 for PASS and 0 otherwise; in pairs, A is 1, B is 0 and a tie is one half. Longer
+    answers can be better ones: ``gold_correlation`` is the correlation of human labels with length on the same items.
 
     Args:
-        votes: a batch whose items know their lengths.
-        resampling: number of draws and seed; ranks are taken once, and resampled with their items.
+        votes: a batch whose items have a known length.
+        resampling: number of draws and seed; ranks are computed once, and resampled with their items.
 
     Returns:
         Spearman's coefficient, from -1 to 1; above 0 longer answers do better. No interval below 30 items. Details:
         ``gold_correlation``.
 
     Raises:
-        ConfigurationError: labels without a PASS meaning (give ``pass_label``).
+        ConfigurationError: the labels have no PASS meaning (give ``pass_label``).
     """
     points, gold = _preferences(votes)
     return tuple(
@@ -109,7 +110,7 @@ def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Findin
 
 
 def binomial_p_value(hits: int, n: int) -> float:
-    """The exact two-sided test of a share against one half.
+    """Return the p value of the exact two-sided test of a share against one half.
 
     >>> binomial_p_value(9, 10)
     0.021484375
@@ -173,7 +174,7 @@ def _accuracies(votes: Votes, column: int, asked: Bools, flipped: Bools) -> dict
 
 
 def _wrote(votes: Votes, match: str) -> Bools:
-    """Items x jurors: whether the juror's model (or its family) wrote the answer."""
+    """Return items x jurors: whether the juror's model (or its family) wrote the answer."""
     models = [model or juror for juror, model in zip(votes.jurors, votes.models, strict=True)]
     if match == "model":
         known = [{model_name(model), model_name(juror)} for model, juror in zip(models, votes.jurors, strict=True)]
@@ -194,7 +195,7 @@ def _preference(
     if match == "family":
         mine, theirs = f"answers of its vendor ({family_of(votes.models[column] or juror)})", "those of other vendors"
     label = None if code is None else str(votes.labels[code])
-    rest = np.where(wrote, np.nan, points)  # nobody is a neutral judge of its own answer
+    rest = np.where(wrote, np.nan, points)  # a judge is not neutral about its own answers
     rest[:, column] = np.nan
     beside = points[:, column] - ratio_of(np.nansum(rest, axis=1), (~np.isnan(rest)).sum(axis=1).astype(np.float64))
     usable = ~np.isnan(beside) & (votes.gold == code if code is not None else True)
@@ -222,7 +223,7 @@ def _preference(
 
 
 def _preferences(votes: Votes) -> tuple[Floats, Floats]:
-    """Votes and gold labels as numbers in which more is better for the answer (of pairs, for the first)."""
+    """Return votes and gold labels as numbers in which more is better for the answer (in pairs, for the first one)."""
     if not votes.numeric and {"A", "B"} <= set(votes.labels) <= {"A", "B", "tie"}:
         worth = np.array([{"A": 1.0, "B": 0.0, "tie": 0.5}[str(label)] for label in votes.labels])
         votes_as, gold = (np.where(codes == MISSING, np.nan, worth[codes]) for codes in (votes.codes, votes.gold))
@@ -277,14 +278,14 @@ def _correlation(sums: Floats) -> Callable[[Floats], Floats]:
 
 
 def mid_ranks(values: Floats) -> Floats:
-    """Ranks from 1; equal values share the middle of theirs."""
+    """Return ranks from 1; equal values share the mean of their ranks."""
     _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = counts.cumsum()
     return np.asarray((ends - (counts - 1) / 2)[position], dtype=np.float64)
 
 
 def _whether(interval: Interval | None, n: int) -> str:
-    """Whether chance explains a leaning; of a few items draws know too little, so that it is left open."""
+    """Return whether chance explains a bias; with few items it is left open, because draws tell too little."""
     if n < FEW_ITEMS:
         return TOO_FEW
     if interval is None:

@@ -1,6 +1,6 @@
 """Exact binomial tails and bounds, without SciPy.
 
-Everything rests on one identity: for ``X ~ Bin(n, p)`` the lower tail is a regularised incomplete beta function,
+Everything is based on one identity: for ``X ~ Bin(n, p)``, the lower tail is a regularised incomplete beta function,
 ``P(X <= k) = I_{1-p}(n - k, k + 1)`` (Abramowitz and Stegun, 26.5.24). Tests compare it with direct sums in rational
 numbers.
 """
@@ -20,11 +20,11 @@ _UNSURE = 1e-6  # a sum of many terms that is closer than this to a level is com
 
 
 def binomial_cdf(k: int, n: int, p: float) -> float:
-    """The probability of at most ``k`` errors among ``n`` independent items, each wrong with probability ``p``.
+    """Return the probability of at most ``k`` errors among ``n`` independent items, each wrong with probability ``p``.
 
     Args:
-        k: errors; below 0 the answer is 0, from ``n`` on it is 1.
-        n: items, from 0.
+        k: number of errors; the result is 0 below 0, and 1 from ``n`` upwards.
+        n: number of items, from 0.
         p: probability of an error, 0..1.
 
     >>> round(binomial_cdf(1, 10, 0.1), 6)
@@ -41,7 +41,7 @@ def binomial_cdf(k: int, n: int, p: float) -> float:
 
 
 def binomial_pmf(k: int, n: int, p: float) -> float:
-    """The probability of exactly ``k`` errors among ``n`` independent items, each wrong with probability ``p``.
+    """Return the probability of exactly ``k`` errors among ``n`` independent items, each wrong with probability ``p``.
 
     >>> round(binomial_pmf(1, 10, 0.1), 6)
     0.38742
@@ -54,15 +54,15 @@ def binomial_pmf(k: int, n: int, p: float) -> float:
 
 
 def upper_bound(errors: int, n: int, delta: float) -> float:
-    """The one-sided Clopper-Pearson upper bound of an error rate: the largest rate that ``errors`` of ``n`` leave open.
+    """Return the one-sided Clopper-Pearson upper bound of an error rate, after ``errors`` of ``n``.
 
     It is the ``p`` with ``P(Bin(n, p) <= errors) = delta``, that is ``Beta^-1(1 - delta; errors + 1, n - errors)``
     (Clopper and Pearson 1934). The true rate is above it with probability ``delta`` at most.
 
     Args:
-        errors: errors seen, 0..n.
-        n: independent items; without any, everything is possible and the bound is 1.
-        delta: the probability that the bound may be wrong, 0..1, both excluded.
+        errors: number of observed errors, 0..n.
+        n: number of independent items; without any, the bound is 1.
+        delta: the probability that the bound may be wrong, strictly between 0 and 1.
 
     >>> round(upper_bound(0, 30, 0.1), 4)
     0.0739
@@ -75,7 +75,7 @@ def upper_bound(errors: int, n: int, delta: float) -> float:
     low, high = 0.0, 1.0
     while True:
         middle = (low + high) / 2
-        if middle in (low, high):  # neighbours: no float lies between them
+        if middle in (low, high):  # neighbours: there is no float between them
             return high
         if binomial_cdf(errors, n, middle) > delta:
             low = middle
@@ -84,7 +84,7 @@ def upper_bound(errors: int, n: int, delta: float) -> float:
 
 
 def fewest_items(alpha: float, delta: float) -> int:
-    """How many items without a single error show a rate of at most ``alpha``: ``ceil(ln delta / ln(1 - alpha))``.
+    """Return the number of error-free items that show a rate of at most ``alpha``: ``ceil(ln delta / ln(1 - alpha))``.
 
     >>> fewest_items(0.1, 0.1)
     22
@@ -92,19 +92,19 @@ def fewest_items(alpha: float, delta: float) -> int:
     check_level(alpha, "alpha")
     check_level(delta, "delta")
     items = ceil(log(delta) / log1p(-alpha))
-    return items if binomial_cdf(0, items, alpha) <= delta else items + 1  # the logarithms round
+    return items if binomial_cdf(0, items, alpha) <= delta else items + 1  # the logarithms are rounded
 
 
 @lru_cache(maxsize=64)
 def most_errors(n: int, alpha: float, delta: float) -> Ints:
-    """For each number of items 0..n the most errors at which ``P(Bin(items, alpha) <= errors) <= delta`` still holds.
+    """Return, for each number of items 0..n, the most errors with ``P(Bin(items, alpha) <= errors) <= delta``.
 
-    A table makes the test of many thresholds one comparison. -1 where not even zero errors suffice.
+    The table reduces the test of many thresholds to one comparison. It has -1 where even zero errors do not suffice.
     """
     _check(n, alpha)
     check_level(delta, "delta")
     table = np.empty(n + 1, dtype=np.int64)
-    allowed, tail = -1, 1.0  # the tail is P(Bin(items, alpha) <= allowed + 1), summed up item by item
+    allowed, tail = -1, 1.0  # the tail is P(Bin(items, alpha) <= allowed + 1), updated item by item
     for items in range(n + 1):
         if items:
             tail -= alpha * binomial_pmf(allowed + 1, items - 1, alpha)
@@ -114,7 +114,7 @@ def most_errors(n: int, alpha: float, delta: float) -> Ints:
             allowed += 1
             tail += binomial_pmf(allowed + 1, items, alpha)
         table[items] = allowed
-    table.flags.writeable = False  # it is shared
+    table.flags.writeable = False  # the cached table is shared
     return table
 
 
@@ -122,7 +122,7 @@ def check_level(value: float, what: str) -> None:
     """Refuse a risk or probability that is not strictly between 0 and 1.
 
     Raises:
-        ConfigurationError: it is not.
+        ConfigurationError: the value is not.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
         raise ConfigurationError(f"{what} lies strictly between 0 and 1, not {value!r}")

@@ -1,4 +1,4 @@
-"""Juries as arithmetic on recorded votes: what a panel and rule would have said, fitted on other folds."""
+"""Candidate juries as arithmetic on recorded votes: their answers, computed with weights from other folds."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Rule: TypeAlias = Literal["majority", "weighted", "bayes", "k_veto", "cascade"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A panel and how it decides; see :class:`jury_adapters.calibration.suggesting.Suggestion`."""
+    """Panel with its rule; see :class:`jury_adapters.calibration.suggesting.Suggestion`."""
 
     panel: tuple[str, ...]
     rule: Rule
     final: str | None = None
 
     def built(self, judges: Mapping[str, Judge], votes: Votes) -> Jury:
-        """The jury, with weights learned from these votes."""
+        """Return the jury, with weights learned from these votes."""
         members = [judges[name] for name in self.panel]
         known = votes.panel(self.panel)
         match self.rule:
@@ -49,12 +49,12 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Evidence:
-    """What every vote is worth, learned from the folds that its item is not in.
+    """Value of every vote, learned from the folds that do not contain its item.
 
     Attributes:
-        votes: codes 0 (FAIL), 1 (PASS) and -1, with gold.
-        folds: per item.
-        prior: per item the log-odds of PASS before any vote.
+        votes: codes 0 (FAIL), 1 (PASS) and -1, with gold labels.
+        folds: the fold of each item.
+        prior: per item, the log-odds of PASS before any vote.
         odds: items x jurors: the log-odds of PASS that the vote adds under Bayes.
         weight: items x jurors: the weight of the vote, negative for FAIL.
     """
@@ -67,7 +67,7 @@ class Evidence:
 
     @classmethod
     def of(cls, votes: Votes, folds: Ints) -> Evidence:
-        """Fit on all folds but one, for each."""
+        """Fit for each fold on all other folds."""
         prior = np.zeros(len(votes.items))
         odds, weight = np.zeros(votes.codes.shape), np.zeros(votes.codes.shape)
         for fold in np.unique(folds):
@@ -83,7 +83,7 @@ class Evidence:
         return cls(votes, folds, prior, odds, weight)
 
     def predict(self, candidate: Candidate) -> Ints:
-        """Per item what the jury would have said; -1 for ABSTAIN."""
+        """Return what the jury would have decided per item; -1 for ABSTAIN."""
         at = self._positions(candidate.panel)
         codes = self.votes.codes[:, at]
         voted = (codes != MISSING).any(axis=1)
@@ -106,7 +106,7 @@ class Evidence:
         return np.where(self._split(candidate.panel), last, said)
 
     def escalated(self, panel: tuple[str, ...]) -> float:
-        """The share of the items on which the panel is not unanimous."""
+        """Return the share of the items on which the panel is not unanimous."""
         return float(self._split(panel).mean())
 
     def _split(self, panel: tuple[str, ...]) -> Bools:

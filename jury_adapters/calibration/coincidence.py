@@ -11,7 +11,7 @@ from jury_adapters.calibration.types import MISSING, Floats, Ints, counted
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.errors import ConfigurationError
 
-_WIDEST = 32  # up to so many values, the items' coincidence matrices are kept whole
+_WIDEST = 32  # up to this number of values, the items' coincidence matrices are stored in full
 _BLOCK = 512
 
 
@@ -20,15 +20,15 @@ def alpha_of_weights(codes: Ints, scale: Floats, groups: Ints, level: Level) -> 
 
     Args:
         codes: items x jurors, positions in the scale, -1 for no vote; every item has two votes or more.
-        scale: the values in ascending order (for nominal votes any numbers).
+        scale: the values in ascending order (for nominal votes, any numbers).
         groups: one number per item.
-        level: how far apart two votes are.
+        level: the level of measurement, which defines the distance of two votes.
 
     Returns:
-        From weights (draws x groups) to one alpha per draw; NaN where the draw has no variation.
+        A function from weights (draws x groups) to one alpha per draw; NaN if the draw has no variation.
 
-    Only the ordinal distance depends on how often each value occurs, and so on the draw. For the other levels an item's
-    own disagreement is one number, and the expected disagreement follows from how often each value was drawn.
+    Only the ordinal distance depends on how often each value occurs, and so on the draw. For the other levels, an
+    item's own disagreement is one number, and the expected disagreement follows from how often each value was drawn.
     """
     if level == "ordinal":
         return (_ordinal if len(scale) <= _WIDEST else _ordinal_by_draw)(codes, len(scale), groups)
@@ -60,9 +60,9 @@ def _alpha(n: Floats, observed: Floats, expected: Floats) -> Floats:
 
 
 def _interval(codes: Ints, scale: Floats, groups: Ints) -> Callable[[Floats], Floats]:
-    """Squared differences need no pairs: twice (n sum of squares - square of the sum)."""
+    """Return alpha for intervals; squared differences need no pairs: twice (n sum of squares - square of the sum)."""
     answered = codes != MISSING
-    centred = scale - scale[codes[answered]].mean()  # the same differences, and squares that do not drown them
+    centred = scale - scale[codes[answered]].mean()  # the same differences, and squares of the same magnitude
     points = np.where(answered, centred[codes], 0.0)
     votes, total, squares = answered.sum(axis=1), points.sum(axis=1), (points**2).sum(axis=1)
     observed = 2 * np.maximum(votes * squares - total**2, 0.0) / (votes - 1)
@@ -95,7 +95,7 @@ def _ordinal(codes: Ints, values: int, groups: Ints) -> Callable[[Floats], Float
 
 
 def _ordinal_by_draw(codes: Ints, values: int, groups: Ints) -> Callable[[Floats], Floats]:
-    """For scores with many values, where a matrix of values x values per item would not fit."""
+    """Return ordinal alpha for scores with many values, for which a matrix per item would not fit into memory."""
     answered = codes != MISSING
     votes = answered.sum(axis=1)
     group = np.unique(groups, return_inverse=True)[1]
@@ -115,12 +115,12 @@ def _ordinal_by_draw(codes: Ints, values: int, groups: Ints) -> Callable[[Floats
 
 
 def _relative(one: Floats, other: Floats) -> Floats:
-    """Squared relative difference; two zeros do not differ."""
+    """Return the squared relative difference; two zeros do not differ."""
     return np.nan_to_num(ratio_of(one - other, one + other)) ** 2
 
 
 def _ratio_pairs(codes: Ints, scale: Floats) -> Floats:
-    """Per item the sum of the distances of all its ordered pairs of votes."""
+    """Return, per item, the sum of the distances of all its ordered pairs of votes."""
     apart = np.zeros(len(codes))
     points = np.where(codes == MISSING, np.nan, scale[codes])
     for juror in range(1, codes.shape[1]):
@@ -139,5 +139,5 @@ def _ratio_expected(drawn: Floats, scale: Floats) -> Floats:
 
 
 def _no_noise(difference: Floats, size: Floats) -> Floats:
-    """Zero where a difference of two large numbers is no more than their rounding."""
+    """Return zero where a difference of two large numbers does not exceed their rounding errors."""
     return np.where(difference > 1e-12 * np.abs(size), difference, 0.0)

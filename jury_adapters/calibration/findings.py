@@ -1,4 +1,4 @@
-"""What an analysis found: a number, how sure it is, and what it means in plain words."""
+"""Result of an analysis: a number, its interval, and its meaning in plain words."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Finding:
     """One result of an analysis.
 
     Attributes:
-        name: what was measured, in the field's term: ``"krippendorff alpha (nominal)"``.
-        value: the number; None when it is undefined, and then ``reason`` says why.
-        n: how many items it rests on.
-        interval: the 95 % interval, or None when there is none.
-        sentence: what it means, for a reader without statistics.
-        warnings: sentences on where the number misleads.
+        name: the measure, in the field's term: ``"krippendorff alpha (nominal)"``.
+        value: the number; None if it is undefined, and then ``reason`` says why.
+        n: the number of items behind it.
+        interval: the 95 % interval, or None if there is none.
+        sentence: the meaning, for a reader without statistics.
+        warnings: sentences on how the number may mislead.
         reason: why there is no value; empty otherwise.
-        subject: whom it is about, such as a juror's name; empty for the panel.
-        details: further numbers, as JSON values; each function says which.
+        subject: the subject, such as a juror's name; empty for the panel.
+        details: further numbers, as JSON values; the docstring of each function lists them.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Finding:
     details: Mapping[str, JsonValue] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """JSON values, without the fields that hold nothing; an undefined value stays, as null."""
+        """Return JSON values without the empty fields; an undefined value is included as null."""
         data: dict[str, JsonValue] = {"name": self.name, "value": self.value, "n": self.n}
         rest: dict[str, JsonValue] = {
             "subject": self.subject,
@@ -62,28 +62,28 @@ class Finding:
 
 
 def undefined(name: str, n: int, reason: str, *, subject: str = "", warnings: Sequence[str] = ()) -> Finding:
-    """A finding without a value, and why."""
+    """Return a finding without a value, with the reason."""
     sentence = f"There is no number to give: {reason}."
     return Finding(name, None, n, sentence=sentence, reason=reason, subject=subject, warnings=tuple(warnings))
 
 
 def number(value: float | None) -> str:
-    """Return a number with three decimals and without the sign of a zero, and ``none`` where there is none."""
+    """Return a number with three decimals and without the sign of a zero; ``none`` for None."""
     return "none" if value is None else f"{round(value, 3) + 0.0:.3f}"
 
 
 def signed(value: float | None) -> str:
-    """Return a difference with three decimals and its sign, and ``none`` where there is none."""
+    """Return a difference with three decimals and its sign; ``none`` for None."""
     return "none" if value is None else f"{round(value, 3) + 0.0:+.3f}"
 
 
 def span(interval: Interval | None) -> str:
-    """An interval for reading, after the number it belongs to."""
+    """Return an interval as text, to follow its number."""
     return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
 class FewItems(str):
-    """The warning that a number rests on few items; it knows on how many.
+    """Warning that a number is based on few items, with their number.
 
     >>> FewItems.of(3)
     'it rests on 3 items only, so it can move a lot with the next few'
@@ -95,14 +95,14 @@ class FewItems(str):
 
     @classmethod
     def of(cls, items: int) -> Self:
-        """The warning of so many items."""
+        """Return the warning for this number of items."""
         warning = cls(f"it rests on {counted(items, 'item')} only, so it can move a lot with the next few")
         warning.items = items
         return warning
 
 
 def few(items: int, groups: int | None = None) -> tuple[str, ...]:
-    """The warning that an analysis rests on little; empty when it does not."""
+    """Return the warning that an analysis is based on few items or groups; empty if it is not."""
     if items < FEW_ITEMS:
         return (FewItems.of(items),)
     if groups is not None and groups < FEW_ITEMS:

@@ -11,7 +11,7 @@ from jury_adapters.core.human_labels import human_label
 from jury_adapters.core.judge import CaseLike
 
 FEWEST_LABELS = 30
-"""A handful of cases proves little of those to come, whatever a test says of them; fewer than this promise nothing."""
+"""Smallest number of labelled cases for a guarantee; fewer say little about future cases, whatever a test says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> Label
             False are PASS and FAIL.
 
     Raises:
-        ContradictingLabels: copies of an item have different labels. Leaving such an item out would leave a batch of
-            items that are easier than those to come.
+        ContradictingLabels: copies of an item have different labels. Without such items, the batch would be easier
+            than future ones.
     """
     cases: list[Case] = []
     truths: list[str] = []

@@ -1,4 +1,4 @@
-"""Rates at which calibrations of the same sizes grant a guarantee, and their meaning for a guarantee at hand."""
+"""Rates at which calibrations of the same sizes grant a guarantee, and their meaning for a given guarantee."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class GrantRates(NamedTuple):
 
     Attributes:
         if_false: rate for a jury whose agreement is just below the target, whatever its confidence, so that each
-            guarantee granted is false, in 0..1. It is ``delta`` at most, but for the luck of the simulation.
-        as_seen: rate for a jury that errs as often as this one did, in 0..1.
+            granted guarantee is false, in 0..1. It is at most ``delta``, apart from the error of the simulation.
+        as_seen: rate for a jury with the error rate of this one, in 0..1.
         runs: number of simulated calibrations for each.
-        good_enough: whether the jury seems to keep the target, at the strictest or the most lenient threshold tested.
+        good_enough: whether the jury seems to reach the target, at the strictest or the most lenient threshold tested.
     """
 
     if_false: float
@@ -25,9 +25,9 @@ class GrantRates(NamedTuple):
 
     @property
     def lucky(self) -> float | None:
-        """Share of the guarantees granted that are false where juries of both kinds are equally common.
+        """Share of granted guarantees that are false if juries of both kinds are equally common.
 
-        None where neither kind is granted any. Where the jury itself does not seem good enough, all of them are.
+        It is None if no guarantee is granted to either kind. If the jury itself does not seem good enough, it is 1.
         """
         if not self.good_enough:
             return 1.0
@@ -35,7 +35,7 @@ class GrantRates(NamedTuple):
         return self.if_false / both if both else None
 
     def sentence(self, agreement: float) -> str:
-        """Return what the rates mean for a guarantee of this agreement."""
+        """Return the meaning of the rates for a guarantee of this agreement."""
         told = (
             f"Of {self.runs:,} simulated calibrations like this one, {percent(self.if_false)} grant the guarantee to a "
             f"jury that agrees on just less than {percent(agreement)}, and {percent(self.as_seen)} grant it to a jury "

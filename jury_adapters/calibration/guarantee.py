@@ -1,4 +1,4 @@
-"""Cascades with a promise: of the cases they decide, at least so many agree with people."""
+"""Cascades with a guarantee: at least a given share of the cases that they decide agrees with human labels."""
 
 from __future__ import annotations
 
@@ -35,39 +35,39 @@ Groups: TypeAlias = "str | Callable[[Case], object]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
-    """What a calibrated cascade promises, and on what the promise rests.
+    """Guarantee of a calibrated cascade, with the figures behind it.
 
     With probability ``1 - delta`` over the choice of the labelled cases, at least a share ``agreement`` of the cases
-    that the cascade decides agrees with people, for cases like the labelled ones. It promises nothing of cases from
-    elsewhere, of the cases on which it abstains, or of any group of cases taken alone.
+    that the cascade decides agrees with human labels, for cases like the labelled ones. The guarantee does not cover
+    other kinds of cases, the cases on which the cascade abstains, or any single group of cases.
 
-    Guards that the cascade begins with are no part of it: they decide by rule, before any confidence counts. All shares
-    are then of the cases that the guards let through, and what a guard decides is counted beside them.
+    Guards at the start of the cascade are not covered: they decide by rule, before any confidence counts. All shares
+    are then shares of the cases that the guards let through, and the decisions of guards are counted separately.
 
     Attributes:
-        agreement: the share promised, 0..1.
-        delta: the probability with which the promise may fail, 0..1.
-        method: how thresholds were looked for: ``"both"``, ``"path"`` or ``"per_tier"``.
-        found_by: which of ``"path"`` and ``"per_tier"`` found them.
-        thresholds: per tier the confidence from which it decides; None for a tier that decides nothing.
-        n: independent labelled cases, without those that a guard decided.
-        decided: how many of them the cascade decides.
-        errors: how many of these disagree with people.
-        bound: the upper confidence bound of the share of disagreement; at most ``1 - agreement``. Of ``path`` the
-            Clopper-Pearson bound of all decided cases, of ``per_tier`` the largest of the tiers' own.
+        agreement: the guaranteed share, 0..1.
+        delta: the probability with which the guarantee may fail, 0..1.
+        method: the method of the search for thresholds: ``"both"``, ``"path"`` or ``"per_tier"``.
+        found_by: the one of ``"path"`` and ``"per_tier"`` that found them.
+        thresholds: per tier, the confidence from which it decides; None for a tier that decides nothing.
+        n: the number of independent labelled cases, without those that a guard decided.
+        decided: the number of these that the cascade decides.
+        errors: the number of decided cases that disagree with human labels.
+        bound: the upper confidence bound of the share of disagreement; at most ``1 - agreement``. For ``path``, the
+            Clopper-Pearson bound of all decided cases; for ``per_tier``, the largest of the tiers' own bounds.
         coverage: ``decided / n``; on the rest the cascade abstains.
-        tier_shares: per tier, which share of the cases it decides.
-        cost_expected: US dollars per case, on average over all labelled ones, guards included; None when a price is
+        tier_shares: per tier, the share of the cases that it decides.
+        cost_expected: US dollars per case, on average over all labelled ones, guards included; None if a price is
             unknown.
-        guards: the names of the guards in front, which the promise does not cover.
-        guarded: how many labelled cases these decided; not among ``n``.
-        guarded_errors: how many of these disagree with people.
-        merged: how many labelled cases repeat an item and were merged with the first; not among ``n``.
-        granted_if_false: how often simulated calibrations of these sizes grant the guarantee to a jury whose agreement
-            is just below the promised one, 0..1; it is ``delta`` at most, but for the luck of the simulation.
-        granted_as_seen: how often they grant it to a jury that errs as often as this one did, 0..1.
+        guards: the names of the guards at the start, which the guarantee does not cover.
+        guarded: the number of labelled cases that the guards decided; not part of ``n``.
+        guarded_errors: the number of these that disagree with human labels.
+        merged: the number of labelled cases that repeat an item and were merged with the first; not part of ``n``.
+        granted_if_false: the rate at which simulated calibrations of these sizes grant the guarantee to a jury whose
+            agreement is just below the guaranteed one, 0..1; at most ``delta``, apart from the error of the simulation.
+        granted_as_seen: the rate at which they grant it to a jury with the error rate of this one, 0..1.
         simulated_runs: the number of simulated calibrations of each kind.
-        fingerprint: identifies the guards, tiers, jurors, rubrics and voting rules it was calibrated for.
+        fingerprint: identifies the guards, tiers, jurors, rubrics and voting rules that were calibrated.
     """
 
     agreement: float
@@ -93,11 +93,11 @@ class Guarantee:
 
     @property
     def grants(self) -> GrantRates:
-        """The simulated rates, with a sentence on them."""
+        """Simulated rates, with a sentence on them."""
         return GrantRates(self.granted_if_false, self.granted_as_seen, self.simulated_runs)
 
     def applied_to(self, jury: Jury) -> CalibratedJury:
-        """The cascade with these thresholds; a jury without tiers is one tier, named ``jury``.
+        """Return the cascade with these thresholds; a jury without tiers is one tier, named ``jury``.
 
         Raises:
             ConfigurationError: it is not the cascade that was calibrated; the message says what differs.
@@ -107,10 +107,10 @@ class Guarantee:
         return CalibratedJury(cascade, self)
 
     def check(self, cascade: CascadedJury) -> None:
-        """Complain when the cascade is not the one that was calibrated.
+        """Check that the cascade is the one that was calibrated.
 
         Raises:
-            ConfigurationError: other guards, tiers, jurors, rubrics, models or voting rules.
+            ConfigurationError: it has other guards, tiers, jurors, rubrics, models or voting rules.
         """
         guards = [tier.name for tier in guards_of(cascade)]
         names = [tier.name for tier in cascade.tiers[len(guards) :]]
@@ -133,7 +133,7 @@ class Guarantee:
             )
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """Plain values, for a jury file or a report; :meth:`from_dict` reads them back."""
+        """Return plain values, for a jury file or a report; :meth:`from_dict` reads them back."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         left_out = {*(() if self.guards else _OF_GUARDS), *(() if self.merged else ("merged",))}
         kept = {name: value for name, value in plain.items() if name not in left_out}
@@ -144,7 +144,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Guarantee:
-        """Read what :meth:`to_dict` wrote.
+        """Read the values that :meth:`to_dict` wrote.
 
         Raises:
             InputError: a value is missing, unknown or of the wrong kind.
@@ -161,11 +161,11 @@ class Guarantee:
         return cls(**{**values, "guards": guards})  # type: ignore[arg-type]  # names and kinds have just been checked
 
     def to_yaml(self) -> str:
-        """A YAML document with the key ``guarantee``; at the top of the jury file :func:`load_jury` applies it."""
+        """Return a YAML document with the key ``guarantee``, which :func:`load_jury` applies in a jury file."""
         text = yaml.safe_dump({"guarantee": self.to_dict()}, sort_keys=False, allow_unicode=True)
         if not self.guards:
             return text
-        names = visible(", ".join(self.guards))  # one line, whatever they are called
+        names = visible(", ".join(self.guards))  # on one line, whatever characters the names contain
         told = f"  # Nothing is promised of the cases that the guards ({names}) decide.\n"
         return text.replace("\n", f"\n{told}", 1)
 
@@ -200,18 +200,18 @@ class Guarantee:
 
 
 class CalibratedJury(CascadedJury):
-    """A cascade whose thresholds keep a promise. Where no tier is sure enough, the tier ``undecided`` abstains.
+    """Cascade with calibrated thresholds. If no tier is certain enough, the tier ``undecided`` abstains.
 
-    Guards in front stay as they are. A tier that decides nothing under the guarantee is left out: its votes would be
-    paid for and not used.
+    Guards at the start are kept unchanged. A tier that decides nothing under the guarantee is dropped, because its
+    votes would cost money and not be used.
 
     Args:
         cascade: the cascade that was calibrated.
-        guarantee: its promise.
+        guarantee: its guarantee.
 
     Attributes:
-        guarantee: the promise.
-        calibrated: the cascade as it was before.
+        guarantee: the guarantee.
+        calibrated: the cascade as it was before calibration.
     """
 
     def __init__(self, cascade: CascadedJury, guarantee: Guarantee) -> None:
@@ -227,14 +227,15 @@ class CalibratedJury(CascadedJury):
 
 
 class NothingToPromise(ConfigurationError):
-    """The labelled cases cannot show the agreement asked for: too few, or the jury is not that good.
+    """The labelled cases cannot show the required agreement: there are too few, or the jury is not good enough.
 
     Args:
-        message: why, and what would help.
-        grants: how often calibrations of these sizes grant the guarantee; None where the labels are too few for any.
+        message: the reason, and what would help.
+        grants: the rates at which calibrations of these sizes grant the guarantee; None if there are too few labels for
+            any.
 
     Attributes:
-        grants: the same.
+        grants: the same rates.
     """
 
     def __init__(self, message: str, grants: GrantRates | None = None) -> None:
@@ -243,10 +244,10 @@ class NothingToPromise(ConfigurationError):
 
 
 def cascade_of(jury: Jury) -> CascadedJury:
-    """The jury itself when it has tiers, else a cascade with the jury as its one tier.
+    """Return the jury itself if it has tiers, else a cascade with the jury as its only tier.
 
     Raises:
-        ConfigurationError: it is no jury.
+        ConfigurationError: ``jury`` is not a jury.
     """
     if isinstance(jury, CascadedJury):
         return jury
@@ -256,20 +257,20 @@ def cascade_of(jury: Jury) -> CascadedJury:
 
 
 def fingerprint_of(cascade: CascadedJury) -> str:
-    """Identifies the tiers of a cascade with their jurors, models, rubrics and voting rules.
+    """Return an identifier of the tiers of a cascade with their jurors, models, rubrics and voting rules.
 
-    Policies do not count, for thresholds replace them; except those of guards, which stay.
+    Policies do not count, because thresholds replace them, except those of guards, which are kept.
     """
     content = [
         [tier.name, identity_of(tier.judge), *([str(tier.policy), tier.on_error] if is_guard(tier) else [])]
         for tier in cascade.tiers
     ]
-    # The word in front keeps YAML from reading 12e4567890123456 as a number.
+    # The prefix keeps YAML from reading 12e4567890123456 as a number.
     return f"jury-{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]}"
 
 
 class _Undecided(PlainJudge):
-    """Abstains, and says why."""
+    """Judge that always abstains, with the reason."""
 
     opinion_statuses = PASS_OR_FAIL
     name = UNDECIDED
@@ -286,7 +287,7 @@ class _Undecided(PlainJudge):
         return abstain(f"no tier is sure enough to keep the promised agreement of {self._agreement:g}")
 
 
-_OF_GUARDS = ("guards", "guarded", "guarded_errors")  # left out where there are none
+_OF_GUARDS = ("guards", "guarded", "guarded_errors")  # omitted if there are no guards
 _NUMBER = (int, float)
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "agreement": _NUMBER,

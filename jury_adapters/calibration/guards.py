@@ -1,7 +1,7 @@
-"""Guards: tiers that decide by rule and not by confidence, and what they leave to the tiers behind them.
+"""Guards: tiers that decide by rule and not by confidence, and the cases that they leave to the other tiers.
 
-A tier that rejects on any FAIL, or accepts on all PASS, is a guard. Its other vote says no more than "not my case":
-that an answer is not empty makes it no good one. So a guard has no confidence to calibrate, and its votes are not
+A tier that rejects on any FAIL, or accepts on all PASS, is a guard. Its other vote only means "not my case": an answer
+that is not empty is not therefore a good one. So a guard has no confidence to calibrate, and its votes are not
 compared with those of jurors.
 """
 
@@ -21,7 +21,7 @@ from jury_adapters.core.verdict import Verdict
 
 
 def guards_of(cascade: CascadedJury) -> tuple[Tier, ...]:
-    """The guards that a cascade begins with, in order; perhaps none."""
+    """Return the guards at the start of a cascade, in order; there may be none."""
     first = next(place for place, tier in enumerate(cascade.tiers) if not is_guard(tier))  # the last tier is final
     return cascade.tiers[:first]
 
@@ -33,12 +33,12 @@ def is_guard(tier: Tier) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """What guards made of labelled cases.
+    """Results of guards on labelled cases.
 
     Attributes:
         reached: positions of the cases that they let through.
-        decided: what they said of the others, by position.
-        cost: what all of them cost together, US dollars.
+        decided: their judgments on the other cases, by position.
+        cost: the total cost of the guards, US dollars.
     """
 
     reached: tuple[int, ...]
@@ -47,7 +47,7 @@ class Guarded:
 
 
 def run_guards(guards: Sequence[Tier], cases: Sequence[Case], **options: Unpack[BatchOptions]) -> Guarded:
-    """Have guards judge cases as they do in front of a cascade."""
+    """Run guards on cases as at the start of a cascade."""
     if not guards:
         return Guarded(tuple(range(len(cases))), {}, 0.0)
     alone = CascadedJury([*guards, Tier(_LetThrough.name, _LetThrough())])
@@ -68,13 +68,13 @@ def run_guards(guards: Sequence[Tier], cases: Sequence[Case], **options: Unpack[
 
 
 def cost_of(judgment: Judgment, judge: Judge) -> float:
-    """Return the cost of a judgment in US dollars; the judge's own estimate where the judgment does not say."""
+    """Return the cost of a judgment in US dollars; the judge's own estimate if the judgment has no calls."""
     usage = judgment.usage.total
     return usage.cost_usd if usage.calls else judge.cost
 
 
 class _LetThrough(PlainJudge):
-    """Stands for all that comes behind the guards."""
+    """Placeholder for the tiers after the guards."""
 
     opinion_statuses = PASS_OR_FAIL
     name = "(let through)"

@@ -1,4 +1,4 @@
-"""What a judge is, in plain values: equal for judges that judge alike, also in another process."""
+"""Identity of a judge in plain values: equal for judges that judge alike, also in another process."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.values import JsonValue
 
-# Prices, limits and caches change nothing of what a judge says; and among variables there may be a key.
+# Prices, limits and caches do not change a judgment; and environment variables may contain a key.
 _IRRELEVANT = frozenset({"cost", "timeout", "inline", "blocking", "priced", "env"})
 
 
 def identity_of(judge: Judge) -> JsonValue:
-    """The judge's kind, name and settings; of a jury its members and how they vote.
+    """Return the judge's kind, name and settings; for a jury, its members and voting rule.
 
-    A critic is known by its fingerprint (model, parameters, rubric). Of a function only the name is known.
+    A critic is identified by its fingerprint (model, parameters, rubric), and a function only by its name.
     """
     if judge.fingerprint is not None:
         return ["fingerprint", judge.fingerprint]
@@ -45,7 +45,7 @@ def _tier(tier: Tier) -> list[JsonValue]:
 
 
 def _settings(judge: Judge) -> JsonValue:
-    """What a dataclass is made with; of another class what it holds that looks like a setting."""
+    """Return the init fields of a dataclass; for another class, the attributes that look like settings."""
     if is_dataclass(judge):
         held = {each.name: getattr(judge, each.name) for each in fields(judge) if each.init}
     else:
@@ -54,7 +54,7 @@ def _settings(judge: Judge) -> JsonValue:
 
 
 def _is_setting(value: object) -> bool:
-    """Plain values and short collections of them; data such as recorded votes is what is judged by, not how."""
+    """Whether a value is plain or a short collection of plain values; data such as recorded votes are not settings."""
     if isinstance(value, tuple | list | set | frozenset):
         return all(_is_setting(item) for item in value)
     return value is None or isinstance(value, str | int | float | bool)
@@ -63,7 +63,7 @@ def _is_setting(value: object) -> bool:
 def _plain(value: object) -> JsonValue:
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    if is_dataclass(value) and not isinstance(value, type):  # a voting strategy, a call that is expected
+    if is_dataclass(value) and not isinstance(value, type):  # a voting strategy, or an expected call
         options: dict[str, JsonValue] = {
             each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.compare
         }

@@ -1,4 +1,4 @@
-"""How many independent votes a panel is worth: jurors that err together count as fewer than there are."""
+"""Effective number of independent votes of a panel, which is lower for jurors that err together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENOUGH_OTHERS = 9
 
 
 def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
-    """The effective number of independent votes, n_eff = n / (1 + (n - 1) phi), and who errs with whom.
+    """Return the effective number of independent votes, n_eff = n / (1 + (n - 1) phi), and the correlations of errors.
 
     phi is the mean correlation of two jurors' errors, over all pairs of jurors, each over the items that both answered.
 
@@ -27,9 +27,9 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Findin
         resampling: number of draws and seed.
 
     Returns:
-        n_eff, from 1 (all err together) to the number of jurors (errors have nothing in common), or beyond when errors
+        n_eff, from 1 (all err together) to the number of jurors (errors are uncorrelated), or above it if errors
         tend to cancel. Details: ``jurors`` and the ``matrix`` of error correlations in their order, ``phi``,
-        ``phi_within_families``, ``phi_across_families``, ``families`` (by juror, where the model's name tells) and
+        ``phi_within_families``, ``phi_across_families``, ``families`` (by juror, if the model's name shows it) and
         ``undefined_pairs``.
     """
     name = "effective number of votes"
@@ -75,15 +75,15 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Findin
 
 
 def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
-    """Without gold labels: whether two jurors depart from what the others say on the same items.
+    """Return, without gold labels, how far two jurors depart together from the votes of the others.
 
-    For each pair, the reference of an item is the label most of the *other* jurors gave (items where they are tied are
-    left out); the number is the mean correlation of the two jurors' departures from it. That reference errs at times,
-    and then both depart from it: even independent jurors come out somewhat above 0, the more the fewer and weaker the
-    others are. So pairs are to be compared with each other rather than with 0.
+    For each pair, the reference of an item is the label that most of the *other* jurors gave (items on which these are
+    tied are left out). The value is the mean correlation of the two jurors' departures from it. The reference is
+    sometimes wrong, and then both depart from it: even independent jurors get a value somewhat above 0, which is larger
+    the fewer and weaker the others are. Therefore, compare pairs with each other rather than with 0.
 
     Returns:
-        1 when jurors always depart together. Details: ``jurors``, ``matrix``,
+        1 if jurors always depart together. Details: ``jurors``, ``matrix``,
         ``undefined_pairs``.
     """
     name = "residual agreement"
@@ -133,7 +133,8 @@ class _Together:
     """Correlations of paired yes/no events, for any weighting of the groups.
 
     Args:
-        pairs: per pair of jurors: on which items both count, and where the one and the other has the event.
+        pairs: per pair of jurors: the items on which both count, and those with the event of the first and of the
+            second.
         groups: one number per item.
     """
 
@@ -148,20 +149,20 @@ class _Together:
         return np.ones((1, self.units))
 
     def correlations(self, weights: Floats) -> Floats:
-        """Pairs x draws; NaN where a juror has the event never or always."""
+        """Return pairs x draws; NaN if a juror has the event never or always."""
         n, one, other, joint = np.moveaxis((weights @ self._sums).reshape(len(weights), -1, 4), 2, 0)
         spread = np.sqrt(np.maximum((n - one) * one, 0.0) * np.maximum((n - other) * other, 0.0))
         return ratio_of(n * joint - one * other, spread).T
 
     def mean(self, weights: Floats) -> Floats:
-        """One mean over the pairs per draw."""
+        """Return the mean over the pairs, one per draw."""
         found = self.correlations(weights)
         known = np.isfinite(found)
         return ratio_of(np.where(known, found, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
 
 
 def plurality(counts: Ints) -> Ints:
-    """Per item the label with most votes, as its position; -1 where there is none or a tie."""
+    """Return, per item, the position of the label with most votes; -1 if there is none, or a tie."""
     if not counts.shape[1]:
         return np.full(len(counts), MISSING, dtype=np.int64)
     most = counts.max(axis=1)

@@ -1,4 +1,4 @@
-"""Votes as they are read, item by item, before they share one scale."""
+"""Votes of single items, before they are put on a common scale."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _LONGEST = 80  # characters of a value in a message
 
 @dataclass(frozen=True, slots=True)
 class ItemVotes:
-    """One item as it is read: the votes by juror, what is known of the item, and the jury's verdict if there is one.
+    """One item as it is read: the votes by juror, the facts about the item, and the jury's verdict if there is one.
 
     ``jury`` is the vote of that verdict. ``numbers`` are the confidence and the score of each juror. ``repetitions``
-    are the answers of each juror that was asked several times. ``identity`` tells copies of one item apart from other
-    items, and ``place`` names the row in messages.
+    are the answers of each juror that was asked several times. ``identity`` identifies copies of one item, and
+    ``place`` names the row in messages.
     """
 
     item: str
@@ -43,7 +43,7 @@ class ItemVotes:
     repetitions: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
     identity: Identity | None = None
     place: str = ""
-    label: Raw = None  # the human label in people's own words
+    label: Raw = None  # the human label in its original words
 
     def repeated(self, juror: str) -> ItemVotes:
         """Return the answers of a juror that was asked several times as the votes of an item, one per repetition."""
@@ -78,7 +78,7 @@ def one_per_item(items: Sequence[ItemVotes]) -> list[ItemVotes]:
 
     Raises:
         InputError: copies of an item have different labels, or copies of an item with an id have different votes. A
-            jury that judged the same content twice, without an id, may vote differently; then the first row counts.
+            jury that judged the same content twice, without an id, may vote differently; the first row counts then.
     """
     found = []
     for positions in positions_by_item([item.identity for item in items]):
@@ -101,21 +101,21 @@ def one_per_item(items: Sequence[ItemVotes]) -> list[ItemVotes]:
 
 
 def plain(vote: Raw) -> Value | None:
-    """A vote as text or number; None when it is missing (None, NaN).
+    """Return a vote as text or number; None if it is missing (None, NaN).
 
     Raises:
-        ConfigurationError: something that is no vote, such as a list.
+        ConfigurationError: the value cannot be a vote, such as a list.
     """
     if vote is None:
         return None
     if isinstance(vote, bool | np.bool_):
         return "PASS" if vote else "FAIL"
     if isinstance(vote, str):
-        return str(vote)  # a Status is its own kind of text
+        return str(vote)  # a Status is a subclass of str
     if isinstance(vote, int | float | np.integer | np.floating):
         try:
             number = float(vote)
-        except OverflowError:  # of an integer of hundreds of digits
+        except OverflowError:  # an integer of hundreds of digits
             number = inf
         if number != number:  # noqa: PLR0124  only NaN differs from itself
             return None
@@ -131,11 +131,11 @@ def _same_votes(one: ItemVotes, other: ItemVotes) -> bool:
 
 
 def with_meanings(items: list[ItemVotes], meanings: LabelMeanings) -> tuple[list[ItemVotes], tuple[str, ...]]:
-    """Return the items with gold labels in the jurors' words, and the label that means PASS; nothing for several.
+    """Return the items with gold labels in the jurors' words, and the label that means PASS; none if several do.
 
     Args:
         items: the items.
-        meanings: which labels mean PASS and FAIL, as the jurors' own judgments show it.
+        meanings: the labels that mean PASS and FAIL, as the jurors' own judgments show it.
     """
     votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
     if votes <= {"PASS", "FAIL"}:
@@ -153,7 +153,7 @@ def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tup
     """Translate human labels to PASS and FAIL if jurors vote PASS and FAIL and the labels are other words.
 
     Returns:
-        The items, and the label that means PASS; None for none, and for several where jurors vote them as labels.
+        The items, and the label that means PASS; None if there is none, or if there are several that jurors vote.
     """
     votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
     said = Counter(label for item in items if (label := human_label(plain(item.gold))) is not None)
@@ -168,7 +168,7 @@ def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tup
 def count_against_people(
     items: Sequence[ItemVotes], names: Sequence[str], pass_labels: Collection[str], rows: Sequence[ItemVotes]
 ) -> AgainstPeople:
-    """Return the verdicts against people, or of items without a verdict the votes.
+    """Compare the verdicts with human labels; for items without a verdict, the votes.
 
     Args:
         items: the items, each once.

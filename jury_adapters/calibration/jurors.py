@@ -1,4 +1,4 @@
-"""Juror by juror: how lenient, how steady over a run, how often alone."""
+"""Measures per juror: leniency, drift over a run, and dissent."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from jury_adapters.core.values import JsonValue
 
 
 def leniency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
-    """Per juror and per gold label, how often the juror says what people said.
+    """Return, per juror and per gold label, how often the juror gives the human label.
 
-    For PASS and FAIL these are the true-positive rate (a strict juror's is low) and the true-negative rate (a lenient
-    juror's is low); for other labels the recall of each label.
+    For PASS and FAIL these are the true-positive rate (low for a strict juror) and the true-negative rate (low for a
+    lenient juror); for other labels, the recall of each label.
 
     Args:
-        votes: a batch with gold labels; ``pass_label`` says which label is the positive one.
-        resampling: used when items come in groups; else the interval is Wilson's.
+        votes: a batch with gold labels; ``pass_label`` is the positive label.
+        resampling: used if items have groups; otherwise the interval is Wilson's.
 
     Returns:
-        Two findings per juror (one per label that people gave), the subject being the juror. Details: ``label``,
+        Two findings per juror (one per human label), with the juror as the subject. Details: ``label``,
         ``hits``.
     """
     told = np.unique(votes.gold[votes.gold != MISSING]).tolist()
@@ -36,7 +36,7 @@ def leniency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding
 
 
 def dissent(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
-    """Per juror, the share of items on which its vote is not the one that most others gave.
+    """Return, per juror, the share of items on which its vote is not the one that most others gave.
 
     Items on which the others are tied are left out. Details: ``dissents``.
     """
@@ -57,15 +57,15 @@ def dissent(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding,
 
 
 def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
-    """Per juror, how its votes move from the first half of the items to the second, beside those of the others.
+    """Return, per juror, how its votes move from the first half of the items to the second, compared with the others.
 
-    A vote counts as its number, or as 1 for PASS and 0 otherwise; without such labels as 1 where it is what most others
-    said. For numbers and PASS the median of the other jurors on the same item is taken off: harder items later in the
-    run then do not look like drift, and one juror of several that drifts hardly makes the others look so.
+    A vote counts as its number, or as 1 for PASS and 0 otherwise; without such labels, as 1 if it is the vote of most
+    others. For numbers and PASS, the median of the other jurors on the same item is subtracted: harder items later in
+    the run then do not look like drift, and a single drifting juror hardly affects the others.
 
     Returns:
-        The mean in the second half minus that in the first: above 0 the juror grew more generous. None below two
-        answered items in either half; below 30 items without an interval, for it would say too much.
+        The mean in the second half minus that in the first: above 0 the juror became more lenient. None below two
+        answered items in either half; no interval below 30 items, where it would be misleading.
     """
     later = np.arange(len(votes.items)) >= len(votes.items) / 2
     found = []
@@ -78,7 +78,7 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, .
             continue
         flags = [part.astype(np.float64) for part in (second, first)]
         value, interval = difference_of_means(values, flags[0], flags[1], votes.groups, resampling)
-        interval = interval if n >= FEW_ITEMS else None  # of a few items draws know too little
+        interval = interval if n >= FEW_ITEMS else None  # with few items, draws tell too little
         moved = interval is not None and (interval[0] > 0 or interval[1] < 0)
         chance = "that is more than chance explains" if moved else "that is within chance"
         several = len(votes.jurors) > 1
@@ -92,9 +92,9 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, .
 
 
 def share_interval(hits: Bools, asked: Bools, votes: Votes, resampling: Resampling) -> Interval | None:
-    """The interval of a share of items: Wilson's, or by groups where items come in groups.
+    """Return the interval of a share of items: Wilson's, or by groups if items have groups.
 
-    Where all items or none are hits no draw differs from another; then each group is one observation for Wilson's.
+    If all items or none are hits, no draw differs from another; each group is then one observation for Wilson's.
     """
     n, total = float(hits.sum()), float(asked.sum())
     if not total:
@@ -109,7 +109,7 @@ def share_interval(hits: Bools, asked: Bools, votes: Votes, resampling: Resampli
 
 
 def as_numbers(votes: Votes, codes: Ints) -> Floats | None:
-    """Votes as numbers: their own, or 1 for PASS and 0 otherwise; NaN where missing; None when labels mean neither."""
+    """Return votes as numbers: their own, or 1 for PASS and 0 otherwise; NaN if missing; None without a PASS label."""
     if votes.numeric:
         points = votes.scale
     elif votes.pass_code is not None:
@@ -145,7 +145,7 @@ def _said_by_others(votes: Votes, column: int) -> Ints:
 
 
 def _beside_others(votes: Votes, column: int) -> tuple[Floats, Bools]:
-    """Per item how a juror's vote differs from the others', and on which items that can be told."""
+    """Return, per item, how a juror's vote differs from the others', and the items on which that is known."""
     points = as_numbers(votes, votes.codes)
     if points is None:
         said = _said_by_others(votes, column)
@@ -162,7 +162,7 @@ def _beside_others(votes: Votes, column: int) -> tuple[Floats, Bools]:
 
 
 def _medians(rows: Floats) -> Floats:
-    """The median of each row's numbers, of which there is one at least; NaN stands last in a sorted row."""
+    """Return the median of each row's numbers, of which there is at least one; NaN sorts last."""
     ordered, known = np.sort(rows, axis=1), (~np.isnan(rows)).sum(axis=1)
     each = np.arange(len(rows))
     middle: Floats = (ordered[each, (known - 1) // 2] + ordered[each, known // 2]) / 2

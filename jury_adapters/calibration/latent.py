@@ -1,4 +1,4 @@
-"""Reliabilities without labels, or with a few: the EM of Dawid and Skene."""
+"""Reliabilities without labels, or with a few: the EM algorithm of Dawid and Skene."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _FEWEST_ITEMS = 30
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DawidSkene:
-    """What the votes say of the truth and of the jurors.
+    """Estimates of the truth and of the jurors' reliability from votes.
 
     Attributes:
         labels: the labels, in the order of the columns of ``posterior``.
-        posterior: items x labels: how probable each label is. Over-confident where jurors err together.
+        posterior: items x labels: the probability of each label. Over-confident where jurors err together.
         reliabilities: prior and confusion matrices, for a Bayes or weighted vote on other items.
-        rounds: how many rounds the EM took.
-        converged: False when it stopped at the round limit.
-        n_eff: how many independent votes the panel is worth (see :func:`independent_votes`), or None when the
-            votes cannot tell.
-        warnings: what to know before using it; empty when nothing speaks against it.
+        rounds: the number of rounds of the EM.
+        converged: False if it stopped at the round limit.
+        n_eff: the effective number of independent votes of the panel (see :func:`independent_votes`), or None if the
+            votes do not determine it.
+        warnings: warnings about the use of the estimates; empty if there are none.
     """
 
     labels: tuple[Value, ...]
@@ -41,13 +41,13 @@ class DawidSkene:
 
     @property
     def codes(self) -> Ints:
-        """Per item the most probable label, as a position in ``labels``."""
+        """Most probable label per item, as a position in ``labels``."""
         best: Ints = self.posterior.argmax(axis=1)
         return best
 
     @property
     def predicted(self) -> tuple[Value, ...]:
-        """Per item the most probable label."""
+        """Most probable label per item."""
         return tuple(self.labels[code] for code in self.codes.tolist())
 
 
@@ -61,27 +61,27 @@ def dawid_skene(
     tolerance: float = 1e-5,
     rounds: int = 100,
 ) -> DawidSkene:
-    """Estimate what is true and how far to trust each juror, from votes alone or with a few labels.
+    """Estimate the truth and the reliability of each juror, from votes alone or with a few labels.
 
     EM (Dawid and Skene 1979). Start: ``T_il`` = share of the votes for ``l``. Then in turn ``p_l = mean_i T_il``,
     ``pi_j[l, v] = (sum_i T_il 1{x_ij = v} + s + d 1{v = l}) / (the same summed over v)``, and
     ``ln T_il = ln p_l + sum over votes of ln pi_j[l, x_ij]``, normalised, until no ``T`` moves by more than the
-    tolerance. Where most jurors are wrong it locks on to the wrong side; a few labels, a trusted juror to compare
+    tolerance. If most jurors are wrong, it converges to the wrong solution; a few labels, a trusted juror to compare
     with, and the diagonal prior guard against that.
 
     Args:
         votes: items x jurors.
-        clamp: keep the labels that people gave (``votes.gold``) as they are, and learn from them. False leaves them
+        clamp: whether to keep the human labels (``votes.gold``) fixed, and learn from them. False leaves them
             unused.
-        diagonal: ``d``, pseudo-votes by which each juror starts out right; 0 for the textbook.
+        diagonal: ``d``, pseudo-votes by which each juror starts out right; 0 for the textbook algorithm.
         smoothing: ``s``, pseudo-votes per cell, above 0.
-        trusted: a juror that you know to be good. It is treated like the others, but a solution that hardly agrees
+        trusted: a juror known to be good. It is treated like the others, but a solution that hardly agrees
             with it gets a warning.
         tolerance: stop when no probability moves by this much.
-        rounds: stop after this many rounds in any case.
+        rounds: the maximum number of rounds.
 
     Raises:
-        ConfigurationError: no votes, fewer than two labels, or options out of range.
+        ConfigurationError: there are no votes or fewer than two labels, or an option is out of range.
 
     >>> votes = Votes.from_rows([["PASS"] * 3, ["FAIL"] * 3, ["PASS", "PASS", "FAIL"]] * 20)
     >>> dawid_skene(votes).predicted[:3]
@@ -112,18 +112,17 @@ def dawid_skene(
 
 
 def independent_votes(votes: Votes, truth: Ints) -> float | None:
-    """How many independent votes a panel is worth: ``n / (1 + (n - 1) phi)``.
+    """Return the effective number of independent votes of a panel: ``n / (1 + (n - 1) phi)``.
 
-    ``phi`` is the mean correlation of two jurors' errors, over the pairs for which it is defined. Against labels by
-    people this is the number to know; against a consensus it flatters the panel, because errors that all share vanish
-    from it.
+    ``phi`` is the mean correlation of two jurors' errors, over the pairs for which it is defined. Against human labels,
+    this is the number to rely on; against a consensus it is too high, because shared errors vanish from it.
 
     Args:
         votes: items x jurors.
-        truth: what the votes are compared with; -1 where nothing is known.
+        truth: the codes to compare the votes with; -1 if unknown.
 
     Returns:
-        None when no pair of jurors has errors to correlate.
+        None if no pair of jurors has errors to correlate.
     """
     jurors = len(votes.jurors)
     wrong = np.where(votes.answered & (truth != MISSING)[:, None], votes.codes != truth[:, None], np.nan)
@@ -140,12 +139,12 @@ def independent_votes(votes: Votes, truth: Ints) -> float | None:
     pairs = pairs[np.isfinite(pairs)]
     if not len(pairs):
         return None
-    # Jurors whose errors cancel may be worth more than their number; nobody should count on that.
+    # Jurors whose errors cancel may be worth more than their number, but this cannot be relied on.
     return float(jurors / (1 + (jurors - 1) * max(0.0, float(pairs.mean()))))
 
 
 def _start(votes: Votes, known: Bools) -> Floats:
-    """The shares of the votes; items that nobody judged are undecided, labelled ones are what people said."""
+    """Return the shares of the votes; items without votes are undecided, labelled ones have their human label."""
     counts = votes.counts().astype(np.float64)
     cast = counts.sum(axis=1, keepdims=True)
     shares: Floats = np.where(cast > 0, counts / np.maximum(cast, 1), 1 / counts.shape[1])
@@ -154,10 +153,10 @@ def _start(votes: Votes, known: Bools) -> Floats:
 
 
 def _maximised(truth: Floats, cells: Floats, pull: Floats) -> tuple[Floats, Floats]:
-    """The base rates, and per juror the confusion matrix, that fit what is held to be true."""
+    """Return the base rates and, per juror, the confusion matrix that fit the current truth."""
     size = truth.shape[1]
     counts = (truth.T @ cells).reshape(size, -1, size).transpose(1, 0, 2) + pull
-    # A label that holds for no item at all keeps a trace of probability; its logarithm must stay finite.
+    # A label that holds for no item keeps a tiny probability, so that its logarithm stays finite.
     prior = np.maximum(truth.mean(axis=0), np.finfo(np.float64).tiny)
     return prior, counts / counts.sum(axis=2, keepdims=True)
 

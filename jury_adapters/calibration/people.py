@@ -1,4 +1,4 @@
-"""Votes against human labels, as ``jury judge`` and reports show them."""
+"""Comparison of votes with human labels, as ``jury judge`` and reports show it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MANY_VALUES = 20
 
 
 def against_people(votes: Votes) -> AgainstPeople | None:
-    """Return the jury and its jurors against human labels; of votes without verdicts the jurors.
+    """Compare the jury and its jurors with human labels; for votes without verdicts, only the jurors.
 
     Args:
         votes: the batch.
@@ -29,7 +29,7 @@ def against_people(votes: Votes) -> AgainstPeople | None:
 
 
 def _counted_again(votes: Votes) -> AgainstPeople:
-    """Count the votes of a part of a batch, whose verdicts are not known."""
+    """Count the votes of a part of a batch, whose verdicts are unknown."""
     given = [label for label in votes.pass_labels if label in votes.labels] or [votes.pass_label or "PASS"]
     found = AgainstPeople([label for label in given if label != "PASS"])
     groups = votes.groups.tolist() if votes.grouped else [None] * len(votes.items)

@@ -1,4 +1,4 @@
-"""Prediction-powered means (PPI++): many predictions, corrected by their error on the items that people labelled.
+"""Prediction-powered means (PPI++): many predictions, corrected by their error on the items with human labels.
 
 The pass rate of one system and the difference between two are both such means.
 """
@@ -17,11 +17,11 @@ from jury_adapters.core.errors import ConfigurationError
 
 
 class TwoMore(NamedTuple):
-    """Two items that only the interval counts: a disagreement in each direction.
+    """Two added items that count only for the interval: one disagreement in each direction.
 
     Attributes:
-        labels: what people say of them.
-        predictions: what is predicted of them.
+        labels: their human labels.
+        predictions: their predictions.
         unlabelled: the two predictions that are added to those of the items without a label.
     """
 
@@ -37,7 +37,7 @@ class CorrectedMean(NamedTuple):
         value: the estimate.
         lam: weight of the predictions, in 0..1.
         error: standard error of the estimate.
-        centre: centre of the interval, which counts the two more.
+        centre: centre of the interval, which includes the two added items.
         spread: standard error of the interval.
     """
 
@@ -53,15 +53,15 @@ def corrected_mean(
 ) -> CorrectedMean:
     """Return ``lam * mean(unlabelled) + mean(labels - lam * predictions)``, with the lam of the narrowest interval.
 
-    The lam is in 0..1: useless predictions get 0, which is the plain mean of the labels.
+    The lam is in 0..1: useless predictions get 0, which gives the plain mean of the labels.
 
     Args:
-        labels: what people said of the labelled items; two or more.
-        predictions: what is predicted of the same items.
-        unlabelled: what is predicted of all other items.
-        own: group of each labelled item.
-        others: group of each other item. A number that ``own`` has too is the same group.
-        more: the two items that only the interval counts.
+        labels: the human labels of the labelled items; two or more.
+        predictions: the predictions for the same items.
+        unlabelled: the predictions for all other items.
+        own: the group of each labelled item.
+        others: the group of each other item. A number that is also in ``own`` is the same group.
+        more: the two added items that count only for the interval.
 
     Source: Angelopoulos, Duchi and Zrnic (2023), *PPI++: Efficient Prediction-Powered Inference*.
     """
@@ -84,10 +84,10 @@ def corrected_mean(
 
 
 class SmoothedMean(NamedTuple):
-    """A mean with two more values than were seen.
+    """Mean with two values added to the observed ones.
 
     Attributes:
-        shift: what the two add to the mean.
+        shift: the change of the mean by the two values.
         variance: the variance of the mean.
     """
 
@@ -96,7 +96,7 @@ class SmoothedMean(NamedTuple):
 
 
 def mean_with_two_more(values: Floats, pair: tuple[float, float], groups: Ints) -> SmoothedMean:
-    """Return the mean of the values and the two more; where items come in groups, each is a group."""
+    """Return the mean of the values and two added ones; if items have groups, each added value is a group."""
     new, size = int(groups.max()) + 1, group_size(values, groups)
     more = np.concatenate([values, np.repeat(pair, size)])
     spread = variance_of_mean(more, np.concatenate([groups, np.repeat([new, new + 1], size)]))
@@ -107,7 +107,7 @@ def numbered_groups(groups: Sequence[int] | Ints, n: int, what: str) -> Ints:
     """Return the groups as numbers; without any, each item is a group.
 
     Raises:
-        ConfigurationError: there are not as many as items.
+        ConfigurationError: the number of groups is not that of the items.
     """
     if not len(groups):
         return np.arange(n, dtype=np.int64)
@@ -117,7 +117,7 @@ def numbered_groups(groups: Sequence[int] | Ints, n: int, what: str) -> Ints:
 
 
 def _covariance_of_means(first: Floats, groups: Ints, second: Floats, others: Ints) -> float:
-    """Return the covariance of the means of two sets of items that have groups in common; 0 where they have none."""
+    """Return the covariance of the means of two sets of items that share groups; 0 if they share none."""
     numbers, position = np.unique(np.concatenate([groups, others]), return_inverse=True)
     many = len(numbers)
     sums = np.bincount(position[: len(first)], first - first.mean(), many) / len(first)

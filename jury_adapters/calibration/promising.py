@@ -1,4 +1,4 @@
-"""From labelled cases to a guarantee: run the tiers, compare with people, choose thresholds."""
+"""Calibration on labelled cases: run the tiers, compare with human labels, choose thresholds."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from jury_adapters.core.opinions import UNDECIDED
 
 @dataclass(frozen=True, slots=True)
 class TierRuns:
-    """Labelled cases as every tier judged them.
+    """Judgments of every tier on labelled cases.
 
     Attributes:
-        trials: confidences, and what agrees with people.
+        trials: the confidences, and the agreement with human labels.
         costs: items x tiers, US dollars.
-        guarded_errors: of the cases that guards decided, how many disagree with people.
+        guarded_errors: the number of cases decided by guards that disagree with human labels.
     """
 
     trials: Trials
@@ -63,44 +63,44 @@ def calibrate(
     seed: int = 0,
     **options: Unpack[BatchOptions],
 ) -> CalibratedJury:
-    """Choose a cascade's thresholds so that what it decides agrees with people, and say how sure that is.
+    """Choose a cascade's thresholds so that its decisions agree with human labels, with a statistical guarantee.
 
-    Every tier judges every labelled case. Then thresholds of confidence are tested, strict ones first, each with
-    ``p = P(Bin(decided, 1 - agreement) <= errors)``, until one fails (fixed-sequence testing; Learn then Test,
-    arXiv 2110.01052; Trust or Escalate, arXiv 2407.18370). The confidences need not mean anything: where they mislead,
-    little or nothing passes.
+    Every tier judges every labelled case. Then thresholds of confidence are tested, strict ones first, each with ``p =
+    P(Bin(decided, 1 - agreement) <= errors)``, until one fails (fixed-sequence testing; Learn then Test, arXiv
+    2110.01052; Trust or Escalate, arXiv 2407.18370). The confidences need not be calibrated: if they mislead, little or
+    nothing passes.
 
-    Calibrations of these sizes are then simulated, to say how often one grants the guarantee to a jury that is not good
-    enough, and how often to one as good as this one seems; see :class:`Guarantee`.
+    Calibrations of these sizes are then simulated, to estimate how often one grants the guarantee to a jury that is not
+    good enough, and how often to one as good as this one seems; see :class:`Guarantee`.
 
     Args:
-        cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules stay.
-            A jury without tiers is one tier, named ``jury``. Guards that it begins with (``reject_on_any_fail``,
-            ``accept_on_all_pass``) stay as they are: the rest is calibrated on the labelled cases that they let
-            through, and the promise is about such cases.
-        labelled_cases: with what people said in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
-            They must be like the cases to come, independent, and not used to fit reliabilities or prompts. An item
+        cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules are
+            kept. A jury without tiers is one tier, named ``jury``. Guards at its start (``reject_on_any_fail``,
+            ``accept_on_all_pass``) are kept unchanged: the rest is calibrated on the labelled cases that they let
+            through, and the guarantee is about such cases.
+        labelled_cases: cases with human labels in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
+            They must be like the future cases, independent, and not used to fit reliabilities or prompts. An item
             that is given several times (the same content, and the same id or none) counts once.
-        agreement: the share of decided cases that is to agree with people, 0..1.
-        delta: the probability with which the promise may fail, 0..1.
-        method: ``"path"``: one threshold common to all tiers, which is best where their confidences are on one scale.
-            ``"per_tier"``: one for each, at ``delta / tiers``, best where one tier is much better or its confidences
+        agreement: the share of decided cases that is to agree with human labels, 0..1.
+        delta: the probability with which the guarantee may fail, 0..1.
+        method: ``"path"``: one threshold common to all tiers, which is best if their confidences are on one scale.
+            ``"per_tier"``: one for each, at ``delta / tiers``, best if one tier is much better or its confidences
             mean little; it follows the published procedure, whose proof holds for each tier by itself. ``"both"``:
             each at ``delta / 2``, and the one that decides more.
-        groups: what belongs together, such as ``"meta.program"`` (a path in the case's metadata) or a function of
+        groups: the group of a case, such as ``"meta.program"`` (a path in the case's metadata) or a function of
             the case. Cases of one group are not independent, so one of each group is drawn and the others are left
             out.
-        pass_labels: the labels of people that mean PASS, when juries vote PASS and FAIL and people used other words.
-            Not needed where a juror's own label shows it.
-        seed: for the draw from groups and the simulated calibrations.
+        pass_labels: the human labels that mean PASS, if juries vote PASS and FAIL and the labels are other words.
+            Not needed if a juror's own label shows it.
+        seed: the seed of the draw from groups and of the simulated calibrations.
         **options: as for :meth:`Judge.judge_many`, such as ``store=``.
 
     Raises:
-        NothingToPromise: too few labelled cases, or no threshold that keeps the promise; the message says what would
-            help.
+        NothingToPromise: there are too few labelled cases, or no threshold gives the guarantee; the message says what
+            would help.
         ContradictingLabels: an item that is given several times has different labels.
-        ConfigurationError: labels that cannot be compared, a label of ``pass_labels`` that no case has, a guard behind
-            another tier, or a wrong option.
+        ConfigurationError: labels cannot be compared, no case has one of the ``pass_labels``, a guard follows
+            another tier, or an option is invalid.
 
     >>> calibrated = calibrate(cascade, cases, agreement=0.9)  # doctest: +SKIP
     >>> print(calibrated.guarantee)  # doctest: +SKIP
@@ -166,7 +166,7 @@ def run_tiers(
     pass_labels: Collection[str] = (),
     **options: Unpack[BatchOptions],
 ) -> TierRuns:
-    """Have every tier judge every case that the guards let through, and compare what all of them say with people."""
+    """Run every tier on every case that the guards let through, and compare the judgments with human labels."""
     reached = [cases[position] for position in guarded.reached]
     judged = [[each.judgment for each in stream(tier.judge.asking_everyone(), reached, **options)] for tier in tiers]
     said = [*(judgment for tier in judged for judgment in tier), *guarded.decided.values()]
@@ -183,7 +183,7 @@ def run_tiers(
 
 
 def group_of(case: Case, groups: Groups) -> object:
-    """What the case belongs to: an entry of its metadata by path, or what a function says of it."""
+    """Return the group of a case: an entry of its metadata by path, or the result of a function."""
     if not isinstance(groups, str):
         return groups(case)
     return group_of_case(case, None, groups, "a labelled case")
@@ -203,12 +203,12 @@ def _check_tiers(cascade: CascadedJury) -> None:
 
 
 def _confidence(judgment: Judgment) -> float:
-    """As the cascade reads it: without an opinion or a confidence there is nothing to accept."""
+    """Return the confidence as the cascade reads it; -1 without an opinion or a confidence, which is never accepted."""
     return -1.0 if not judgment.valid or judgment.confidence is None else judgment.confidence
 
 
 def _one_per_group(groups: Sequence[object], seed: int) -> list[int]:
-    """One position of each group, drawn without looking at anything else."""
+    """Return one random position of each group."""
     members: dict[object, list[int]] = {}
     for position, group in enumerate(groups):
         members.setdefault(group, []).append(position)
@@ -229,7 +229,7 @@ def _bound(trials: Trials, outcome: Outcome, found_by: Method, level: float) -> 
 
 
 def _cost_of_tiers(runs: TierRuns, outcome: Outcome) -> float:
-    """What the tiers that run on the labelled cases cost, in all."""
+    """Return the total cost of the tiers that run on the labelled cases."""
     tiers = runs.costs.shape[1]
     decided_by = runs.trials.decided_by(outcome.thresholds)
     last = np.where(decided_by < 0, tiers - 1, decided_by)

@@ -1,4 +1,4 @@
-"""Predictions, as codes, against human labels."""
+"""Scores of predicted codes against human labels."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from jury_adapters.core.statistics import Score
 class ScoreOfAll(Score):
     """Score that counts an undecided case as half right, so that juries of different coverage compare by one number.
 
-    It is the measure by which juries and thresholds are chosen. Accuracy, balanced accuracy and recall are of all
-    cases; ``kappa`` is of the decided.
+    Juries and thresholds are chosen by it. Accuracy, balanced accuracy and recall cover all cases; ``kappa`` covers the
+    decided ones.
     """
 
     @property
     def accuracy(self) -> float | None:
-        """Share of all cases that is right, an undecided case counting half; None without cases."""
+        """Share of all cases that is right, with an undecided case as half right; None without cases."""
         return (self.right + (self.cases - self.decided) / 2) / self.cases if self.cases else None
 
     def recall(self, truth: Hashable) -> float | None:
-        """Share of all cases with this human label that is right, an undecided case counting half."""
+        """Return the share of cases with this human label that is right, with an undecided case as half right."""
         total = sum(count for (people, _), count in self.pairs.items() if people == truth)
         return (self.pairs[truth, truth] + self.pairs[truth, None] / 2) / total if total else None
 

@@ -1,7 +1,7 @@
-"""The true pass rate from a few labels of people and many verdicts of a jury.
+"""The true pass rate, from a few human labels and many verdicts of a jury.
 
-The naive rate (how much the jury lets pass) repeats the jury's own leaning. A few labels correct it:
-:func:`prediction_powered_rate` where the labelled items are a random sample of the batch, :func:`rogan_gladen` where
+The naive rate (the share that the jury passes) includes the jury's own bias. A few labels correct it:
+:func:`prediction_powered_rate` if the labelled items are a random sample of the batch, :func:`rogan_gladen` if
 they are not, but the jury's error rates carry over.
 """
 
@@ -29,28 +29,29 @@ _PPI, _RG = "true pass rate (PPI++)", "true pass rate (Rogan-Gladen)"
 
 
 def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True) -> Finding:
-    """Return the share of items that people would pass, from the gold labels and the jury's verdicts.
+    """Return the share of items that humans would pass.
 
-    An item on which the jury is undecided counts as half a pass among the verdicts, and with its label among the
-    labels, so the share is that of all items. Dropping such items would give the share of the items that the jury finds
-    easy.
+    The estimate uses the gold labels and the jury's verdicts. An item on which the jury is undecided counts as half a
+    pass among the verdicts, and with its label among the labels, so the share covers all items. Without such items, it
+    would be the share of the items that the jury finds easy.
 
     Args:
-        votes: a batch of which some items have gold labels; ``pass_label`` says what passing is.
-        juror: whose verdicts to use; by default the jury's own, and where there are votes only, what most jurors say.
-        random_sample: whether the labelled items are a random sample of the batch. When they were picked otherwise
-            (the hard ones, as many bad as good), say False: then the estimate is Rogan and Gladen's, which only needs
-            the jury's error rates to be those of the whole batch. It is the share of the items that the jury decided,
-            and says so; it knows nothing of groups, and warns where there are any.
+        votes: a batch of which some items have gold labels; ``pass_label`` is the label that means PASS.
+        juror: the juror whose verdicts to use; by default those of the jury itself or, if there are only votes, the
+            plurality of the jurors.
+        random_sample: whether the labelled items are a random sample of the batch. If they were selected otherwise
+            (hard items, or as many bad as good ones), pass False: the estimate is then Rogan and Gladen's, which only
+            needs the jury's error rates to be those of the whole batch. It is the share of the items that the jury
+            decided, and says so; it does not use groups, and warns if there are any.
 
     Returns:
-        The estimate. Details: ``naive`` (what the jury passes of the items it decided) and ``naive_interval``,
-        ``decided`` (number of items), ``labelled`` and ``unlabelled`` (numbers of all items, or with
-        ``random_sample=False`` of the decided ones), ``labelled_only`` (the rate among the labelled alone), ``tpr``,
-        ``tnr``, ``rogan_gladen``.
+        The estimate. Details: ``naive`` (the share that the jury passes of the items it decided) and
+        ``naive_interval``, ``decided`` (number of items), ``labelled`` and ``unlabelled`` (numbers of all items, or
+        with ``random_sample=False`` of the decided ones), ``labelled_only`` (the rate among the labelled alone),
+        ``tpr``, ``tnr``, ``rogan_gladen``.
 
     Raises:
-        ConfigurationError: no label means PASS, or a juror that is not there.
+        ConfigurationError: no label means PASS, or there is no such juror.
     """
     if votes.pass_label is None:
         raise ConfigurationError("a pass rate needs to know which label means PASS: pass_label='valid'")
@@ -102,30 +103,30 @@ def prediction_powered_rate(
     groups: Sequence[int] | Ints = (),
     unlabelled_groups: Sequence[int] | Ints = (),
 ) -> Finding:
-    """Return the mean of what people would say (PPI++): many verdicts, corrected by their error on labelled items.
+    """Return the mean of the human labels (PPI++): many verdicts, corrected by their error on labelled items.
 
     ``lam * mean(unlabelled) + mean(labels - lam * predictions)``, with the lam in 0..1 that gives the narrowest
     interval: useless predictions get lam 0, which is the plain mean of the labels.
 
-    The interval counts two disagreements more than were seen, one in each direction, and a pass and a fail more among
-    the verdicts, as Agresti and Coull add two successes and two failures: a few labels without a disagreement would
-    otherwise say that there are none. Without other verdicts it is Wilson's interval of the labels, for groups that of
-    :func:`~jury_adapters.core.clustered_shares.clustered_wilson`. Simulated coverage:
+    The interval counts two more disagreements than were observed, one in each direction, and one more pass and one more
+    fail among the verdicts, as Agresti and Coull add two successes and two failures. Otherwise, a few labels without a
+    disagreement would suggest that there are none. Without other verdicts, it is Wilson's interval of the labels, or
+    for groups that of :func:`~jury_adapters.core.clustered_shares.clustered_wilson`. Simulated coverage:
     ``docs/measured.md``.
 
     Args:
-        labels: what people said of the labelled items, 0 or 1 (or a score in 0..1).
-        predictions: what the jury said of the same items, in the same order.
-        unlabelled: what the jury said of all other items.
-        groups: what belongs together among the labelled items; widens the interval as it must.
-        unlabelled_groups: the same for the others. With both, a number that is in both is one group.
+        labels: the human labels of the labelled items, 0 or 1 (or a score in 0..1).
+        predictions: the jury's verdicts on the same items, in the same order.
+        unlabelled: the jury's verdicts on all other items.
+        groups: the groups of the labelled items; they widen the interval as necessary.
+        unlabelled_groups: the groups of the other items. With both, a number that is in both is one group.
 
     Returns:
-        The estimate, cut to 0..1. Details: ``lam``, ``standard_error`` (of the estimate, without the two more),
+        The estimate, cut to 0..1. Details: ``lam``, ``standard_error`` (of the estimate, without the added items),
         ``labelled``, ``unlabelled``.
 
     Raises:
-        ConfigurationError: labels and predictions of different number, or values outside 0..1.
+        ConfigurationError: the numbers of labels and predictions differ, or values are outside 0..1.
 
     Sources: Angelopoulos, Duchi and Zrnic (2023), *PPI++: Efficient Prediction-Powered Inference*; Agresti and Coull
     (1998), *Approximate is better than "exact" for interval estimation of binomial proportions*.
@@ -138,7 +139,7 @@ def prediction_powered_rate(
     n, others = len(y), len(rest)
     own, theirs = numbered_groups(groups, n, "groups"), numbered_groups(unlabelled_groups, others, "unlabelled_groups")
     if not (len(groups) and len(unlabelled_groups)) and n:
-        theirs = theirs + own.max() + 1  # no group is in both
+        theirs = theirs + own.max() + 1  # so that no group is in both
     units = len(np.unique(own))
     if units < 2:
         return undefined(_PPI, n + others, "it takes labels of 2 items (or groups) at least")
@@ -166,22 +167,22 @@ def prediction_powered_rate(
 def rogan_gladen(
     passed: int, judged: int, *, true_positives: int, positives: int, true_negatives: int, negatives: int
 ) -> Finding:
-    """The pass rate corrected by the jury's error rates: (rate + TNR - 1) / (TPR + TNR - 1).
+    """Return the pass rate corrected by the jury's error rates: (rate + TNR - 1) / (TPR + TNR - 1).
 
     Args:
-        passed: how many of the judged items the jury passed.
-        judged: how many it judged.
-        true_positives: of the items that people pass, how many the jury passed.
-        positives: how many labelled items people pass.
-        true_negatives: of the items that people fail, how many the jury failed.
-        negatives: how many labelled items people fail.
+        passed: the number of judged items that the jury passed.
+        judged: the number of judged items.
+        true_positives: the number of items with a passing label that the jury passed.
+        positives: the number of items with a passing label.
+        true_negatives: the number of items with a failing label that the jury failed.
+        negatives: the number of items with a failing label.
 
     Returns:
-        The estimate, cut to 0..1; None when the jury is no better than guessing. Details: ``tpr``, ``tnr``, ``naive``,
+        The estimate, cut to 0..1; None if the jury is no better than guessing. Details: ``tpr``, ``tnr``, ``naive``,
         ``standard_error``.
 
     Raises:
-        ConfigurationError: a count that is negative, or larger than what it is a part of.
+        ConfigurationError: a count is negative, or larger than the total that it is part of.
 
     Source: Rogan and Gladen (1978), *Estimating prevalence from the results of a screening test*.
     """
@@ -217,7 +218,7 @@ def rogan_gladen(
 
 
 def _of_labels(labels: Floats, groups: Ints) -> Interval:
-    """Return the interval of the mean of labels; of scores between 0 and 1, each group is worth one observation."""
+    """Return the interval of the mean of labels; for scores between 0 and 1, each group counts as one observation."""
     if not np.isin(labels, (0, 1)).all():
         units = len(np.unique(groups))
         return wilson(float(labels.mean()) * units, units)
@@ -234,7 +235,7 @@ def _few_disagreements(labels: Floats, predictions: Floats, others: int) -> list
 
 
 def _passed(votes: Votes, juror: str) -> tuple[Ints, str]:
-    """Per item whether it is passed (1, 0, or -1 for neither), and who passes it."""
+    """Return whether each item is passed (1, 0, or -1 for neither), and the words for who passes it."""
     if not juror and len(votes.verdicts):
         return votes.verdicts, "the jury passes"
     codes, who = (votes.panel([juror]).codes[:, 0], f"{juror} passes") if juror else (
@@ -262,17 +263,17 @@ def _shares(values: ArrayLike, what: str) -> Floats:
 
 
 def _of_share(hits: int, n: int) -> float:
-    """The variance of a share, never 0: nobody is certain after a few hits in a row (Agresti-Coull)."""
+    """Return the variance of a share, never 0: a few hits in a row do not give certainty (Agresti-Coull)."""
     share = (hits + 1) / (n + 2)
     return share * (1 - share) / n
 
 
 _UNDECIDED = 0.5  # the verdict of a jury that neither passes nor fails an item; any number keeps the estimate unbiased
 _MORE = TwoMore(labels=(1.0, 0.0), predictions=(0.0, 1.0), unlabelled=(1.0, 0.0))
-_FEWEST_DISAGREEMENTS = 5  # below which the rate of disagreement is hardly known
+_FEWEST_DISAGREEMENTS = 5  # with fewer, the rate of disagreement is very uncertain
 
 
 def _cut(value: float, error: float) -> tuple[float, Interval]:
-    """An estimate and its normal interval, within 0..1."""
+    """Return an estimate and its normal interval, cut to 0..1."""
     low, centre, high = (min(1.0, max(0.0, x)) for x in (value - Z95 * error, value, value + Z95 * error))
     return centre, (low, high)

@@ -1,4 +1,4 @@
-"""Where votes come from: verdicts, recorded rows, and files of results."""
+"""Sources of votes: verdicts, recorded rows, and results files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A judgment with what is known of its item; see :class:`ItemVotes`."""
+    """Judgment with the facts about its item; see :class:`ItemVotes`."""
 
     item: str
     judgment: Judgment
@@ -57,7 +57,7 @@ def verdict_items(
     guards: bool = False,
     pass_labels: tuple[str, ...] = (),
 ) -> tuple[list[ItemVotes], tuple[str, ...]]:
-    """Return one item per verdict, and the labels that mean PASS: as given, or where the jurors' judgments show it.
+    """Return one item per verdict, and the labels that mean PASS: as given, or as the jurors' judgments show.
 
     See :meth:`Votes.from_verdicts`.
     """
@@ -88,7 +88,7 @@ def recorded_items(
     abstain_labels: Collection[Raw],
     where: Callable[[Mapping[str, Any]], bool] | None,
 ) -> list[ItemVotes]:
-    """One item per recorded row; see :meth:`Votes.from_recorded`."""
+    """Return one item per recorded row; see :meth:`Votes.from_recorded`."""
     if isinstance(abstain_labels, str):
         raise ConfigurationError(f"abstain_labels is a list of labels: [{abstain_labels!r}]")
     if on not in (None, "label", "score"):
@@ -234,7 +234,7 @@ def _recorded(
 
 
 def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment], Raw]:
-    """How to read a judgment's vote: as told, else as the jury itself counted."""
+    """Return a function that reads a judgment's vote: by ``on``, or as the jury itself counted it."""
     if on is not None:
         if on not in _BALLOTS:
             raise ConfigurationError(unknown("on", on, _BALLOTS))
@@ -246,10 +246,10 @@ def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment]
 
 
 def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Place, Judgment]:
-    """Return the opinions in one verdict by place; of a cascade those of every tier that ran, with or without guards.
+    """Return the opinions in one verdict by place; for a cascade, those of every tier that ran, with or without guards.
 
-    A jury in a jury is one voter here, for it had one vote. A scorecard is one voter too: its criteria ask different
-    questions, so that their agreement means nothing.
+    A nested jury is one voter here, because it had one vote. A scorecard is also one voter: its criteria ask different
+    questions, so their agreement means nothing.
     """
     if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment) or judgment.voting == SCORECARD:
         return {(*path, judgment.critic or "judge"): judgment}
@@ -265,10 +265,10 @@ def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Pla
 
 
 def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
-    """What a pairwise judge said with A first and with B first."""
+    """Return the labels of a pairwise judge with A first and with B first."""
     if not isinstance(judgment, Verdict) or judgment.metadata.get("position_consistent") is None:
         return None
-    if len(judgment.judgments) != _PAIR:  # a file may claim anything
+    if len(judgment.judgments) != _PAIR:  # the contents of a file are not trusted
         return None
     first, second = judgment.judgments
     return first.label, second.label
@@ -281,15 +281,15 @@ def _own_id(judged: Judged) -> str | None:
 
 
 def _metadata(judgment: Judgment) -> Mapping[str, Any]:
-    """Return what a verdict holds of its case: the label, and what groups it."""
+    """Return the metadata of the case that a verdict holds: the label and the groups."""
     return judgment.case_metadata if isinstance(judgment, Verdict) else {}
 
 
 def _in_our_names(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A row of the cases with the columns of the case that it is, whatever the row calls them."""
+    """Return a row with the columns of its case added under the package's names."""
     try:
         return {**row, **row_of_case(Case.from_row(row))}
-    except (ValueError, TypeError, RecursionError):  # a row that is not a case
+    except (ValueError, TypeError, RecursionError):  # the row is not a case
         return row
 
 
@@ -304,7 +304,7 @@ def _generator(row: Mapping[str, Any]) -> str | None:
 
 
 def _length(row: Mapping[str, Any]) -> float | None:
-    """The answer's length in characters; of a pair how much longer the first is than the second."""
+    """Return the answer's length in characters; for a pair, the length of the first minus that of the second."""
     pair = row.get("answers") or row.get("candidates")
     if isinstance(pair, Sequence) and len(pair) == _PAIR and all(isinstance(text, str) for text in pair):
         return float(len(pair[0]) - len(pair[1]))
@@ -313,7 +313,7 @@ def _length(row: Mapping[str, Any]) -> float | None:
 
 
 def _by_id(lines: Mapping[int, Mapping[str, Any]], file: str) -> dict[str, Mapping[str, Any]]:
-    """Return the row of each id, with the one label that the rows of this id have.
+    """Return the row of each id, with the common label of all rows of this id.
 
     Raises:
         InputError: rows of one id have different labels.
@@ -343,7 +343,7 @@ def _key(row: Mapping[str, Any]) -> str | None:
 
 
 def _refuse_other_content(rows: Iterable[tuple[int, str, str | None]]) -> None:
-    """Refuse an id that rows of different content have: labels and results are matched by id.
+    """Refuse an id that rows of different content have, because labels and results are matched by id.
 
     Args:
         rows: line, id and hash of the content of each row that has an id.

@@ -1,4 +1,4 @@
-"""Why nothing can be promised, and what would help."""
+"""Messages that explain why no guarantee is possible, and what would help."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from jury_adapters.calibration.thresholds import Method, Trials, choose_threshol
 
 
 class Baseline(NamedTuple):
-    """Agreement with people of always giving the most frequent label.
+    """Agreement with human labels of always giving the most frequent label.
 
     Attributes:
         label: that label.
-        share: share of the labelled cases that have it, in 0..1.
+        share: the share of the labelled cases that have it, in 0..1.
     """
 
     label: str
@@ -26,7 +26,7 @@ class Baseline(NamedTuple):
 
     @classmethod
     def of(cls, truths: Sequence[str], pass_labels: Collection[str] = ()) -> Self:
-        """Count the labels of people; all that mean PASS are one label, and so are all others then."""
+        """Count the human labels; with ``pass_labels``, all of these are one label, and all others are another one."""
         said = [("PASS" if truth in pass_labels else "FAIL") if pass_labels else truth for truth in truths]
         ((label, times),) = Counter(said).most_common(1)
         return cls(label, times / len(said))
@@ -34,14 +34,14 @@ class Baseline(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be promised.
+    """Target of a calibration.
 
     Attributes:
-        agreement: the share of decided cases that is to agree with people, 0..1.
-        delta: the probability with which the promise may fail, 0..1.
-        method: how thresholds are looked for.
+        agreement: the share of decided cases that is to agree with human labels, 0..1.
+        delta: the probability with which the guarantee may fail, 0..1.
+        method: the method of the search for thresholds.
         tiers: the names of the tiers that are calibrated.
-        grouped: whether one case of each group counts.
+        grouped: whether only one case of each group counts.
     """
 
     agreement: float
@@ -51,14 +51,14 @@ class Target:
     grouped: bool
 
     def check_number(self, reached: int, guarded: int = 0) -> None:
-        """Refuse so few labelled cases that not even a faultless jury could pass.
+        """Refuse so few labelled cases that not even a perfect jury could pass.
 
         Args:
-            reached: how many reach the tiers that are calibrated.
-            guarded: how many do not, because a guard decides them.
+            reached: the number of cases that reach the calibrated tiers.
+            guarded: the number of cases that do not, because a guard decides them.
 
         Raises:
-            NothingToPromise: they are too few.
+            NothingToPromise: there are too few cases.
         """
         fewest = fewest_labels(1 - self.agreement, self.delta, self.method, len(self.tiers))
         if reached >= fewest:
@@ -72,10 +72,10 @@ class Target:
         )
 
     def refusal(self, trials: Trials, baseline: Baseline, guarded: int = 0) -> str:
-        """Return why these trials show no such thing, and what would help.
+        """Return why these trials do not show the agreement, and what would help.
 
-        A lower promise is named only if it is above the baseline: below it, a jury that always gives the same label
-        would keep it too.
+        A lower guarantee is suggested only if it is above the baseline: below it, a jury that always gives the same
+        label would reach it too.
         """
         shares = [
             f"{name} agrees on {right / n:.1%} of the {n} cases on which it has a verdict" if n else
@@ -96,12 +96,12 @@ class Target:
         return "independent labelled cases (one per group)" if self.grouped else "labelled cases"
 
     def _ways_out(self, trials: Trials, baseline: Baseline, guarded: int) -> Iterator[str]:
-        """More labels, if the same shares among more of them would pass; a lower promise; else a better tier."""
+        """Yield ways out: more labels, if more like these would pass; a lower guarantee, if any; and a better tier."""
         items = len(trials.correct)
         for times in (1.5, 2, 3, 5, 10):
             more = np.arange(int(items * times)) % items
             if self._passes(trials.take(more), self.agreement):
-                label = round(len(more) * (items + guarded) / items)  # the guards will keep their share of them too
+                label = round(len(more) * (items + guarded) / items)  # the guards will decide their share of them too
                 what = "groups" if self.grouped else "cases"
                 yield f"label more (about {label} {what}, if they come out like these)"
                 break

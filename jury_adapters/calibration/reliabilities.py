@@ -1,4 +1,4 @@
-"""How far each juror can be trusted, learned from labels; and the votes that make use of it."""
+"""Reliability of each juror, learned from labels; and the votes that use it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.voting.rules.bayes import Bayes
 from jury_adapters.core.voting.rules.k_veto import KVeto
 
-_MOST_CERTAIN = 0.999  # no finite number of labels proves more
+_MOST_CERTAIN = 0.999  # a finite number of labels does not prove more
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reliability:
-    """How far one juror can be trusted.
+    """Reliability of one juror.
 
     Attributes:
-        juror: its name.
+        juror: the name of the juror.
         labels: the labels, in the order of the rows and columns of ``confusion``.
-        confusion: truth x vote: how probable each vote is, given what is true. Rows sum to 1.
-        accuracy: how probable it is that a vote is right, ``(right + 1) / (n + 2)``.
-        n: on how many labelled items this rests.
+        confusion: truth x vote: the probability of each vote, given the truth. Rows sum to 1.
+        accuracy: the probability that a vote is right, ``(right + 1) / (n + 2)``.
+        n: the number of labelled items behind it.
     """
 
     juror: str
@@ -38,14 +38,14 @@ class Reliability:
 
     @property
     def weight(self) -> float:
-        """The log-odds of being right, ``ln(a / (1 - a))``; negative for a juror that is wrong more often than right.
+        """Log-odds of being right, ``ln(a / (1 - a))``; negative for a juror that is wrong more often than right.
 
-        The optimal weight of independent jurors in a binary vote (Nitzan and Paroush 1982).
+        This is the optimal weight of independent jurors in a binary vote (Nitzan and Paroush 1982).
         """
         return log(self.accuracy / (1 - self.accuracy))
 
     def right_on(self, label: Value) -> float:
-        """How probable the right vote is on items of this label: for FAIL the true-negative rate."""
+        """Return the probability of the right vote on items of this label: for FAIL, the true-negative rate."""
         if label not in self.labels:
             raise ConfigurationError(unknown("label", label, map(str, self.labels)))
         position = self.labels.index(label)
@@ -58,15 +58,15 @@ class Reliability:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reliabilities:
-    """The reliabilities of a panel, and what to do with them.
+    """Reliabilities of a panel, and votes that use them.
 
     Attributes:
         jurors: the jurors' names.
         labels: the labels.
-        prior: how probable each label is before any vote.
+        prior: the probability of each label before any vote.
         confusions: jurors x truth x vote.
         accuracies: per juror; see :class:`Reliability`.
-        counts: per juror, on how many labelled items this rests.
+        counts: per juror, the number of labelled items behind it.
         pass_label: the label that means PASS, or None.
 
     >>> votes = Votes.from_rows([["PASS", "PASS"], ["FAIL", "PASS"]] * 20, gold=["PASS", "FAIL"] * 20)
@@ -96,29 +96,29 @@ class Reliabilities:
         return len(self.jurors)
 
     def posterior(self, votes: Votes, prior: Floats | None = None) -> Floats:
-        """Items x labels: how probable each label is, given the votes (naive Bayes).
+        """Return items x labels: the probability of each label, given the votes (naive Bayes).
 
         ``log P(l | votes) = ln p_l + sum over votes of ln P(vote | l)``, normalised. Jurors err together, so this is
         over-confident; use it to rank items, and calibrate a threshold before trusting the number.
 
         Args:
-            votes: of these jurors, in this order, over these labels.
-            prior: another base rate of the labels than the labelled items had.
+            votes: votes of these jurors, in this order, over these labels.
+            prior: a base rate of the labels that replaces that of the labelled items.
         """
         if votes.jurors != self.jurors or votes.labels != self.labels:
             raise ConfigurationError("the votes are of other jurors or labels; take votes.panel(reliabilities.jurors)")
         return posterior_of(votes.codes, self.prior if prior is None else prior, self.confusions)
 
     def predict(self, votes: Votes, prior: Floats | None = None) -> Ints:
-        """Per item the most probable label, as a position in ``labels``; see :meth:`posterior`."""
+        """Return, per item, the most probable label, as a position in ``labels``; see :meth:`posterior`."""
         best: Ints = self.posterior(votes, prior).argmax(axis=1)
         return best
 
     def weights(self) -> dict[str, float]:
-        """Weights for a weighted vote: the log-odds of being right, and 0 for jurors that are wrong more often.
+        """Return weights for a weighted vote: the log-odds of being right, and 0 for jurors that are more often wrong.
 
         ``Ensemble(jurors, voting="weighted", weights=fitted.weights(), use_confidence=False)``. To let a juror below
-        1/2 count against its own vote, which makes sense only between two labels, use ``bayes(per_label=False)``.
+        1/2 count against its own vote, which only makes sense between two labels, use ``bayes(per_label=False)``.
 
         Raises:
             ConfigurationError: no juror is right more often than wrong.
@@ -129,18 +129,18 @@ class Reliabilities:
         return found
 
     def bayes(self, *, per_label: bool = True, prior: float | None = None, threshold: float = 0.5) -> Bayes:
-        """The Bayes vote of these reliabilities, for a jury: ``Ensemble(jurors, voting=fitted.bayes())``.
+        """Return the Bayes vote of these reliabilities, for a jury: ``Ensemble(jurors, voting=fitted.bayes())``.
 
-        Its verdict carries the posterior as confidence.
+        Its verdict has the posterior as its confidence.
 
         Args:
             per_label: one reliability per label; False for one per juror, which is the log-odds vote in which jurors
                 below 1/2 count against their own vote (its prior is 1/2).
-            prior: the probability of PASS before any vote, where the base rate differs from that of the labels.
-            threshold: pass from this posterior on; :func:`fit_threshold` learns one.
+            prior: the probability of PASS before any vote, if the base rate differs from that of the labels.
+            threshold: the posterior from which a case passes; :func:`fit_threshold` learns one.
 
         Raises:
-            ConfigurationError: the labels are not two, of which one means PASS.
+            ConfigurationError: there are not exactly two labels, or neither means PASS.
         """
         if self.pass_label is None or len(self.labels) != 2:
             raise ConfigurationError(
@@ -157,17 +157,17 @@ class Reliabilities:
 
 
 def fit_reliabilities(votes: Votes, *, smoothing: float = 1.0) -> Reliabilities:
-    """Learn reliabilities from the items that people labelled.
+    """Learn reliabilities from the items with human labels.
 
     ``P(v | l) = (votes v on items of label l + s) / (votes on items of label l + s K)`` with Laplace smoothing ``s``
     and ``K`` labels; ``p_l = (items of label l + s) / (items + s K)``; ``a = (right + 1) / (n + 2)``.
 
     Args:
-        votes: with gold; items without a label teach nothing here (see :func:`dawid_skene` for those).
-        smoothing: pseudo-votes per cell, above 0; more of them draw a juror with few votes towards guessing.
+        votes: votes with gold labels; items without a label are not used (see :func:`dawid_skene` for those).
+        smoothing: pseudo-votes per cell, above 0; more of them move a juror with few votes towards guessing.
 
     Raises:
-        ConfigurationError: no labelled items, or fewer than two labels.
+        ConfigurationError: there are no labelled items, or fewer than two labels.
     """
     if not smoothing > 0:
         raise ConfigurationError(f"smoothing is a number of pseudo-votes above 0, not {smoothing!r}")
@@ -195,10 +195,10 @@ def fit_reliabilities(votes: Votes, *, smoothing: float = 1.0) -> Reliabilities:
 
 
 def fit_k_veto(votes: Votes) -> KVeto:
-    """The ``k_veto`` vote whose ``k`` has the best balanced accuracy on the labelled items; of equals the smallest.
+    """Return the ``k_veto`` vote with the best balanced accuracy on the labelled items, and the smallest such ``k``.
 
     Raises:
-        ConfigurationError: no labelled items, or no label that means PASS.
+        ConfigurationError: there are no labelled items, or no label means PASS.
     """
     passed = _pass_code(votes)
     objections = (votes.answered & (votes.codes != passed)).sum(axis=1)
@@ -209,25 +209,25 @@ def fit_k_veto(votes: Votes) -> KVeto:
 
 
 def fit_threshold(scores: Floats, votes: Votes) -> float:
-    """The threshold from which a score should pass: the best balanced accuracy on the labelled items.
+    """Return the score from which a case should pass, with the best balanced accuracy on the labelled items.
 
     Args:
         scores: one per item, 0..1, such as the posterior of PASS or a jury's mean score.
-        votes: with gold, for the same items.
+        votes: votes with gold labels, for the same items.
 
     Returns:
         The middle between the two neighbouring scores that it separates; for ``threshold=`` of the strategies on
         scores, or of :meth:`Reliabilities.bayes`.
 
     Raises:
-        ConfigurationError: no labelled items, all of one label, or no label that means PASS.
+        ConfigurationError: there are no labelled items, all have one label, or no label means PASS.
     """
     truth = _passes(votes.gold, _pass_code(votes))
     known = truth != MISSING
     if len(np.unique(truth[known])) < 2:
         raise ConfigurationError("a threshold is learned from items of both labels; these have only one")
     found, place = np.unique(scores[known], return_inverse=True)
-    # With the cut above score s, every item up to s fails: the two shares of right ones rise and fall with s.
+    # With the cut above score s, every item up to s fails: both shares of right items depend only on s.
     fails, passes = (np.bincount(place[truth[known] == value], minlength=len(found)) for value in (0, 1))
     below_fail, below_pass = (np.concatenate([[0], np.cumsum(counts)]) for counts in (fails, passes))
     cut = int(np.argmax(below_fail / fails.sum() + 1 - below_pass / passes.sum()))
@@ -236,20 +236,20 @@ def fit_threshold(scores: Floats, votes: Votes) -> float:
 
 
 def posterior_of(codes: Ints, prior: Floats, confusions: Floats) -> Floats:
-    """The naive-Bayes posterior of votes; see :meth:`Reliabilities.posterior`."""
+    """Return the naive-Bayes posterior of votes; see :meth:`Reliabilities.posterior`."""
     logs = np.log(prior) + np.einsum("ijv,jlv->il", one_hot(codes, len(prior)), np.log(confusions), optimize=True)
     return normalised(logs)
 
 
 def normalised(logs: Floats) -> Floats:
-    """Rows of log-probabilities as probabilities that sum to 1."""
+    """Return rows of log-probabilities as probabilities that sum to 1."""
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
     found: Floats = powers / powers.sum(axis=1, keepdims=True)
     return found
 
 
 def one_hot(codes: Ints, size: int) -> Floats:
-    """Codes as rows of one 1 among zeros; a missing one is all zeros."""
+    """Return codes as rows with a single 1 among zeros; a missing code is all zeros."""
     found: Floats = (codes[..., None] == np.arange(size)).astype(np.float64)
     return found
 
@@ -265,6 +265,6 @@ def _pass_code(votes: Votes) -> int:
 
 
 def _passes(codes: Ints, passed: int) -> Ints:
-    """1 for PASS, 0 for every other label, -1 for none."""
+    """Return 1 for PASS, 0 for every other label, -1 for none."""
     found: Ints = np.where(codes == MISSING, MISSING, codes == passed).astype(np.int64)
     return found

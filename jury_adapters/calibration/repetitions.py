@@ -1,4 +1,4 @@
-"""Jurors that were asked the same several times: their answers in a verdict."""
+"""Answers of jurors that were asked the same question several times, in a verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that votes tell of a jury, in one report."""
+"""Report on all measures that votes allow."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _SELECTED = (
     "the votes are selected: a cascade or early stopping asked some jurors only where the votes before were open, so "
     "this number is biased; measure agreement with a panel that asks every juror about every case"
 )
-_FEWEST = 5  # items below which a figure corrected for chance does not stand in short
+_FEWEST = 5  # with fewer items, a chance-corrected figure is not part of the summary
 _BEYOND_CHANCE = ("krippendorff alpha", "effective number of votes", "residual agreement")
 
 
 @dataclass(frozen=True, slots=True)
 class AgreementReport:
-    """What :func:`agreement_report` found. As text: ``str(report)``; as JSON values: :meth:`to_dict`.
+    """Result of :func:`agreement_report`. As text: ``str(report)``; as JSON values: :meth:`to_dict`.
 
     Attributes:
-        items: how many items there are.
+        items: the number of items.
         jurors: the jurors' names.
-        votes: how many votes were cast.
-        missing: the share of votes that were not.
-        labelled: how many items have a gold label.
-        merged: how many rows repeat an item and were merged with its first row; they are not among ``items``.
-        against_people: the jury and its jurors against human labels; None without labels.
-        sections: findings by section title, in the order in which they are read.
+        votes: the number of votes cast.
+        missing: the share of votes that are missing.
+        labelled: the number of items with a gold label.
+        merged: the number of rows that repeat an item and were merged with its first row; not part of ``items``.
+        against_people: the comparison of the jury and its jurors with human labels; None without labels.
+        sections: findings by section title, in reading order.
         tables: by section title, lines of text that follow its findings.
     """
 
@@ -68,12 +68,12 @@ class AgreementReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Every warning once, and one for all that rest on few items."""
+        """Each warning once, with one warning for all findings that are based on few items."""
         return tuple(self._warned())
 
     @property
     def in_short(self) -> tuple[str, ...]:
-        """What matters most, in three sentences: how far they agree, what that is worth, how far to trust it."""
+        """Most important results in three sentences: the agreement, its value, and its reliability."""
         if not self.votes:
             return ("There are no votes.",)
         agreed = self._first("raw agreement", "krippendorff alpha")
@@ -81,10 +81,10 @@ class AgreementReport:
         return tuple(line for line in (agreed, worth, self._trust()) if line)
 
     def find(self, name: str, subject: str = "") -> Finding:
-        """The finding of this name (and about this subject).
+        """Return the finding with this name (and this subject).
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such finding.
         """
         for finding in self.findings:
             if finding.name == name and (not subject or finding.subject == subject):
@@ -92,7 +92,7 @@ class AgreementReport:
         raise KeyError(name if not subject else f"{name} of {subject}")
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """JSON values."""
+        """Return the report as JSON values."""
         return {
             "against_people": None if self.against_people is None else self.against_people.to_dict(),
             "items": self.items,
@@ -109,12 +109,12 @@ class AgreementReport:
         return visible_lines("\n".join(_lines(self)))
 
     def _first(self, *names: str) -> str:
-        """The sentence of the first of these that has a number; empty when none has."""
+        """Return the sentence of the first of these findings that has a number; empty if none has."""
         known = [finding for finding in self.findings if finding.value is not None and not _says_nothing(finding)]
         return next((one.sentence for name in names for one in known if one.name.startswith(name)), "")
 
     def _warned(self) -> dict[str, list[str]]:
-        """Each warning with what it is about, in order; those of few items as one, at the place of the first."""
+        """Return each warning with its subjects, in order; those on few items as one, at the position of the first."""
         told = [(one.subject or one.name, warning) for one in self.findings for warning in one.warnings]
         few = {warning.items for _, warning in told if isinstance(warning, FewItems)}
         least, most = min(few, default=0), max(few, default=0)
@@ -136,15 +136,15 @@ class AgreementReport:
 
 
 def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = DRAWS, seed: int = 0) -> AgreementReport:
-    """Analyse a batch of votes: agreement, independence, jurors, leanings, and the true pass rate.
+    """Analyse a batch of votes: agreement, independence, jurors, biases, and the true pass rate.
 
-    What the votes do not allow (no gold labels, no generators, one order only) is left out; drift and a leaning to
-    length too, below 30 items.
+    Analyses that the votes do not allow (no gold labels, no generators, one order only) are omitted; so are drift and
+    verbosity bias below 30 items.
 
     Args:
         votes: the batch.
-        level: how far apart two votes are, for alpha beside the nominal one; by default ``"interval"`` for numbers,
-            ``"ordinal"`` for labels in a given order, nominal only otherwise.
+        level: the level of measurement for a second alpha beside the nominal one; by default ``"interval"`` for
+            numbers, ``"ordinal"`` for labels in a given order, nominal only otherwise.
         draws: bootstrap draws per interval; 0 for no bootstrap.
         seed: equal seeds give equal reports.
 
@@ -175,21 +175,21 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
 
 
 def with_selection(votes: Votes, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Warn where jurors were asked because of the votes of others, so that their votes are no random sample."""
+    """Add a warning if jurors were asked because of the votes of others, so their votes are not a random sample."""
     if not votes.selected or votes.answered.all():
         return tuple(findings)
     return tuple(replace(one, warnings=(*one.warnings, _SELECTED)) for one in findings)
 
 
 def _says_nothing(finding: Finding) -> bool:
-    """Whether a figure that is corrected for chance rests on so few items that it is chance itself."""
+    """Whether a chance-corrected figure is based on so few items that it is meaningless."""
     return finding.n < _FEWEST and finding.name.startswith(_BEYOND_CHANCE)
 
 
 def _agreement(votes: Votes, level: Level | None, how: Resampling) -> Iterator[Finding]:
     if level is None:
         level = "interval" if votes.numeric else "ordinal" if votes.ordered else "nominal"
-    labels = len(votes.labels) <= _MANY_VALUES  # with more, equality of scores means nothing
+    labels = len(votes.labels) <= _MANY_VALUES  # with more, equal scores are too rare to be meaningful
     if labels:
         yield raw_agreement(votes, resampling=how)
         yield alpha(votes, resampling=how)

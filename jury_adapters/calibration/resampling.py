@@ -1,4 +1,4 @@
-"""The bootstrap, by matrix products: how much a number would move with another sample of items or groups."""
+"""Bootstrap by matrix products: how much a number would vary with another sample of items or groups."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from jury_adapters.core.tolerance import equal
 
 Columns = TypeVar("Columns", Floats, NDArray[np.float32])
 
-_CELLS = 1 << 21  # of the weights held at once: 16 MB
+_CELLS = 1 << 21  # number of weights in memory at once: 16 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How the bootstrap is to be done.
+    """Options of the bootstrap.
 
     Attributes:
-        draws: how many samples are drawn; 0 for no interval.
+        draws: the number of samples; 0 for no interval.
         seed: equal seeds give equal intervals.
     """
 
@@ -37,11 +37,11 @@ class Resampling:
             raise ConfigurationError(f"draws is a whole number from 0, not {self.draws!r}")
 
     def weights(self, units: int, halves: Sequence[int] = ()) -> Iterator[Floats]:
-        """Yield how often each unit is in each sample: blocks of draws x units, drawn with replacement.
+        """Yield the number of times that each unit is in each sample: blocks of draws x units, drawn with replacement.
 
         Args:
-            units: number of units, and of those in a sample.
-            halves: chances of further units to be drawn, in halves of that of a unit. They come last.
+            units: the number of units, and the size of a sample.
+            halves: the probabilities of further units, in halves of that of a unit. They come last.
         """
         generator = np.random.default_rng(self.seed)
         owner = np.repeat(np.arange(units + len(halves)), [2] * units + list(halves)) if halves else np.arange(units)
@@ -59,13 +59,13 @@ class Resampling:
         """Return the 95 % percentile interval.
 
         Args:
-            units: number of items or groups to draw from.
-            statistic: takes a block of weights (draws x units), returns one value per draw, NaN where undefined.
+            units: the number of items or groups to draw from.
+            statistic: takes a block of weights (draws x units) and returns one value per draw, NaN if undefined.
             halves: further units, as in :meth:`weights`.
 
         Returns:
-            The interval, and how many draws were undefined. The interval is None when no draw was defined, and when
-            all are equal: they then say nothing about items that were not seen.
+            The interval, and the number of undefined draws. The interval is None if no draw was defined, or if
+            all are equal, because they then say nothing about other items.
         """
         if not self.draws or units < 2:
             return None, 0
@@ -83,7 +83,7 @@ DEFAULT = Resampling()
 
 
 def summed(rows: Columns, groups: Ints) -> Columns:
-    """The sums of rows (items x columns) by group, groups in ascending order."""
+    """Return the sums of rows (items x columns) by group, with groups in ascending order."""
     known, position = np.unique(groups, return_inverse=True)
     if len(known) == len(groups):
         return rows
@@ -94,7 +94,7 @@ def summed(rows: Columns, groups: Ints) -> Columns:
 
 
 def ratio_of(above: Floats, below: Floats) -> Floats:
-    """Division that gives NaN, not a warning, where there is nothing to divide by."""
+    """Divide, with NaN instead of a warning if the divisor is not positive."""
     quotient: Floats = np.full(np.broadcast(above, below).shape, np.nan)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient
@@ -103,14 +103,14 @@ def ratio_of(above: Floats, below: Floats) -> Floats:
 def difference_of_means(
     values: Floats, one: Floats, other: Floats, groups: Ints, how: Resampling
 ) -> tuple[float | None, Interval | None]:
-    """The mean of some items' values minus that of others', with its interval.
+    """Return the mean of some items' values minus that of others', with its interval.
 
     Args:
         values: one number per item.
         one: 1.0 for the items of the first mean, else 0.0.
         other: 1.0 for the items of the second mean, else 0.0.
-        groups: what belongs together.
-        how: the bootstrap.
+        groups: the group of each item.
+        how: the options of the bootstrap.
     """
     sums = summed(np.stack([values * one, one, values * other, other], axis=1), groups)
 

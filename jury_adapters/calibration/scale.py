@@ -1,4 +1,4 @@
-"""The scale of labels that the votes of a batch share, and the votes as positions on it."""
+"""Common scale of the labels of a batch, and the votes as positions on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BINARY = 2
 
 
 class Scale:
-    """The labels of a batch, and the position of each."""
+    """Labels of a batch, and the position of each."""
 
     def __init__(self, items: Sequence[ItemVotes], jurors: Sequence[str], labels: Sequence[Value]) -> None:
         votes = {plain(item.votes.get(name)) for item in items for name in jurors}
@@ -23,7 +23,7 @@ class Scale:
         gold = {plain(item.gold) for item in items}
         given = tuple(plain(label) for label in labels)
         self._words = any(isinstance(value, str) for value in votes.union(gold, given))
-        # A number that people gave and no juror can (a mean of ratings) is no point of the jurors' scale.
+        # A number that human labels have and jurors cannot give (a mean of ratings) is not on the jurors' scale.
         occurring = {self._read(value) for value in (votes | gold if self._words else votes) if value is not None}
         self.labels = tuple(self._read(label) for label in given if label is not None)
         if not self.labels:
@@ -38,7 +38,7 @@ class Scale:
         self._code = {label: code for code, label in enumerate(self.labels)}
 
     def _check_gold(self, votes: set[Value], gold: set[Value]) -> None:
-        """Refuse labels of people that no juror uses, such as good and bad beside PASS and FAIL."""
+        """Refuse human labels that no juror uses, such as good and bad together with PASS and FAIL."""
         if self._words and votes and gold and votes.isdisjoint(gold) and len(votes | gold) > _BINARY:
             raise ConfigurationError(
                 f"people say {_few(gold)}, but jurors vote {_few(votes)}; say which of people's labels means PASS "
@@ -50,12 +50,12 @@ class Scale:
         return MISSING if value is None else self._code.get(self._read(value), MISSING)
 
     def _read(self, value: Value) -> Value:
-        """In a scale of words a number is a word too."""
+        """Return a value on this scale; in a scale of words, a number is a word too."""
         return f"{value:g}" if self._words and not isinstance(value, str) else value
 
 
 def codes_by_order(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Ints | None:
-    """Return 2 x items x jurors: what pairwise jurors said in each order; None where none was asked in both."""
+    """Return 2 x items x jurors: the votes of pairwise jurors in each order; None if none was asked in both."""
     if not any(item.orders for item in items):
         return None
     unasked = (None, None)
@@ -73,7 +73,7 @@ def gold_codes(items: Sequence[ItemVotes], scale: Scale) -> Ints:
 
 
 def passed_by_jury(items: Sequence[ItemVotes], pass_label: str | None) -> Ints:
-    """Per item whether the jury passes it; empty where no jury gave a verdict."""
+    """Return, per item, whether the jury passes it; empty if there are no verdicts."""
     said = [item.verdict for item in items if item.verdict is not None]
     return np.array(
         [_passes(verdict, pass_label) for verdict in said] if len(said) == len(items) else [], dtype=np.int64

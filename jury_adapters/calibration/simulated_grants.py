@@ -1,8 +1,8 @@
 """Rates at which calibrations of given sizes grant a guarantee to a jury that is not good enough, and to one like this.
 
-Both are simulated. A simulated calibration draws as many labelled items as there are, with replacement, and keeps what
-the tiers' confidences were; whether people agree is drawn anew. It grants the guarantee where the first threshold that
-decides enough items passes its test: if that one fails, the calibration tries no other.
+Both are simulated. A simulated calibration draws as many labelled items as there are, with replacement, and keeps the
+tiers' confidences; the agreement with human labels is drawn randomly. It grants the guarantee if the first threshold
+that decides enough items passes its test: if that one fails, the calibration tries no other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jury_adapters.calibration.thresholds import PATH, Method, Trials, fewest_de
 from jury_adapters.calibration.types import Bools, Floats, Ints
 
 RUNS = 1000
-"""Simulated calibrations of each kind; the standard error of a rate is 0.016 at most."""
+"""Number of simulated calibrations of each kind; the standard error of a rate is 0.016 at most."""
 
 
 def simulate_grants(
@@ -27,16 +27,16 @@ def simulate_grants(
     """Simulate calibrations of juries that are not good enough, and of juries like this one.
 
     The error rate of a tier of a jury like this one is a logistic function of its confidence, fitted with a weak prior
-    (half an error and half an agreement more, and a standard normal slope): no error seen does not mean none to come.
-    All tiers err on the same items, as far as they err.
+    (half an error and half an agreement more, and a standard normal slope): zero observed errors do not mean zero
+    future errors. All tiers err on the same items, as far as they err.
 
     Args:
         trials: the labelled items of the calibration.
-        agreement: share that was to be promised, in 0..1.
-        delta: probability with which the promise may fail, in 0..1.
-        method: how thresholds are looked for.
+        agreement: the share to guarantee, in 0..1.
+        delta: the probability with which the guarantee may fail, in 0..1.
+        method: the method of the search for thresholds.
         runs: number of simulated calibrations of each kind.
-        seed: of the simulation.
+        seed: the seed of the simulation.
     """
     draw = np.random.default_rng(seed)
     items = len(trials.confidences)
@@ -57,11 +57,11 @@ class _Sequence:
     """Thresholds from strict to lenient, as a calibration tests them.
 
     Attributes:
-        first: per item the position of the first threshold that decides it; ``size`` where none does.
-        size: number of thresholds.
-        rates: how often the deciding tier errs, for each kind of jury: items x thresholds, or items x 1 where it is one
-            tier that decides.
-        level: level of the test.
+        first: per item, the position of the first threshold that decides it; ``size`` if none does.
+        size: the number of thresholds.
+        rates: the error rate of the deciding tier, for each kind of jury: items x thresholds, or items x 1 if a single
+            tier decides.
+        level: the level of the test.
     """
 
     first: Ints
@@ -70,12 +70,12 @@ class _Sequence:
     level: float
 
     def passes(self, rows: Ints, luck: Floats, alpha: float) -> Bools:
-        """Return per kind and simulated calibration whether the first threshold that decides enough items passes.
+        """Return, per kind and simulated calibration, whether the first threshold that decides enough items passes.
 
         Args:
-            rows: calibrations x items: which item was drawn.
-            luck: of the same shape, in 0..1: the item is an error where it is below the error rate.
-            alpha: share of errors allowed, in 0..1.
+            rows: calibrations x items: the item that was drawn.
+            luck: of the same shape, in 0..1: the item is an error if this is below the error rate.
+            alpha: the allowed share of errors, in 0..1.
         """
         runs, items = rows.shape
         first = self.first[rows]
@@ -95,7 +95,7 @@ class _Sequence:
         return passed
 
     def keeps(self, kind: int, alpha: float) -> bool:
-        """Return whether a jury of this kind errs on ``alpha`` at most at the first or the last threshold tested."""
+        """Return whether a jury of this kind errs on at most ``alpha`` at the first or the last threshold tested."""
         decided = np.bincount(self.first, minlength=self.size + 1)[:-1].cumsum()
         tested = np.flatnonzero(decided >= fewest_decided(alpha, self.level))
         rates = self.rates[kind]
@@ -111,16 +111,16 @@ def _sequences(trials: Trials, kinds: Sequence[Floats], delta: float, method: Me
 
     Args:
         trials: the labelled items.
-        kinds: for each kind of jury, items x tiers: how often a tier errs.
-        delta: probability with which the promise may fail, in 0..1.
-        method: how thresholds are looked for.
+        kinds: for each kind of jury, items x tiers: the error rate of a tier.
+        delta: the probability with which the guarantee may fail, in 0..1.
+        method: the method of the search for thresholds.
     """
     tiers = trials.confidences.shape[1]
     found = []
     if method != "per_tier":
         begins = path_steps(trials.confidences)
         reached = begins[:, :, None] <= np.arange(len(PATH))
-        decider = reached.argmax(axis=1)  # the first tier that is sure enough
+        decider = reached.argmax(axis=1)  # the first tier that is certain enough
         by_step = [np.take_along_axis(rates, decider, axis=1) for rates in kinds]
         found.append(_Sequence(begins.min(axis=1), len(PATH), by_step, level_of_test(delta, method, tiers)))
     if method != "path":
@@ -128,13 +128,13 @@ def _sequences(trials: Trials, kinds: Sequence[Floats], delta: float, method: Me
         for tier in range(tiers):
             confidences = trials.confidences[:, tier]
             values, first = np.unique(-confidences, return_inverse=True)
-            size = int((values <= 0).sum())  # -1 is no verdict
+            size = int((values <= 0).sum())  # -1 means no verdict
             found.append(_Sequence(np.minimum(first, size), size, [rates[:, [tier]] for rates in kinds], level))
     return found
 
 
 def _error_rates(trials: Trials) -> Floats:
-    """Return how often each tier errs at the confidence of each item; items x tiers."""
+    """Return the error rate of each tier at the confidence of each item; items x tiers."""
     rates = np.ones_like(trials.confidences)
     for tier in range(rates.shape[1]):
         said = trials.confidences[:, tier] >= 0
@@ -147,7 +147,7 @@ def _logistic(x: Floats, y: Floats) -> Floats:
     """Return the fitted probability of ``y`` for each ``x``, by Newton's method."""
     spread = float(x.std())
     z = (x - x.mean()) / spread if spread > _ALIKE else np.zeros_like(x)
-    design = np.column_stack([np.ones(z.size + 1), np.append(z, 0.0)])  # one item more, half right, at the mean
+    design = np.column_stack([np.ones(z.size + 1), np.append(z, 0.0)])  # with one added item, half right, at the mean
     outcome, prior = np.append(y.astype(np.float64), 0.5), np.array([0.0, 1.0])
     share = float(outcome.mean())
     beta = np.array([np.log(share / (1 - share)), 0.0])

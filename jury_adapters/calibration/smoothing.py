@@ -1,4 +1,4 @@
-"""Bootstrap intervals of agreement that hold up with few items and skewed labels.
+"""Bootstrap intervals of agreement that remain valid with few items and skewed labels.
 
 A sample without a disagreement has only resamples without one, and a sample with one minority label has many resamples
 without any. The percentile bootstrap then gives an interval that is too narrow, or a single point. So the resamples are
@@ -20,18 +20,18 @@ from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.types import MISSING, Floats, Ints, counted
 
 _HALVES = (1, 1, 2)  # two halves of the item with a disagreement, in either order, and the item with an agreement
-_MANY_VALUES = 10  # votes on a finer scale are hardly ever the same, so no value prevails
+_MANY_VALUES = 10  # on a finer scale, votes are rarely equal, so no value prevails
 
 
 @dataclass(frozen=True, slots=True)
 class Smoothed:
-    """Votes with the items that only resamples have.
+    """Votes with the items that exist only in resamples.
 
     Attributes:
-        codes: items x jurors; the items that only resamples have come last.
+        codes: items x jurors; the added items come last.
         groups: one number per item; those of the added items are the largest.
-        units: number of groups (or items) of the votes themselves.
-        added: number of groups that were added, 0 or 3.
+        units: the number of groups (or items) of the votes themselves.
+        added: the number of added groups, 0 or 3.
     """
 
     codes: Ints
@@ -46,9 +46,9 @@ class Smoothed:
         Args:
             codes: items x jurors, positions in the scale, -1 for no vote.
             groups: one number per item.
-            labels: number of labels. Nothing is added where there are more than ten, where only one occurs, or where
+            labels: the number of labels. Nothing is added if there are more than ten, if only one occurs, or if
                 no item has two votes.
-            every_juror: whether each juror votes on the added items, or as many as vote on the usual item.
+            every_juror: whether each juror votes on the added items, or only the usual number of jurors.
         """
         units = len(np.unique(groups))
         counts, votes = counted(codes, labels).sum(axis=0), (codes != MISSING).sum(axis=1)
@@ -93,10 +93,10 @@ class Smoothed:
 
 
 def group_size(values: Floats, groups: Ints) -> int:
-    """Return the number of items that an added group has: from 1 to the size of the usual group.
+    """Return the number of items in an added group: from 1 to the size of the usual group.
 
-    It is the design effect of the values. Items of a group that are all alike count as the whole group, items that have
-    nothing in common as one. Where no value differs from another, groups are taken as alike.
+    It is the design effect of the values. Items of a group that are all alike count as the whole group; independent
+    items count as one. If all values are equal, groups are assumed to be alike.
     """
     usual = max(1, round(len(values) / len(np.unique(groups))))
     apart = variance_of_mean(values, np.arange(len(values)))
@@ -106,7 +106,7 @@ def group_size(values: Floats, groups: Ints) -> int:
 
 
 def variance_of_mean(values: Floats, groups: Ints) -> float:
-    """Return the variance of a mean of items that come in groups; for groups of one, the sample variance over n."""
+    """Return the variance of a mean of items in groups; for groups of one, the sample variance over n."""
     position = np.unique(groups, return_inverse=True)[1]
     sums = np.bincount(position, weights=values - values.mean())
     many = len(sums)

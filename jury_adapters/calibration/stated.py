@@ -1,4 +1,4 @@
-"""The numbers that judgments state beside their votes: confidences and scores, of the jurors and of the jury."""
+"""Numbers that judgments state in addition to their votes: confidences and scores, of the jurors and of the jury."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from jury_adapters.core.verdict import SCORECARD, Verdict
 
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 THE_JURY = "the jury"
-"""The name of the jury beside those of its jurors."""
+"""Name of the jury among those of its jurors."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Stated:
-    """Numbers beside the votes, one row per item and one column per voter.
+    """Numbers stated with the votes, one row per item and one column per voter.
 
     Attributes:
-        voters: the jurors; where there are verdicts, the jury comes last.
+        voters: the jurors; if there are verdicts, the jury comes last.
         codes: the votes, as positions in the labels of the batch; -1 for none. A label that only the jury gives has a
             code above all positions.
         confidences: the confidence of each judgment, 0..1; NaN for none, infinity for one that is not from 0 to 1.
         scores: the rating of each judgment in the units of its rubric, else its score; NaN for none.
-        ratings: per item the human label as a number; NaN where it is not a number.
+        ratings: per item, the human label as a number; NaN if it is not a number.
     """
 
     voters: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Stated:
     ratings: Floats = field(default_factory=lambda: np.empty(0))
 
     def take(self, index: Ints) -> Stated:
-        """Return these items only."""
+        """Return only these items."""
         return replace(
             self,
             codes=self.codes[index],
@@ -51,7 +51,7 @@ class Stated:
         )
 
     def panel(self, jurors: Sequence[str], *, whole: bool) -> Stated:
-        """Return these jurors only, in this order; with the jury where they are the whole of it."""
+        """Return only these jurors, in this order; with the jury if they are all of its jurors."""
         jury = [len(self.voters) - 1] if whole and len(self.voters) > len(jurors) else []
         columns = np.array([self.voters.index(name) for name in jurors] + jury, dtype=np.int64)
         return replace(
@@ -74,7 +74,7 @@ def stated_by(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -
     shape = (len(items), len(jurors) + with_jury)
     codes = np.array(votes, dtype=np.int64).reshape(shape)
     both = np.array(numbers, dtype=np.float64).reshape(*shape, 2)
-    both[codes == MISSING, 0] = nan  # the confidence of an abstention is no confidence in an answer
+    both[codes == MISSING, 0] = nan  # the confidence of an abstention is not a confidence in an answer
     return Stated(
         voters=(*jurors, THE_JURY) if with_jury else tuple(jurors),
         codes=codes,
@@ -137,7 +137,7 @@ def _of_jury(item: ItemVotes) -> Numbers:
 
 
 def _number(value: object) -> float:
-    """A finite number, also written as text, such as ``"4"`` in a CSV file; NaN for everything else."""
+    """Return a finite number, which may also be text, such as ``"4"`` in a CSV file; NaN for everything else."""
     if isinstance(value, str) and _DECIMAL.fullmatch(value):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):

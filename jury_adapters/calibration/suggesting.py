@@ -1,4 +1,4 @@
-"""Which juries to consider: the best for what they cost."""
+"""Suggestions of juries: the best for their cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.verdict import Verdict
 
-_SEARCHED = 12  # panels of each size from which larger ones are tried
+_SEARCHED = 12  # panels of each size that are extended to larger ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,18 @@ class Suggestion:
     """One jury, with cross-validated numbers.
 
     Attributes:
-        jurors: the panel; of a cascade its first tier.
-        rule: ``"majority"``, ``"weighted"``, ``"bayes"``, ``"k_veto"``, or ``"cascade"``: the panel decides where it
+        jurors: the panel; for a cascade, its first tier.
+        rule: ``"majority"``, ``"weighted"``, ``"bayes"``, ``"k_veto"``, or ``"cascade"``: the panel decides if it
             is unanimous, else the juror ``final``.
-        final: the juror that decides what a cascade's panel does not agree on; None otherwise.
-        cost: per case, in the unit of :attr:`Suggestions.unit`; of a cascade the mean over the labelled cases.
-        balanced_accuracy: the mean of the shares of right verdicts on PASS and on FAIL. Here and in ``accuracy`` an
+        final: the juror that decides if a cascade's panel disagrees; None otherwise.
+        cost: the cost per case, in the unit of :attr:`Suggestions.unit`; for a cascade, the mean over the labelled
+            cases.
+        balanced_accuracy: the mean of the shares of right verdicts on PASS and on FAIL. Here and in ``accuracy``, an
             undecided case counts as half right, so that juries that abstain compare with juries that do not.
-        standard_error: of the balanced accuracy.
+        standard_error: the standard error of the balanced accuracy.
         accuracy: the share of right verdicts.
-        kappa: Cohen's kappa with people; None where it is not defined.
-        jury: the jury itself, its weights learned from all labelled cases.
+        kappa: Cohen's kappa with human labels; None if it is undefined.
+        jury: the jury itself, with weights learned from all labelled cases.
     """
 
     jurors: tuple[str, ...]
@@ -60,7 +61,7 @@ class Suggestion:
 
     @property
     def name(self) -> str:
-        """The panel and its rule in a few words."""
+        """Short name of the panel and its rule."""
         panel = " + ".join(self.jurors)
         return (
             f"{panel} -> {self.final}" if self.final else panel if len(self.jurors) == 1 else f"{self.rule} of {panel}"
@@ -69,15 +70,15 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Suggestions(Sequence[Suggestion]):
-    """The Pareto front: no jury tried is both cheaper and better than one of these. From cheap to costly.
+    """Pareto front: no jury tried is both cheaper and better than one of these. From cheap to costly.
 
     Attributes:
         front: the juries.
-        unit: of the costs: ``"US$"``, or ``"calls"`` when no juror has a price.
-        n: labelled cases.
-        tried: how many juries were compared. The best of many looks better than it is, by up to about two standard
-            errors; confirm the one you choose on cases that were not among these.
-        merged: number of labelled cases that repeat an item and were merged with the first.
+        unit: the unit of the costs: ``"US$"``, or ``"calls"`` if no juror has a price.
+        n: the number of labelled cases.
+        tried: the number of juries compared. The best of many looks better than it is, by up to about two standard
+            errors; confirm the one you choose on other cases.
+        merged: the number of labelled cases that repeat an item and were merged with the first.
     """
 
     front: tuple[Suggestion, ...]
@@ -115,26 +116,26 @@ def suggest(
     seed: int = 0,
     store: Journal | str | PathLike[str] | None = None,
 ) -> Suggestions:
-    """Compare panels, voting rules and two-tier cascades of these jurors; hand out the best for each cost.
+    """Compare panels, voting rules and two-tier cascades of these jurors; return the best for each cost.
 
     Each juror judges each labelled case once; the rest is arithmetic on the votes. Weights, reliabilities and the k of
-    ``k_veto`` are learned on the other folds than the one that is predicted.
+    ``k_veto`` are learned on all folds but the one that is predicted.
 
     Args:
-        jurors: the judges to choose from, each PASS or FAIL. What one costs is what its judgments report, else its
+        jurors: the judges to choose from, each PASS or FAIL. The cost of a juror is what its judgments report, else its
             ``cost``.
         labelled_cases: cases with ``metadata["gold"]``, or pairs ``(case, gold)``, of both kinds.
-        budget: the most that a case may cost on average, in US dollars (in calls when no juror has a price).
-        largest: the largest panel to try.
-        folds: into how many parts the cases are cut.
-        groups: what belongs together and stays in one fold, such as ``"meta.program"``.
-        pass_labels: the labels of people that mean PASS; see :func:`calibrate`.
-        seed: for the folds.
+        budget: the maximum mean cost of a case, in US dollars (in calls if no juror has a price).
+        largest: the size of the largest panel to try.
+        folds: the number of folds.
+        groups: the group of a case, which stays in one fold, such as ``"meta.program"``.
+        pass_labels: the human labels that mean PASS; see :func:`calibrate`.
+        seed: the seed of the folds.
         store: where judgments are kept, so that none is paid for twice; see :func:`jury_adapters.stream`.
 
     Raises:
-        ConfigurationError: too few labelled cases of one kind, no juror that says PASS or FAIL, a juror of unknown
-            price beside others that have one, or nothing within the budget.
+        ConfigurationError: there are too few labelled cases of one kind, no juror that gives PASS or FAIL, a juror of
+            unknown price among others that have one, or no jury within the budget.
 
     >>> print(suggest(jurors, cases, budget=0.002))  # doctest: +SKIP
     """
@@ -179,7 +180,7 @@ class _Rated:
 
 
 def _searched(evidence: Evidence, largest: int) -> Iterator[Candidate]:
-    """Every juror and pair; larger panels grow from the best smaller ones; and cascades on the small panels."""
+    """Yield every juror and pair, larger panels that extend the best smaller ones, and cascades on the small panels."""
     names = evidence.votes.jurors
     level = [Candidate((name,), "majority") for name in names]
     yield from level
@@ -214,7 +215,7 @@ def _rated(candidate: Candidate, evidence: Evidence, costs: dict[str, float], pa
 
 
 def _front(rated: Iterable[_Rated]) -> Iterator[_Rated]:
-    """From cheap to costly, each better than all before it."""
+    """Yield the juries from cheap to costly, each better than all before it."""
     best = -1.0
     for each in sorted(rated, key=lambda one: (one.cost, -one.balanced_accuracy, len(one.candidate.panel))):
         if each.balanced_accuracy > best:
@@ -247,10 +248,10 @@ def _status(judgment: Judgment) -> str | None:
 
 
 def _costs(panel: Ensemble, verdicts: Sequence[Judgment]) -> tuple[dict[str, float], Literal["US$", "calls"]]:
-    """Per juror the mean cost of a judgment; where nobody has a price, each judgment counts 1.
+    """Return, per juror, the mean cost of a judgment; if no juror has a price, each judgment counts 1.
 
     Raises:
-        ConfigurationError: some jurors have a price, and that of another is not known: it would look free beside them.
+        ConfigurationError: some jurors have a price, and that of another is unknown: it would look free among them.
     """
     costs = {}
     unpriced = []
@@ -271,7 +272,7 @@ def _costs(panel: Ensemble, verdicts: Sequence[Judgment]) -> tuple[dict[str, flo
 
 
 def _folds(votes: Votes, folds: int, seed: int) -> Ints:
-    """Per item its fold; a group stays together."""
+    """Return the fold of each item; a group stays together."""
     groups = np.unique(votes.groups)
     if not 2 <= folds <= len(groups):
         raise ConfigurationError(

@@ -1,10 +1,10 @@
-"""Thresholds of confidence that keep a promise: fixed-sequence tests on labelled items.
+"""Thresholds of confidence for a guarantee: fixed-sequence tests on labelled items.
 
-Tiers are tried in order, and a tier decides an item when its confidence reaches the tier's threshold. The thresholds
-are chosen so that, of the items decided, at most a share ``alpha`` disagrees with people. Each candidate is tested
-exactly: ``p = P(Bin(decided, alpha) <= errors)``. Candidates are tested in an order fixed beforehand, from strict to
-lenient, until one fails; so one ``delta`` covers the whole sequence (fixed-sequence testing; Learn then Test, arXiv
-2110.01052; Trust or Escalate, arXiv 2407.18370).
+Tiers are tried in order, and a tier decides an item if its confidence reaches the tier's threshold. The thresholds
+are chosen so that, of the items decided, at most a share ``alpha`` disagrees with human labels. Each candidate is
+tested exactly: ``p = P(Bin(decided, alpha) <= errors)``. Candidates are tested in an order fixed beforehand, from
+strict to lenient, until one fails; so one ``delta`` covers the whole sequence (fixed-sequence testing; Learn then Test,
+arXiv 2110.01052; Trust or Escalate, arXiv 2407.18370).
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from jury_adapters.core.tolerance import TOLERANCE
 Method: TypeAlias = Literal["both", "path", "per_tier"]
 
 PATH = tuple(round(0.995 - 0.005 * step, 3) for step in range(100))
-"""The common thresholds that ``path`` tries: 0.995, 0.990 ... 0.500."""
+"""Common thresholds that ``path`` tries: 0.995, 0.990 ... 0.500."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What each tier said of each labelled item.
+    """Judgments of each tier on each labelled item.
 
     Attributes:
-        confidences: items x tiers, 0..1; -1 where a tier said nothing that could be accepted.
-        correct: items x tiers: whether what the tier said agrees with people; False where it said nothing.
+        confidences: items x tiers, 0..1; -1 if a tier gave no acceptable judgment.
+        correct: items x tiers: whether the tier agrees with the human label; False if it gave no judgment.
     """
 
     confidences: Floats
@@ -44,16 +44,16 @@ class Trials:
             raise ConfigurationError("confidences and correct are two matrices, items x tiers, of one shape")
 
     def take(self, rows: Ints) -> Trials:
-        """These items only, by position."""
+        """Return only these items, by position."""
         return Trials(self.confidences[rows], self.correct[rows])
 
     def decided_by(self, thresholds: tuple[float, ...]) -> Ints:
-        """Per item the tier that decides it, or -1 when none does."""
+        """Return, per item, the tier that decides it, or -1 if none does."""
         reached = self.confidences >= np.asarray(thresholds) - TOLERANCE
         return np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
 
     def outcome(self, thresholds: tuple[float, ...]) -> Outcome:
-        """What these thresholds come to on these items."""
+        """Return the outcome of these thresholds on these items."""
         tier = self.decided_by(thresholds)
         decided = np.flatnonzero(tier >= 0)
         errors = int((~self.correct[decided, tier[decided]]).sum())
@@ -63,14 +63,14 @@ class Trials:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What thresholds come to on a set of items.
+    """Outcome of thresholds on a set of items.
 
     Attributes:
-        thresholds: one per tier; infinity where a tier decides nothing.
-        items: how many items there were.
-        decided: how many were decided by a tier.
-        errors: how many of these disagree with people.
-        per_tier: how many each tier decided.
+        thresholds: one per tier; infinity if a tier decides nothing.
+        items: the number of items.
+        decided: the number of items that a tier decided.
+        errors: the number of these that disagree with human labels.
+        per_tier: the number that each tier decided.
     """
 
     thresholds: tuple[float, ...]
@@ -81,18 +81,18 @@ class Outcome:
 
 
 def choose_thresholds(trials: Trials, alpha: float, delta: float, method: Method = "both") -> tuple[Outcome, Method]:
-    """The most lenient thresholds under which the items decided disagree with people in a share of ``alpha`` at most.
+    """Return the most lenient thresholds with which at most a share ``alpha`` of the decided items has errors.
 
     Args:
         trials: labelled items, independent of each other and not used to fit the confidences.
-        alpha: the share of disagreement allowed, 0..1.
-        delta: the probability with which the promise may fail, 0..1.
+        alpha: the allowed share of disagreement, 0..1.
+        delta: the probability with which the guarantee may fail, 0..1.
         method: ``"path"`` moves one common threshold down :data:`PATH`. ``"per_tier"`` goes through the tiers, each
             over its own confidences among the items left, at ``delta / tiers``. ``"both"`` does both at ``delta / 2``
             and takes the one that decides more items.
 
     Returns:
-        What the thresholds come to on the trials, and which of ``path`` and ``per_tier`` found them. When nothing
+        The outcome of the thresholds on the trials, and which of ``path`` and ``per_tier`` found them. If nothing
         passes, every threshold is infinity and nothing is decided.
     """
     check_level(alpha, "the disagreement allowed (1 - agreement)")
@@ -108,22 +108,22 @@ def choose_thresholds(trials: Trials, alpha: float, delta: float, method: Method
 
 
 def check_method(method: str) -> None:
-    """Refuse a method that there is not.
+    """Refuse an unknown method.
 
     Raises:
-        ConfigurationError: it is none.
+        ConfigurationError: there is no such method.
     """
     if method not in get_args(Method):
         raise ConfigurationError(unknown("method", method, get_args(Method)))
 
 
 def fewest_labels(alpha: float, delta: float, method: Method, tiers: int) -> int:
-    """Fewer labelled items than this cannot pass even without a single error."""
+    """Return the number of labelled items below which not even zero errors can pass."""
     return fewest_decided(alpha, level_of_test(delta, method, tiers))
 
 
 def level_of_test(delta: float, method: Method, tiers: int) -> float:
-    """Return the level at which a candidate is tested; for ``both`` that of its path, which is the higher."""
+    """Return the level at which a candidate is tested; for ``both``, that of its path, which is higher."""
     return {"path": delta, "per_tier": delta / tiers, "both": delta / 2}[method]
 
 
@@ -138,15 +138,15 @@ def path_steps(confidences: Floats) -> Ints:
 
 
 def _path(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
-    """One threshold for all tiers.
+    """Return one threshold for all tiers.
 
     A tier decides an item at the steps from the first that its confidence reaches up to the first that an earlier
-    tier's does. Counting where these stretches begin and end gives all steps at once.
+    tier's does. Counting the beginnings and ends of these ranges gives all steps at once.
     """
     items, tiers = trials.confidences.shape
     begins = path_steps(trials.confidences)
     ends = np.full(items, len(PATH))
-    change = np.zeros((2, len(PATH) + 1), dtype=np.int64)  # of the number decided, and of the number of errors
+    change = np.zeros((2, len(PATH) + 1), dtype=np.int64)  # of the numbers of decided items and of errors
     for tier in range(tiers):
         begin = begins[:, tier]
         for row, counted in enumerate((begin < ends, (begin < ends) & ~trials.correct[:, tier])):
@@ -160,7 +160,7 @@ def _path(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
 
 
 def _per_tier(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
-    """A threshold for each tier, on what the tiers before it left over."""
+    """Return a threshold for each tier, based on the items that the tiers before it left undecided."""
     tiers = trials.confidences.shape[1]
     left = np.ones(len(trials.confidences), dtype=bool)
     thresholds = []
@@ -178,7 +178,7 @@ def _per_tier(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
 
 
 def _last_that_passed(decided: Ints, errors: Ints, items: int, alpha: float, delta: float) -> int | None:
-    """The last candidate before the first that fails; those that decide too few items to be tested are passed over."""
+    """Return the last candidate before the first that fails; candidates that decide too few items are skipped."""
     tested = np.flatnonzero(decided >= fewest_decided(alpha, delta))
     if not len(tested):
         return None

@@ -1,4 +1,4 @@
-"""The types of votes and of arrays of them."""
+"""Types of votes, and of arrays of votes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Value: TypeAlias = str | float
-Raw: TypeAlias = object  # a vote as it comes: text, number, True/False, or None when there is none
+Raw: TypeAlias = object  # a vote before conversion: text, number, True/False, or None if there is none
 On: TypeAlias = Literal["label", "status", "score"]
 
 MISSING = -1
-"""The code of a vote that is missing."""
+"""Code of a missing vote."""
 
 
 class Numbers(NamedTuple):
-    """The numbers that a judgment states beside its vote.
+    """Numbers that a judgment states in addition to its vote.
 
     Attributes:
         confidence: its own certainty, 0..1; NaN for none, and infinity for one that is not a number from 0 to 1.
@@ -39,8 +39,8 @@ class Answer(NamedTuple):
 
 
 def counted(codes: Ints, labels: int) -> Ints:
-    """Return a matrix of items x labels: how often each label occurs in each row of codes."""
-    wide = labels + 1  # the last column takes the missing votes
+    """Return a matrix of items x labels: the number of times that each label occurs in each row of codes."""
+    wide = labels + 1  # the last column counts the missing votes
     cells = np.where(codes == MISSING, labels, codes) + np.arange(len(codes))[:, None] * wide
     counts = np.bincount(cells.ravel(), minlength=len(codes) * wide).reshape(-1, wide)
     return counts[:, :labels].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Votes as a matrix: what many jurors said of many items, with everything the analytics need to know of both."""
+"""Votes as a matrix: the votes of jurors on items, with the facts about both that the analyses need."""
 
 from __future__ import annotations
 
@@ -32,44 +32,44 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PassLabel: TypeAlias = str | Collection[str] | None
-"""The label that means PASS, or several."""
+"""Label that means PASS, or several."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Votes:
-    """Items x jurors: who voted what. Immutable; a missing vote (an abstention, an error) is :data:`MISSING`.
+    """Votes as items x jurors. Immutable; a missing vote (an abstention, an error) is :data:`MISSING`.
 
     Build it with :meth:`from_rows`, :meth:`from_verdicts`, :meth:`from_recorded` or :meth:`from_results`.
 
     Attributes:
         codes: items x jurors; each entry is a position in ``labels``, or -1 for no vote.
-        labels: the values that votes take: all words, or all numbers in ascending order.
+        labels: the values of votes: all words, or all numbers in ascending order.
         jurors: the jurors' names, one per column.
         items: the items' ids, one per row.
-        gold: per item, what people said, as a position in ``labels``; -1 where nobody did. Numbers that are no points
-            of the jurors' scale (such as means of ratings) are no labels: then it is -1 everywhere.
+        gold: per item, the human label, as a position in ``labels``; -1 if there is none. Numbers that are not on the
+            jurors' scale (such as means of ratings) are not labels: then it is -1 everywhere.
         groups: per item, a number from 0; items of one group are not independent (the same document or question),
-            so they are resampled and split together. Each item is its own group when no groups were given.
-        ordered: whether the order of ``labels`` means something: numbers, or words whose order the caller gave.
-        pass_label: the label that means PASS, or None when labels have no such meaning.
+            so they are resampled and split together. Each item is its own group if no groups were given.
+        ordered: whether the order of ``labels`` has a meaning: numbers, or words in a given order.
+        pass_label: the label that means PASS, or None if labels have no such meaning.
         pass_labels: the human labels that mean PASS, as they were given.
-        people: the jury and its jurors against human labels; not kept by :meth:`take`. See
+        people: the comparison of the jury and its jurors with human labels; not kept by :meth:`take`. See
             :attr:`AgreementReport.against_people`.
         generators: per item, the model that wrote the answer, or None.
-        lengths: per item, the length of the answer in characters (of a pair: the first's minus the second's); NaN
-            where it is not known.
+        lengths: per item, the length of the answer in characters (for a pair: the first's minus the second's); NaN
+            if it is unknown.
         models: per juror, the model behind it, or None.
         orders: for pairwise votes asked in both orders, 2 x items x jurors: the codes with A shown first and with B
-            shown first, both in terms of A and B; None when no vote was.
-        verdicts: per item whether the jury's own verdict passes it: 1 or 0, and -1 where it does not say (undecided,
-            or a label that means neither). Empty where there are votes only, and of a panel of other jurors.
+            shown first, both in terms of A and B; None if there are no such votes.
+        verdicts: per item, whether the jury's own verdict passes it: 1 or 0, and -1 if it does neither (undecided,
+            or a label without such a meaning). Empty if there are only votes, and for a panel of other jurors.
         selected: whether jurors judged only cases that others had not decided: later tiers of a cascade, or jurors that
             early stopping did not ask.
-        merged: number of rows that repeat an item and were merged with its first row: an item counts once. Copies have
-            the same content and the same id (or both lack an id).
+        merged: the number of rows that repeat an item and were merged with its first row: an item counts once. Copies
+            have the same content and the same id (or both lack an id).
         stated: the confidences and scores of the judgments, and the human labels that are numbers.
-        repetitions: per juror that was asked the same several times, its answers: the same items, one column per
-            repetition.
+        repetitions: per juror that was asked the same question several times, its answers: the same items, one column
+            per repetition.
 
     >>> votes = Votes.from_rows([["PASS", "PASS"], ["PASS", "FAIL"], ["FAIL", None]], jurors=["a", "b"])
     >>> votes.codes.tolist(), votes.labels
@@ -108,22 +108,22 @@ class Votes:
         labels: Sequence[Value] = (),
         pass_label: PassLabel = None,
     ) -> Votes:
-        """Votes from plain lists: one row per item, one entry per juror; None and NaN are missing votes.
+        """Read votes from plain lists: one row per item, one entry per juror; None and NaN are missing votes.
 
         Args:
             rows: the votes; labels, numbers, or True / False (read as ``PASS`` / ``FAIL``).
             jurors: the jurors' names; ``juror 1``, ``juror 2``... by default.
             items: the items' ids; ``"0"``, ``"1"``... by default. Rows with the same id are copies of one item; without
                 ids every row is an item.
-            gold: what people say of each item; None where they said nothing.
-            groups: what items belong together, one value per item.
-            labels: the whole scale in its order; by default the values that occur, sorted. Naming it is what makes
-                words an ordinal scale.
-            pass_label: the label that means PASS, or several; ``PASS`` when that is one of the labels. Where jurors say
-                PASS and FAIL, labels of people: all their other labels then mean FAIL.
+            gold: the human label of each item; None if there is none.
+            groups: the group of each item.
+            labels: the whole scale in its order; by default the values that occur, sorted. Only with it are words an
+                ordinal scale.
+            pass_label: the label that means PASS, or several; ``PASS`` if that is one of the labels. If jurors vote
+                PASS and FAIL, human labels: all other human labels then mean FAIL.
 
         Raises:
-            ConfigurationError: rows of unequal length, or names, gold or groups that do not match the votes.
+            ConfigurationError: rows have unequal lengths, or names, gold or groups do not match the votes.
             InputError: rows with the same id have different votes or different gold labels.
         """
         told = [list(row) for row in rows]
@@ -161,26 +161,26 @@ class Votes:
         labels: Sequence[Value] = (),
         pass_label: PassLabel = None,
     ) -> Votes:
-        """Votes from what juries said: verdicts, or the items that :func:`jury_adapters.stream` hands out.
+        """Read votes from verdicts of juries, or from the items that :func:`jury_adapters.stream` yields.
 
-        Every juror that was asked is a column, also those of earlier tiers of a cascade. Guards are not: that an answer
-        is not empty does not mean that it is good, so their PASS is no vote that jurors could agree with.
+        Every juror that was asked is a column, also those of earlier tiers of a cascade. Guards are not: an answer that
+        is not empty need not be good, so their PASS is not a vote that jurors could agree with.
 
         Args:
-            verdicts: a batch of one jury. A judged item also brings its case: its id (``metadata["item_id"]``), gold
+            verdicts: a batch of one jury. A judged item also includes its case: its id (``metadata["item_id"]``), gold
                 (``metadata["gold"]``), generator and answer.
-            on: what of a judgment is its vote: ``"label"``, ``"status"`` or ``"score"``; by default what the jury
-                itself voted on.
-            gold: what people say, by item id or in the order of the verdicts.
-            group: which entry of the case's metadata says what belongs together, such as ``"meta.program"``.
+            on: the part of a judgment that is its vote: ``"label"``, ``"status"`` or ``"score"``; by default that on
+                which the jury itself voted.
+            gold: the human labels, by item id or in the order of the verdicts.
+            group: the entry of the case's metadata that identifies its group, such as ``"meta.program"``.
             guards: whether the judges of guard tiers (``reject_on_any_fail``, ``accept_on_all_pass``) are columns too.
             labels: as in :meth:`from_rows`.
-            pass_label: as in :meth:`from_rows`; by default what the judgments show, where they have both a label and a
+            pass_label: as in :meth:`from_rows`; by default what the judgments show, if they have both a label and a
                 status.
 
         Raises:
             ConfigurationError: only guards judged these cases, or their votes cannot be read as one batch.
-            UnclearLabels: no case has one of the labels that are said to mean PASS.
+            UnclearLabels: no case has one of the given pass labels.
             InputError: copies of an item have different gold labels, or different votes under one id.
         """
         items, passing = verdict_items(verdicts, on, gold, group, guards=guards, pass_labels=listed(pass_label))
@@ -200,21 +200,21 @@ class Votes:
         labels: Sequence[Value] = (),
         pass_label: PassLabel = None,
     ) -> Votes:
-        """Votes from recorded rows: ``{"item_id", "votes": {juror: {"label"...}}, "gold"?, "answer"?, "meta"?}``.
+        """Read votes from recorded rows: ``{"item_id", "votes": {juror: {"label"...}}, "gold"?, "answer"?, "meta"?}``.
 
         Args:
             source: a file of rows (JSON lines, gzipped or not), or the rows.
-            jurors: which jurors, in this order; all of them, sorted by name, by default.
-            on: take the ``"label"`` or the ``"score"`` of a vote; by default labels where there are any.
-            column: where the votes stand; ``"human_votes"`` for those of people, which are plain values.
-            group: which entry says what belongs together, such as ``"meta.program"``.
-            abstain_labels: labels that are no vote, such as the ``tie`` of two orders that disagree.
-            where: which rows to take.
+            jurors: the jurors to take, in this order; by default all of them, sorted by name.
+            on: take the ``"label"`` or the ``"score"`` of a vote; by default labels if there are any.
+            column: the column of the votes; ``"human_votes"`` for human votes, which are plain values.
+            group: the entry that identifies the group of a row, such as ``"meta.program"``.
+            abstain_labels: labels that are not votes, such as the ``tie`` of two orders that disagree.
+            where: a predicate of the rows to take.
             labels: as in :meth:`from_rows`.
             pass_label: as in :meth:`from_rows`.
 
         Raises:
-            InputError: a row that cannot be read, or two rows of one id with different votes, content or gold labels;
+            InputError: a row cannot be read, or two rows of one id have different votes, content or gold labels;
                 the message names it.
         """
         found = recorded_items(source, on=on, column=column, group=group, abstain_labels=abstain_labels, where=where)
@@ -232,30 +232,30 @@ class Votes:
         labels: Sequence[Value] = (),
         pass_label: PassLabel = None,
     ) -> Votes:
-        """Votes from the file that ``jury judge --out`` wrote.
+        """Read votes from the file that ``jury judge --out`` wrote.
 
         Args:
             path: the file.
             on: as in :meth:`from_verdicts`.
-            gold: what people say, by item id; or the file of the cases, which says it in its column ``gold`` (and
-                brings answers, generators and groups along). By default the metadata of the cases that the verdicts
+            gold: the human labels, by item id; or the file of the cases, which has them in its column ``gold`` (and
+                also has answers, generators and groups). By default the metadata of the cases that the verdicts
                 hold.
             group: as in :meth:`from_recorded`, of the file of the cases.
             guards: as in :meth:`from_verdicts`.
             labels: as in :meth:`from_rows`.
             pass_label: as in :meth:`from_verdicts`; by default what the results name (``jury judge --pass-label``),
-                unless the labels are those of other people, who use other words.
+                unless the labels in use are different ones.
 
         Raises:
-            InputError: a line that is no result; two results of one id with different votes or content; or an item
-                with two different gold labels. The message names the lines.
+            InputError: a line is not a result; two results of one id have different votes or content; or an item
+                has two different gold labels. The message names the lines.
         """
         items, passing = result_items(path, on, gold, group, guards=guards, pass_labels=listed(pass_label))
         return assemble(items, labels=labels, pass_label=passing)
 
     @property
     def answered(self) -> Bools:
-        """Items x jurors: True where there is a vote."""
+        """Mask of items x jurors: True where there is a vote."""
         mask: Bools = self.codes != MISSING
         return mask
 
@@ -266,7 +266,7 @@ class Votes:
 
     @property
     def scale(self) -> Floats:
-        """The labels as numbers.
+        """Labels as numbers.
 
         Raises:
             ConfigurationError: the labels are words.
@@ -277,25 +277,25 @@ class Votes:
 
     @property
     def pass_code(self) -> int | None:
-        """The position of the PASS label in ``labels``; None when there is none."""
+        """Position of the PASS label in ``labels``; None if there is none."""
         return self.labels.index(self.pass_label) if self.pass_label in self.labels else None
 
     @property
     def has_gold(self) -> bool:
-        """Whether people said something of any item."""
+        """Whether any item has a human label."""
         return bool((self.gold != MISSING).any())
 
     @property
     def grouped(self) -> bool:
-        """Whether any two items belong together."""
+        """Whether any two items are in the same group."""
         return len(np.unique(self.groups)) < len(self.items)
 
     def counts(self) -> Ints:
-        """Items x labels: how many jurors voted each label."""
+        """Return items x labels: the number of jurors that voted each label."""
         return counted(self.codes, len(self.labels))
 
     def take(self, rows: Ints | Bools | Sequence[int]) -> Votes:
-        """These items only, by position or by mask."""
+        """Return only these items, by position or by mask."""
         index = np.arange(len(self.items))[np.asarray(rows)]
         return replace(
             self,
@@ -313,10 +313,10 @@ class Votes:
         )
 
     def panel(self, jurors: Sequence[str]) -> Votes:
-        """These jurors only, in this order.
+        """Return only these jurors, in this order.
 
         Raises:
-            ConfigurationError: a juror that has no votes here.
+            ConfigurationError: a juror has no votes here.
         """
         for name in jurors:
             if name not in self.jurors:
@@ -348,7 +348,7 @@ def assemble(
     pass_label: PassLabel = None,
     sort_jurors: bool = False,
 ) -> Votes:
-    """Make the matrix of the items that were read, with jurors in the order of their first vote by default."""
+    """Build the matrix of the items that were read, with jurors in the order of their first vote by default."""
     rows, pass_labels = list(items), listed(pass_label)
     unique = one_per_item(rows)
     found, pass_label = in_jurors_words(unique, pass_labels)

@@ -1,7 +1,7 @@
 """The ``jury`` command.
 
 ``jury judge`` judges a file of cases, ``jury review`` asks a person about the contested ones, ``jury calibrate`` learns
-from what people said, ``jury doctor`` says what is set up; ``jury --help`` has them all.
+from human labels, and ``jury doctor`` shows the setup; ``jury --help`` lists all commands.
 Importing this package loads neither typer nor rich; :func:`main` does.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the ``jury`` command and exit with its :class:`~jury_adapters.cli.exit_codes.ExitCode`."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a character that cannot be read or shown must not stop the run
+        if isinstance(stream, io.TextIOWrapper):  # a character that cannot be decoded or shown must not stop the run
             stream.reconfigure(errors="backslashreplace")
     try:
         from jury_adapters.cli.app import run
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def _close_quietly() -> None:
-    """Flush standard output while a reader that is gone can still be ignored."""
+    """Flush standard output here, where an error because of a closed pipe can still be ignored."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:

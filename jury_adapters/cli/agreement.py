@@ -1,4 +1,4 @@
-"""``jury agreement``: how far jurors agree, and what that is worth."""
+"""``jury agreement``: the agreement of jurors, and its value."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def agreement(
 
 
 class _Reading(TypedDict):
-    """How votes are read, from whichever file."""
+    """Options for reading votes from any file."""
 
     jurors: Sequence[str]
     pass_label: Sequence[str]

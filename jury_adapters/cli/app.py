@@ -1,4 +1,4 @@
-"""The command tree of ``jury``; each command is a module of its own."""
+"""The command tree of ``jury``; each command is in a module of its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from jury_adapters.cli.schema import schema
 from jury_adapters.cli.streams import News, write
 
 _JUDGE, _LEARN, _LOOK, _SET_UP = "Judge", "Learn from people", "Look", "Set up"
-# Newer typers carry a click of their own, whose base of usage errors has no public name.
+# Newer typers include their own click, whose base class of usage errors has no public name.
 _UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
 
 app = typer.Typer(
@@ -45,9 +45,9 @@ app = typer.Typer(
 
 
 def _add(command: Callable[..., None], group: str, about: str, *examples: str) -> None:
-    """Add a command: its line in the list of all, and the examples at the end of its own help."""
+    """Add a command: its line in the list of commands, and the examples at the end of its own help."""
     paragraphs = (command.__doc__ or "").split("\n\n")
-    whole = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)  # broken anew at the terminal's width
+    whole = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)  # the terminal wraps it again
     app.command(rich_help_panel=group, help=whole, short_help=about, epilog=example(*examples))(command)
 
 
@@ -105,7 +105,7 @@ _add(schema, _SET_UP, "Print the JSON schema of jury files.", "jury schema > jur
 
 
 def run() -> int:
-    """Run the command; a mistake in its options is told in two lines, as every other mistake is.
+    """Run the command; an error in its options is printed in two lines, like every other error.
 
     Returns:
         The exit code.
@@ -117,7 +117,7 @@ def run() -> int:
     except _UsageError as error:
         return _told(error)
     except OSError as error:
-        if error.filename is None:  # no file that was given, so no mistake of whoever gave it
+        if error.filename is None:  # not about a given file, so not an error of the user
             raise
         News().error(f"{error.filename}: {error.strerror}")
         return ExitCode.BAD_INPUT
@@ -125,12 +125,12 @@ def run() -> int:
 
 
 def _told(error: Exception) -> int:
-    """Say what is wrong with the options, and where to look; without any, the help is there already."""
+    """Print what is wrong with the options, and where to look; without arguments, the help is already printed."""
     if not type(error).__name__.startswith("NoArgsIsHelp"):
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "jury"
         said = getattr(error, "format_message", error.__str__)()
-        said = said.replace("Value error, ", "").replace("Input should be", "it must be")  # newer typers ask pydantic
+        said = said.replace("Value error, ", "").replace("Input should be", "it must be")  # newer typers use pydantic
         News().error(f"{' '.join(said.split())}\nsee: {command} --help")
     return ExitCode.BAD_INPUT
 

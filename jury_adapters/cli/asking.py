@@ -1,4 +1,4 @@
-"""Asking a person: single keys where there is a terminal, lines where input is piped."""
+"""Asking a person: single keys on a terminal, lines if input is piped."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Choice:
 
     Attributes:
         key: the key for it.
-        word: what it is called on the screen, and by those who type lines.
-        said: what is recorded.
+        word: its name on the screen, and in typed lines.
+        said: the recorded value.
     """
 
     key: str
@@ -47,14 +47,14 @@ class Choice:
 
 
 def choices_of(labels: Sequence[str], unsure: str) -> list[Choice]:
-    """What a person may say: pass, fail and unsure; or the jury's own labels, by number.
+    """Return the possible answers: pass, fail and unsure; or the jury's own labels, by number.
 
     Args:
         labels: the labels of a jury whose verdicts are neither PASS nor FAIL; empty for other juries.
-        unsure: what is recorded for *unsure*.
+        unsure: the recorded value for *unsure*.
 
     Raises:
-        InputError: more labels than there are number keys.
+        InputError: there are more labels than number keys.
     """
     if len(labels) > 9:
         raise InputError(f"this jury has {len(labels)} labels, and review asks for at most 9 by key")
@@ -63,14 +63,14 @@ def choices_of(labels: Sequence[str], unsure: str) -> list[Choice]:
 
 
 class Asker:
-    """Asks for one of the choices, or for what else to do. Use it as a context manager.
+    """Prompt for one of the choices, or for another action. Use it as a context manager.
 
-    On a terminal one key is enough. Otherwise each line is an answer: its key or its word, then perhaps a note, such as
-    ``fail the year is wrong``.
+    On a terminal, a single key is enough. Otherwise, each line is an answer: its key or its word, optionally followed
+    by a note, such as ``fail the year is wrong``.
 
     Args:
-        news: where the question stands.
-        choices: what may be said.
+        news: the console for the question.
+        choices: the possible answers.
     """
 
     def __init__(self, news: News, choices: Sequence[Choice]) -> None:
@@ -78,10 +78,10 @@ class Asker:
         self._choices = choices
         self._words = {choice.key: choice.said for choice in choices} | {c.word.lower(): c.said for c in choices}
         self._actions: Mapping[str, str] = _ACTIONS | {word: word for word in _ACTIONS.values()}
-        self._keys = sys.stdin is not None and sys.stdin.isatty()  # None where it was closed (<&-)
+        self._keys = sys.stdin is not None and sys.stdin.isatty()  # None if it was closed (<&-)
 
     def __enter__(self) -> Self:
-        self._before = signal.signal(signal.SIGTERM, _leave)  # the terminal must not stay as it is while a key is read
+        self._before = signal.signal(signal.SIGTERM, _leave)  # the terminal mode must be restored while a key is read
         return self
 
     def __exit__(
@@ -93,11 +93,11 @@ class Asker:
         """Ask until there is an answer.
 
         Returns:
-            What is said (or None), what to do otherwise (``skip``, ``back``, ``more``, ``quit``, ``note``; or empty),
+            The answer (or None), the other action (``skip``, ``back``, ``more``, ``quit``, ``note``; or empty),
             and the note.
 
         Raises:
-            EOFError: nothing more will come.
+            EOFError: there is no more input.
         """
         while True:
             self._news.console.print(self._question(), end=" ", soft_wrap=True)
@@ -112,17 +112,17 @@ class Asker:
                 self._news.tell(f"{given!r} is no answer; type one of the keys in brackets, h for help", "yellow")
 
     def _explain(self) -> None:
-        """Say what each key does."""
+        """Print the meaning of each key."""
         for choice in self._choices:
             self._news.tell(f"  {choice.key}  {choice.word}: {_ABOUT.get(choice.key, 'what you say of the answer')}")
         for key, word in (*_ACTIONS.items(), ("h", "help")):
             self._news.tell(f"  {key}  {word}: {_ABOUT[key]}")
 
     def note(self) -> str:
-        """A line of the person's own; empty when there is none.
+        """Read a line with a note; empty if there is none.
 
         Raises:
-            EOFError: nothing more will come, and there is no terminal.
+            EOFError: there is no more input, and no terminal.
         """
         self._news.console.print("note:", end=" ")
         try:
@@ -159,7 +159,7 @@ class Asker:
 
 
 def _offered(key: str, word: str) -> str:
-    """``[p]ass``; or ``[1] DROP`` where the key is no part of the word."""
+    """Return ``[p]ass``; or ``[1] DROP`` if the word does not begin with the key."""
     return f"[{key}]{word[1:]}" if word.startswith(key) else f"[{key}] {word}"
 
 

@@ -1,4 +1,4 @@
-"""``jury calibrate``: from labelled cases to a jury file with a guarantee."""
+"""``jury calibrate``: a jury file with a guarantee, from labelled cases."""
 
 from __future__ import annotations
 
@@ -140,27 +140,27 @@ def calibrate(
 
 
 def _check_share(option: str, share: float) -> None:
-    """Refuse 0 and 1 before any file is read or any juror asked.
+    """Refuse 0 and 1 before any file is read or any juror is asked.
 
     Raises:
-        ConfigurationError: it is one of them.
+        ConfigurationError: the share is one of them.
     """
     if not 0 < share < 1:
         raise ConfigurationError(f"{option} lies strictly between 0 and 1, not {share:g}")
 
 
 class _JuryFile:
-    """The jury file, and the same with a guarantee.
+    """The jury file, and a copy of it with a guarantee.
 
     Args:
-        path: the jury file; a guarantee that it has already is left out.
-        out: where the new one goes; None for nowhere.
+        path: the jury file; an existing guarantee in it is dropped.
+        out: the path of the copy; None for none.
         cases: the labelled cases, which it must not replace.
         force: whether an existing file may be replaced.
-        permissions: what the jury file may do.
+        permissions: the permissions of the jury file.
 
     Raises:
-        ConfigurationError: it is no jury file, or it cannot be written as asked.
+        ConfigurationError: it is not a jury file, or the copy cannot be written.
     """
 
     def __init__(self, path: Path, out: Path | None, cases: Path, *, force: bool, permissions: Permissions) -> None:
@@ -178,10 +178,10 @@ class _JuryFile:
             raise InputError(f"{out}: its folder does not exist")
 
     def write(self, guarantee: Guarantee) -> None:
-        """Write the file's own text with the guarantee below it, and see that it is a jury file.
+        """Write the file's own text with the guarantee below it, and check that it is a jury file.
 
         Raises:
-            ConfigurationError: it cannot be written, or a path in it leads nowhere from there.
+            ConfigurationError: it cannot be written, or a relative path in it is wrong from there.
         """
         if self._out is None:
             return
@@ -200,7 +200,7 @@ class _JuryFile:
 
 
 def _without_guarantee(path: Path) -> tuple[str, str]:
-    """The text of a jury file up to where a guarantee can stand, and the margin of its keys.
+    """Return the text of a jury file up to the position of a guarantee, and the indentation of its keys.
 
     Raises:
         InputError: no key can be added below its text.
@@ -224,7 +224,7 @@ def _without_guarantee(path: Path) -> tuple[str, str]:
 
 
 def _indented(lines: Sequence[str]) -> int:
-    """How many lines a key and its value take: the first, and those set further in."""
+    """Return the number of lines of a key and its value: the first line, and those indented more."""
     margin = len(lines[0]) - len(lines[0].lstrip())
     return next(
         (

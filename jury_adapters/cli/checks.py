@@ -1,4 +1,4 @@
-"""``jury checks``: which judges a jury file may name, and the options of each."""
+"""``jury checks``: the judges that a jury file may name, and the options of each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KINDS = {
 
 
 def check_names(incomplete: str) -> list[str]:
-    """The names that complete what is typed."""
+    """Return the names that complete the typed text."""
     from jury_adapters.config.catalogue import catalogue
 
     return [judge.name for judge in catalogue() if judge.name.startswith(incomplete)]

@@ -76,7 +76,7 @@ def compare(
 
 
 def two_reports(a: Path, b: Path, *, cases: Path | None = None) -> tuple[Report, Report]:
-    """Read the results of two systems, with titles that tell them apart.
+    """Read the results of two systems, with distinct titles.
 
     Args:
         a: the results of the first.
@@ -107,7 +107,7 @@ def named_cases(file: Path | None) -> Path | None:
 
 
 class _People(NamedTuple):
-    """The file of labels, and how it is read."""
+    """File of labels, and the options for reading it."""
 
     file: Path
     column: str
@@ -128,7 +128,7 @@ def _compared(a: Path, b: Path, people: _People | None, group: str, news: News) 
 
 
 def _labels(people: _People, results: Path, news: News) -> tuple[list[tuple[Case, str | bool]], list[str]]:
-    """Read the labels with the field map with which the cases were judged, so that their content is the same."""
+    """Read the labels with the field map of the results, so that the content of the cases is the same."""
     field_map = None if is_store(results) else field_map_named_in(results)
     return labelled_cases(
         CaseFile(people.file, news.tell, field_map=field_map),

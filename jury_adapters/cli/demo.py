@@ -1,4 +1,4 @@
-"""``jury demo``: a jury at work, on data that comes with the package."""
+"""``jury demo``: a jury at work, on data included in the package."""
 
 from __future__ import annotations
 

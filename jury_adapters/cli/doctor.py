@@ -1,4 +1,4 @@
-"""``jury doctor``: what is installed, which keys are set, whether the store takes anything, which models answer."""
+"""``jury doctor``: installed extras, keys that are set, a store that accepts judgments, models that answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from jury_adapters.vendors import VENDORS
 
 _TIMEOUT_S = 30.0
 _PROMPT = Prompt.of("Reply with the single word: ready")
-_MOST_TOKENS = 512  # a few are used; a model that reasons first needs room for that
+_MOST_TOKENS = 512  # a reply takes a few; a model that reasons first needs more
 _OF_PYTHON = ((", or give api_key=", ""), ("vendor= or base_url=", "--base-url"), ("base_url=", "--base-url"))
 _FIXES = {
     "authentication": "the key is refused: see that it is whole, of this vendor, and may use this model",
@@ -85,13 +85,13 @@ def doctor(
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """How one model answered.
+    """Result of asking one model.
 
     Attributes:
-        model: its name, as it was asked for.
-        seconds: how long it took.
-        cost_usd: what it cost; None when the price is not known.
-        trouble: why it did not answer, and the fix; empty when it did.
+        model: its name, as it was requested.
+        seconds: the duration of the call.
+        cost_usd: its cost; None if the price is unknown.
+        trouble: why it did not answer, and the fix; empty if it did.
     """
 
     model: str
@@ -109,7 +109,7 @@ class _Findings:
     models: Sequence[Answered]
 
     def troubles(self) -> Iterator[str]:
-        """What was asked for and fails."""
+        """Yield the requested checks that failed."""
         if self.store is not None and self.store[1]:
             yield self.store[1]
         for answered in self.models:
@@ -141,7 +141,7 @@ class _Findings:
         }  # fmt: skip
 
     def print(self, console: Console) -> None:
-        """Print everything for a person; first what was asked for."""
+        """Print all findings, the requested ones first."""
         console.print(Text(f"jury_adapters {__version__}, Python {platform.python_version()}", style="bold"))
         if self.store is not None:
             _heading(console, "Store")
@@ -177,7 +177,7 @@ def _line(console: Console, name: str, trouble: str, well: str) -> None:
 
 
 def _parts(extra: Extra) -> str:
-    """What is there of an extra; what is missing or of another version with what is supported."""
+    """Return the parts of an extra, with the supported versions if a part is missing or has another version."""
     told = []
     for part in extra.parts:
         range_ = "" if part.fits else f" (supported: {part.asked or 'any'})"
@@ -187,19 +187,19 @@ def _parts(extra: Extra) -> str:
 
 
 def _keys() -> dict[str, bool]:
-    """Which vendors' keys are set; never what they are."""
+    """Return which vendors' keys are set, never their values."""
     variables = [vendor.key_variable for vendor in VENDORS.values() if vendor.key_variable is not None]
     return {variable: bool(os.environ.get(variable)) for variable in variables}
 
 
 def _addresses() -> dict[str, str]:
-    """The servers that environment variables name, without what may be secret in an address."""
+    """Return the servers that environment variables name, without parts of the address that may be secret."""
     names = [vendor.url_variable for vendor in VENDORS.values() if vendor.url_variable is not None]
     return {name: plain_address(os.environ[name]) or "(no address)" for name in names if os.environ.get(name)}
 
 
 def _stored(place: str) -> tuple[str, str]:
-    """The store, and why it takes no judgments (empty when it does). A store that is missing is not made."""
+    """Return the store, and why it accepts no judgments (empty if it does). A missing store is not created."""
     path = Path(place)
     try:
         if is_url(place) or path.exists():
@@ -225,7 +225,7 @@ def _asked(names: Sequence[str], base_url: str | None) -> list[Answered]:
 
 
 def _in_a_shell(message: str) -> str:
-    """A message of the package, which speaks to programmers, in the words of this command."""
+    """Return a message of the package, which is written for programmers, in the terms of this command."""
     for python, ours in _OF_PYTHON:
         message = message.replace(python, ours)
     return message

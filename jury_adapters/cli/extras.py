@@ -1,4 +1,4 @@
-"""What is installed of the package's extras, and whether it is of a version that is supported."""
+"""Installed parts of the package's extras, and whether their versions are supported."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ PACKAGE = "jury-adapters"
 _ASKED = re.compile(r"^\s*([\w.-]+)\s*(?:\[([^\]]*)\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$")
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
 _CLAUSE = re.compile(r"(>=|<=|==|!=|~=|>|<)\s*([\w.*+!-]+)")
-_COLLECTIONS = frozenset({"all", "test", "dev", "docs"})  # extras of extras, and those for our own work
+_COLLECTIONS = frozenset({"all", "test", "dev", "docs"})  # extras of extras, and those for development
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A distribution that an extra needs.
+    """Distribution that an extra needs.
 
     Attributes:
-        name: its name.
-        asked: the versions that are supported, such as ``>=13,<16``.
-        installed: the version that is there, or None.
+        name: the name of the distribution.
+        asked: the supported versions, such as ``>=13,<16``.
+        installed: the installed version, or None.
     """
 
     name: str
@@ -36,11 +36,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """An extra of the package, such as ``openai``.
+    """Extra of the package, such as ``openai``.
 
     Attributes:
-        name: what stands in the brackets of ``pip install 'jury-adapters[...]'``.
-        parts: what it needs.
+        name: its name in the brackets of ``pip install 'jury-adapters[...]'``.
+        parts: the distributions that it needs.
     """
 
     name: str
@@ -48,14 +48,14 @@ class Extra:
 
     @property
     def state(self) -> str:
-        """``"ready"``, ``"other version"`` (some part is out of the supported range), or ``"not installed"``."""
+        """State: ``"ready"``, ``"other version"`` (some part is out of the supported range), or ``"not installed"``."""
         if all(part.fits for part in self.parts):
             return "ready"
         return "not installed" if any(part.installed is None for part in self.parts) else "other version"
 
 
 def extras() -> list[Extra]:
-    """The extras of the installed package; none where it runs from a folder and is not installed."""
+    """Return the extras of the installed package; none if it runs from a folder and is not installed."""
     try:
         about = metadata(PACKAGE)
     except PackageNotFoundError:
@@ -67,7 +67,7 @@ def extras() -> list[Extra]:
 
 
 def within(installed: str, asked: str) -> bool:
-    """Whether a version is in a range; only its numbers count, so a release candidate is taken for its release.
+    """Return whether a version is in a range; only its numbers count, so a release candidate equals its release.
 
     >>> within("13.9.4", ">=13,<16"), within("16.0", ">=13,<16"), within("8.4.0", "!=8.4.0,<10")
     (True, False, False)
@@ -77,7 +77,7 @@ def within(installed: str, asked: str) -> bool:
 
 
 def _needed(extra: str, needs: list[str]) -> Iterator[tuple[str, str]]:
-    """What an extra asks for, with what the extras in it ask for."""
+    """Yield the requirements of an extra, including those of the extras in it."""
     for need in needs:
         found = _ASKED.match(need)
         if found is None or extra not in _EXTRA.findall(found[4] or ""):

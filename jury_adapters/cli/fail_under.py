@@ -1,4 +1,4 @@
-"""The gate of ``jury judge --fail-under``, and the end of a run that has decided it."""
+"""Gate of ``jury judge --fail-under``, and the early end of a run once it is decided."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from jury_adapters.report.summary import Summary
 
 
 class FailUnder:
-    """The least pass rate with which a run succeeds.
+    """Minimum pass rate with which a run succeeds.
 
-    With ``stop_early`` all cases are read first and judged in random order, and no further case starts once the gate is
-    decided; see :class:`~jury_adapters.core.sequential_gate.SequentialGate`. A budget that is spent ends the test: its
-    abstentions depend on the order of the cases. Then all cases are judged, as without ``stop_early``.
+    With ``stop_early``, all cases are read first and judged in random order, and no further case starts once the gate
+    is decided; see :class:`~jury_adapters.core.sequential_gate.SequentialGate`. An exhausted budget ends the test,
+    because its abstentions depend on the order of the cases. Then all cases are judged, as without ``stop_early``.
 
     Args:
-        share: the least pass rate, in 0..1; None for no gate.
+        share: the minimum pass rate, in 0..1; None for no gate.
         stop_early: whether the run ends when the gate is decided.
-        seed: seed of the random order; None to draw one.
+        seed: the seed of the random order; None for a random seed.
 
     Raises:
         BadParameter: an option is missing that another one needs.
@@ -48,7 +48,7 @@ class FailUnder:
         self._ended = self._budget_spent = False
 
     def check_gates(self, gates: object) -> None:
-        """Refuse a jury with gates of its own where the run may end early.
+        """Refuse a jury with gates of its own if the run may end early.
 
         Raises:
             ConfigurationError: every verdict has to meet them, so every case has to be judged.
@@ -60,7 +60,7 @@ class FailUnder:
             )
 
     def draw(self, cases: Iterable[Case]) -> Iterator[Case]:
-        """Return the cases to judge: as they come, or all read and in random order until the gate is decided."""
+        """Return the cases to judge: in their order, or all in random order until the gate is decided."""
         if not self._stop_early or self._share is None:
             return iter(cases)
         read = list(cases)
@@ -69,7 +69,7 @@ class FailUnder:
 
     @property
     def drawn(self) -> Draw | None:
-        """The random order; None where the cases are judged as they come."""
+        """Random order; None if the cases are judged in their order."""
         if self._test is None:
             return None
         decision = self._test.decision
@@ -80,7 +80,7 @@ class FailUnder:
         return self._positions[index] if self._test is not None else index
 
     def add(self, judgment: Judgment, budget: Budget | None, summary: Summary) -> None:
-        """Take in the next verdict, in the order of :meth:`draw`, and put the decision so far into the summary."""
+        """Add the next verdict, in the order of :meth:`draw`, and put the current decision into the summary."""
         if self._test is None:
             return
         self._budget_spent = self._budget_spent or (budget is not None and budget.refused > 0)
@@ -90,7 +90,7 @@ class FailUnder:
         summary.decision = self._test.decision
 
     def exit_code(self, summary: Summary, news: News) -> ExitCode:
-        """Return the exit code that the gate asks for: of a run that ended early by its decision."""
+        """Return the exit code of the gate; for a run that ended early, the one of its decision."""
         if self._share is None:
             return ExitCode.OK
         if summary.labels:

@@ -1,4 +1,4 @@
-"""Human labels on the command line: which mean PASS, and where those of `jury review` come from."""
+"""Human labels on the command line: their meaning, and those of `jury review`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_labels_of(
     """Refuse a ``--pass-label`` that no labelled case of a file has; standard input is not read.
 
     Raises:
-        InputError: there is such a label; the message lists the labels that people gave.
+        InputError: there is such a label; the message lists the human labels of the file.
     """
     if not pass_labels or cases == STDIN:
         return
@@ -53,7 +53,7 @@ def check_pass_labels_of(against: AgainstPeople, file: Path | str) -> None:
 
 
 def report_pass_labels(against: AgainstPeople, file: Path | str, news: News) -> ExitCode:
-    """Report a ``--pass-label`` that no case of a run has, and return the exit code of that."""
+    """Report a ``--pass-label`` that no case of a run has, and return the exit code for it."""
     if not against.pass_labels:
         return ExitCode.OK
     if not against.cases:
@@ -65,15 +65,15 @@ def report_pass_labels(against: AgainstPeople, file: Path | str, news: News) -> 
 
 
 def with_review_labels(found: Report, cases: Path, pass_labels: Collection[str]) -> Report:
-    """Return a report with the labels on which people settled, where the cases are what `jury review` wrote.
+    """Return a report with the final labels of `jury review`, if the cases are a file that it wrote.
 
     Args:
         found: the report.
-        cases: the file of cases; of any other kind, the report stays as it is.
+        cases: the file of cases; for any other kind of file, the report is unchanged.
         pass_labels: the labels that mean PASS, as given; those of the results belong to other labels.
 
     Raises:
-        InputError: none of the labels is of a case of the report.
+        InputError: no case of the report has one of the labels.
     """
     labels = gold_of(cases)
     if labels is None:
@@ -88,7 +88,7 @@ def with_review_labels(found: Report, cases: Path, pass_labels: Collection[str])
 
 
 def _labelled(entry: Entry, label: str | None) -> Entry:
-    """Return an entry with this human label and no other."""
+    """Return an entry with only this human label."""
     judgment, case = entry.judgment, entry.case
     if isinstance(judgment, Verdict):
         judgment = evolve(judgment, case_metadata={**judgment.case_metadata, GOLD: label})

@@ -1,4 +1,4 @@
-"""Ctrl-C that cannot get lost."""
+"""Reliable handling of Ctrl-C."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ _AGAIN_AFTER = 1.0  # seconds
 
 
 class CtrlC:
-    """A block that Ctrl-C leaves as KeyboardInterrupt, for certain.
+    """Block that Ctrl-C always leaves with KeyboardInterrupt.
 
-    Python raises KeyboardInterrupt at whatever line is running. Inside a finalizer it is swallowed, inside a library's
-    callback it comes out as that library's error. So the first Ctrl-C is remembered: it is raised again every second
-    until the block is left, and whatever leaves the block after it leaves it as KeyboardInterrupt.
+    Python raises KeyboardInterrupt at any line that is running. Inside a finalizer it is swallowed, and inside a
+    library's callback it becomes that library's error. Therefore, the first Ctrl-C is recorded: it is raised again
+    every second until the block is left, and the block then raises KeyboardInterrupt, whatever else it would have
+    raised.
 
-    Where Ctrl-C is ignored or handled by somebody else, and outside the main thread, the block does nothing.
+    If Ctrl-C is ignored or has another handler, and outside the main thread, the block does nothing.
     """
 
     def __init__(self) -> None:
@@ -29,7 +30,7 @@ class CtrlC:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """A part of the block that Ctrl-C does not interrupt; it comes at its end. For steps that belong together."""
+        """Delay Ctrl-C until the end of a part of the block, for steps that belong together."""
         self._held = True
         try:
             yield
@@ -58,7 +59,7 @@ class CtrlC:
             raise KeyboardInterrupt from error
 
     def _raise(self, number: int, frame: FrameType | None) -> None:
-        if not self._pressed and hasattr(signal, "setitimer"):  # Windows has none; there one presses again
+        if not self._pressed and hasattr(signal, "setitimer"):  # not on Windows, where the user presses it again
             signal.signal(signal.SIGALRM, self._raise)
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_AFTER, _AGAIN_AFTER)
         self._pressed = True

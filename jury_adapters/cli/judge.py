@@ -1,4 +1,4 @@
-"""``jury judge``: judge a file of cases, print a summary, keep the verdicts."""
+"""``jury judge``: judge a file of cases, print a summary, and write the verdicts."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def judge(
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     except KeyboardInterrupt:  # before the first case
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    unwritten = _write_page(page, file, run.summary, news)  # also of a run that was stopped
+    unwritten = _write_page(page, file, run.summary, news)  # also for a run that was stopped
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     raise typer.Exit(
         code or unwritten or report_pass_labels(run.summary.against_people, cases, news)
@@ -196,7 +196,7 @@ def _estimate(
 
 
 class _Run:
-    """One pass over the cases: judged, written, counted."""
+    """One pass over the cases, which judges, writes and counts them."""
 
     def __init__(
         self,
@@ -219,16 +219,16 @@ class _Run:
         self._begun: float | None = None
 
     def judge(self, limit: int | None, options: BatchOptions) -> ExitCode:
-        """Judge every case; what was judged when something stops it stays counted and written.
+        """Judge every case; if the run is stopped, the cases judged so far stay counted and written.
 
         Returns:
-            OK, or the exit code of what stopped it.
+            OK, or the exit code for the reason of the stop.
 
         Raises:
-            InputError: there is nothing to judge, or nowhere to write to.
+            InputError: there is nothing to judge, or the results cannot be written.
         """
         try:
-            with self._junit:  # open before the first row is read: it may be one that it has to report
+            with self._junit:  # opened before the first row is read, which may be one that it has to report
                 self._judge_all(limit, options)
         except KeyboardInterrupt:
             if self._begun is None:
@@ -246,7 +246,7 @@ class _Run:
         return ExitCode.OK
 
     def report(self, *, fallback_title: str, as_json: bool, quiet: bool) -> None:
-        """Print the summary; a jury without a name is called by the fallback."""
+        """Print the summary; a jury without a name has the fallback as its title."""
         title = self._jury.name or fallback_title
         untold = self._cases.untold()
         if untold:
@@ -260,14 +260,14 @@ class _Run:
         arriving = iter(self._cases)
         first = next(arriving, None)  # before results are written
         if first is None:
-            first_problem = self._cases.first_problem if self._news.quiet else ""  # otherwise it has been told
+            first_problem = self._cases.first_problem if self._news.quiet else ""  # otherwise it was already reported
             raise InputError(self._cases.why_none() + (first_problem and f"; the first, {first_problem}"))
         cases = self._gate.draw(itertools.chain([first], arriving))
         self._results.draw = self._gate.drawn
         self._begun = perf_counter()
         with CtrlC() as ctrl_c, self._results, self._progress(limit) as advance:
             for item in stream(self._jury, cases, **options):
-                with ctrl_c.held():  # written and counted, or neither
+                with ctrl_c.held():  # either both written and counted, or neither
                     self._take(item)
                     self._gate.add(item.judgment, options.get("budget"), self.summary)
                 advance()
@@ -287,14 +287,14 @@ class _Run:
             self.summary.add_gates(str(place), unmet)
 
     def _unmet(self, judgment: Judgment) -> list[GateResult] | None:
-        """The gates of the jury that a verdict misses; None where the jury has no gates."""
+        """Return the gates of the jury that a verdict misses; None if the jury has no gates."""
         if not self._jury.gates or not isinstance(judgment, Verdict):
             return None
         return [gate for gate in check_gates(judgment, **self._jury.gates) if gate.result == "failed"]
 
     @contextmanager
     def _progress(self, limit: int | None) -> Iterator[Callable[[], object]]:
-        """Yield what to call after each case: it moves a bar on standard error, if that is a terminal."""
+        """Yield a function to call after each case, which moves a bar on standard error if that is a terminal."""
         if not self._news.live:
             yield lambda: None
             return
@@ -303,7 +303,7 @@ class _Run:
 
 
 def _check_groups(cases: Path, limit: int | None, field_map: FieldMap, group: str) -> None:
-    """Refuse a file with a case that has no group before anything is paid for; a pipe can be read only once.
+    """Refuse a file with a case without a group before anything is paid for; a pipe is not checked, as it is read once.
 
     Raises:
         InputError: a case has no such field; the message names it.
@@ -341,7 +341,7 @@ def _not_judged(summary: Summary, news: News) -> ExitCode:
 
 
 def _gates_missed(summary: Summary, news: News) -> ExitCode:
-    """Return the exit code that the gates of the jury file ask for."""
+    """Return the exit code for the gates of the jury file."""
     if summary.gates is None or not summary.gates.missed:
         return ExitCode.OK
     verb = "misses" if summary.gates.missed == 1 else "miss"
@@ -350,7 +350,7 @@ def _gates_missed(summary: Summary, news: News) -> ExitCode:
 
 
 def _unread(file: CaseFile, news: News, *, strict: bool) -> ExitCode:
-    """Return the exit code that ``--strict`` asks for; a row that is lost is reported also with ``--quiet``."""
+    """Return the exit code for ``--strict``; a row that could not be read is reported even with ``--quiet``."""
     if not file.unreadable:
         return ExitCode.OK
     told = f"{file.name}: {counted(file.unreadable, 'row')} could not be read and {_was(file.unreadable)} not judged"

@@ -1,4 +1,4 @@
-"""JUnit XML of the verdicts, which every CI server reads and shows: one test case per case."""
+"""JUnit XML of the verdicts, for CI servers: one test case per case."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.whole_file import whole_file
 
-# What XML 1.0 has no way to write, not even as a reference.
+# Characters that XML 1.0 cannot represent, not even as a reference.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ELEMENTS = {Status.FAIL: "failure", Status.ERROR: "error", Status.ABSTAIN: "skipped"}
 _IN_MEMORY = 1 << 20
 
 
 class JUnitReport:
-    """Writes the report when it is closed, also when the run was stopped.
+    """JUnit report that is written when it is closed, also if the run was stopped.
 
-    FAIL is a failure, ERROR an error, ABSTAIN a skipped test; whatever else is said is a passed one. A verdict that
-    misses a gate of its jury is a failure whatever it says, unless it is an error already. A row that could not be read
-    is an error.
+    FAIL is a failure, ERROR an error, ABSTAIN a skipped test; any other verdict is a passed test. A verdict that
+    misses a gate of its jury is a failure, unless it is already an error. A row that could not be read is an error.
 
     Args:
-        path: the file; None to write nothing. One that exists is replaced, as CI servers expect, as soon as there is
+        path: the file; None to write nothing. An existing file is replaced, as CI servers expect, as soon as there is
             anything to report.
         suite: the name of the jury.
 
@@ -53,15 +52,15 @@ class JUnitReport:
         if self._path is not None:
             try:
                 self._new = not self._path.exists()
-                self._path.touch()  # a report that cannot be written is said before anything is paid for
+                self._path.touch()  # fails before anything is paid for if the report cannot be written
             except OSError as error:
                 raise InputError(f"{self._path}: {error.strerror or error}") from error
-            # Beside the report, since the counts come first in the file.
+            # In a temporary file, since the counts come first in the report.
             self._cases = tempfile.SpooledTemporaryFile(_IN_MEMORY)
         return self
 
     def add(self, place: Place, judgment: Judgment, unmet: Sequence[GateResult] = ()) -> None:
-        """Take one verdict, and the gates it misses."""
+        """Add one verdict, and the gates that it misses."""
         if self._cases is None:
             return
         seconds = judgment.elapsed_s or 0.0
@@ -78,11 +77,11 @@ class JUnitReport:
         self._add(str(place), seconds, element, inner)
 
     def add_unread(self, line: int, problem: str) -> None:
-        """Take a row that could not be read."""
+        """Add a row that could not be read."""
         self._add(f"line {line}", 0.0, "error", f"<error message={_attribute(f'not read: {problem}')}/>")
 
     def add_decision(self, decision: GateDecision | None) -> None:
-        """Take the decision of a gate that may end the run early; it becomes properties of the suite."""
+        """Add the decision of a gate that may end the run early; it becomes properties of the suite."""
         if decision is None:
             return
         told = {
@@ -112,7 +111,7 @@ class JUnitReport:
                 if self._counts["tests"] or kind is None:
                     self._write(self._path, cases)
                 elif self._new:
-                    self._path.unlink(missing_ok=True)  # nothing came to be judged, so there is nothing to report
+                    self._path.unlink(missing_ok=True)  # no case was judged, so there is nothing to report
 
     def _write(self, path: Path, cases: IO[bytes]) -> None:
         counts = self._counts

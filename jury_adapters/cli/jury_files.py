@@ -1,4 +1,4 @@
-"""Jury files that a command is given."""
+"""Jury files given to a command."""
 
 from __future__ import annotations
 

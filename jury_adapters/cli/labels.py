@@ -1,8 +1,8 @@
-"""The file of labels: what people said of cases, who and when; one durable line each.
+"""The file of labels: human labels of cases, with the labeller and the time; one durable line each.
 
 A line is the case itself with the column ``gold``, as ``jury calibrate`` and every other command reads cases, and with
-``review``: who said it, when, how long it took, and of which verdict. The file only ever grows: who says something else
-of a case later adds a line, and the later one counts.
+``review``: the labeller, the time, the duration, and the verdict. Lines are only appended: a later label of the same
+person and case is a new line, and replaces the earlier one.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _MOST_CONTRADICTIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What one person said of one case.
+    """Label of one case by one person.
 
     Attributes:
         case: the case.
-        line: where it stands in its own file, or None.
+        line: its line in its own file, or None.
         item_id: its own id, or None.
         said: ``PASS``, ``FAIL``, a label of the jury, or :data:`UNSURE`.
-        by: who said it.
-        at: when, in UTC (ISO 8601).
-        seconds: how long it took.
-        note: what the person wrote beside it.
-        judgment: what the jury had said.
-        verdict_seen: when the person saw that: ``"before"`` the answer, ``"after"`` it, or ``"never"``.
-        chosen: which cases were asked about (``"all"``, ``"contested"``, ``"escalated"``).
+        by: the person who labelled it.
+        at: the time, in UTC (ISO 8601).
+        seconds: the time that the person took, in seconds.
+        note: the person's note.
+        judgment: the jury's judgment.
+        verdict_seen: whether the person saw the judgment ``"before"`` the answer, ``"after"`` it, or ``"never"``.
+        chosen: the selection of cases to ask about (``"all"``, ``"contested"``, ``"escalated"``).
     """
 
     case: Case
@@ -67,7 +67,7 @@ class Label:
     chosen: str
 
     def to_row(self) -> dict[str, JsonValue]:
-        """The line of the file."""
+        """Return the label as a line of the file."""
         agreement = self.judgment.agreement if isinstance(self.judgment, Verdict) else None
         verdict: dict[str, JsonValue] = {
             "status": None if self.judgment.status is None else str(self.judgment.status),
@@ -91,7 +91,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a line of the file says: who said what of which case; see :class:`Label`."""
+    """Contents of a line of the file: the label of a case, and the person; see :class:`Label`."""
 
     identity: Identity
     line: int | None
@@ -102,15 +102,15 @@ class Said:
 
 
 def fingerprint(judgment: Judgment) -> str:
-    """A short hash of a verdict, without its times: which verdict it was that a person judged beside."""
+    """Return a short hash of a verdict, without its times, which identifies the verdict that a person saw."""
     return sha256(judgment.canonical_json().encode()).hexdigest()[:16]
 
 
 def said_in(path: Path) -> list[Said]:
-    """What people said, every line in order; a line cut off by a crash is left out.
+    """Return every label in order; a line cut off by a crash is skipped.
 
     Raises:
-        InputError: the file is no file of labels, or cannot be read.
+        InputError: the file is not a file of labels, or cannot be read.
     """
     found = []
     for row in read_rows(path):
@@ -124,7 +124,7 @@ def said_in(path: Path) -> list[Said]:
 
 
 def said_of(row: Mapping[str, Any]) -> Said | None:
-    """What a row says, or the metadata of a case made from it; None where ``jury review`` did not write it."""
+    """Return the label in a row, or in the metadata of its case; None if ``jury review`` did not write it."""
     review = row.get("review")
     if not isinstance(review, Mapping) or not all(isinstance(review.get(name), str) for name in ("said", "by", "key")):
         return None
@@ -140,12 +140,12 @@ def said_of(row: Mapping[str, Any]) -> Said | None:
 
 
 def latest(said: Iterable[Said]) -> dict[tuple[Identity, str], Said]:
-    """What each person said last of each case."""
+    """Return the last label of each person for each case."""
     return {(one.identity, one.by): one for one in said}
 
 
 def settled(said: Iterable[Said]) -> dict[Identity, str | None]:
-    """What people say of each case: what most of them said last; None where they are split, or nobody is sure."""
+    """Return the final label of each case: that of most people; None if they are split, or if all are unsure."""
     ballots: dict[Identity, Counter[str]] = {}
     for (identity, _), one in latest(said).items():
         votes = ballots.setdefault(identity, Counter())
@@ -155,7 +155,7 @@ def settled(said: Iterable[Said]) -> dict[Identity, str | None]:
 
 
 def contradictions(said: Iterable[Said]) -> dict[Identity, list[Said]]:
-    """Cases on which people are split, each with what everybody said last who was sure."""
+    """Return the cases on which people are split, each with the last label of every person who was sure."""
     told = list(said)
     agreed = settled(told)
     sure: dict[Identity, list[Said]] = {}
@@ -166,7 +166,7 @@ def contradictions(said: Iterable[Said]) -> dict[Identity, list[Said]]:
 
 
 def told_contradictions(split: Mapping[Identity, Sequence[Said]]) -> str:
-    """How many cases have contradicting labels, and the first of them with who said what."""
+    """Return how many cases have contradicting labels, and the first of them with the label of each person."""
     shown = [
         f"{_name(said[0])}: {', '.join(f'{visible(one.by)} {visible(one.said)}' for one in said)}"
         for said in islice(split.values(), _MOST_CONTRADICTIONS)
@@ -177,9 +177,9 @@ def told_contradictions(split: Mapping[Identity, Sequence[Said]]) -> str:
 
 
 def one_per_case(cases: Iterable[Case]) -> Iterator[Case]:
-    """Cases of a file of labels, once each with what people settled on; other cases as they are.
+    """Yield the cases of a file of labels once each, with their final labels; other cases are unchanged.
 
-    Without it, a case that three people labelled would count as three independent cases.
+    Otherwise, a case with labels of three people would count as three independent cases.
     """
     read = [(case, said_of(case.metadata)) for case in cases]
     agreed = settled(said for _, said in read if said is not None)
@@ -197,14 +197,14 @@ def one_per_case(cases: Iterable[Case]) -> Iterator[Case]:
 def labelled_cases(
     cases: CaseFile, column: str, news: News, *, option: str = "--gold", holds: str
 ) -> tuple[list[tuple[Case, str | bool]], list[str]]:
-    """Return the labelled cases with their labels, and the line of each; tell what is left out.
+    """Return the labelled cases with their labels, and the line of each; report the cases that are left out.
 
     Args:
         cases: the file.
         column: the column with the labels.
-        news: takes the messages.
+        news: receives the messages.
         option: the option that names the column.
-        holds: what holds only for cases like the labelled ones, and its verb.
+        holds: the words for what holds only for cases like the labelled ones, with a verb.
 
     Raises:
         InputError: no case has a label.
@@ -232,7 +232,7 @@ def labelled_cases(
             f"There are, beside the case itself: {columns or 'none'}"
         )
     reviewed = (one for case in rows if (one := said_of(case.metadata)) is not None)
-    split = contradictions(reviewed) if column == "gold" else {}  # else the label comes from elsewhere
+    split = contradictions(reviewed) if column == "gold" else {}  # another column does not come from reviews
     if split:
         news.tell(
             f"{told_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; a third person settles "
@@ -253,10 +253,10 @@ def labelled_cases(
 
 
 def gold_of(path: Path) -> dict[str, str] | None:
-    """What people settled on, by the item's id, else by its line (``line 3``), as results are named.
+    """Return the final labels, by the item's id, else by its line (``line 3``), as results are named.
 
     Returns:
-        None for a file of cases that is no file of labels.
+        None for a file of cases that is not a file of labels.
 
     Raises:
         InputError: the file cannot be read.
@@ -271,12 +271,13 @@ def gold_of(path: Path) -> dict[str, str] | None:
 
 
 class LabelFile:
-    """Adds labels to a file; each is on the disk before :meth:`add` returns.
+    """Writer that appends labels to a file; each one is on disk before :meth:`add` returns.
 
-    Several people may write to one file at the same time. A line that a crash cut off is closed, and stays unreadable.
+    Several people may write to one file at the same time. A line that a crash cut off is terminated, and stays
+    unreadable.
 
     Args:
-        path: the file; made when it is missing.
+        path: the file; created if it is missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -284,10 +285,10 @@ class LabelFile:
         self._descriptor: int | None = None
 
     def __enter__(self) -> Self:
-        """Open the file, so that a place that takes no labels is told before anybody is asked.
+        """Open the file, so that an error is reported before a person is asked.
 
         Raises:
-            InputError: it cannot be written there.
+            InputError: the file cannot be written.
         """
         try:
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
@@ -303,7 +304,7 @@ class LabelFile:
         """Write one label.
 
         Raises:
-            InputError: the disk does not take it.
+            InputError: the label cannot be written to disk.
         """
         try:
             self._write(json.dumps(label.to_row(), allow_nan=False).encode("ascii") + b"\n")
@@ -320,13 +321,13 @@ class LabelFile:
     def _write(self, content: bytes) -> None:
         if self._descriptor is None:
             raise InputError(f"{self._path}: open it first, with `with`")
-        while content:  # a disk that is nearly full takes a part
+        while content:  # a disk that is nearly full accepts only a part
             content = content[os.write(self._descriptor, content) :]
         os.fsync(self._descriptor)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a new file's name durable too; not every system can."""
+    """Make the name of a new file durable too; not every system supports this."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -341,5 +342,5 @@ def _most(votes: Counter[str]) -> str | None:
 
 
 def _name(said: Said) -> str:
-    """What a case is called: its own id, else its line."""
+    """Return the name of a case: its own id, else its line."""
     return f"line {said.line}" if said.identity[1] is None else visible(said.identity[1])

@@ -1,4 +1,4 @@
-"""``jury models``: which models have a known price, where they are, and how they are called."""
+"""``jury models``: models with a known price, and vendors with their servers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def models(*, as_json: AsJson = False) -> None:
 
 
 def model_names(incomplete: str) -> list[str]:
-    """The models with a price, and `vendor:` of all vendors, for the shell to complete."""
+    """Return the models with a price, and `vendor:` for all vendors, for completion in the shell."""
     names = [*PRICES, *(f"{vendor}:" for vendor in VENDORS)]
     return [name for name in names if name.startswith(incomplete)]
 
@@ -91,7 +91,7 @@ def _print(console: Console) -> None:
 
 
 def _table(title: str, *headings: str) -> Table:
-    """An empty table; a heading that begins with # stands over numbers."""
+    """Return an empty table; a heading that begins with # is above numbers."""
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
     for heading in headings:
         number = heading.startswith("#")

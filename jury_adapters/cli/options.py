@@ -1,4 +1,4 @@
-"""What the options of all commands have in common: one name, one text, and the same completion everywhere."""
+"""Common options of all commands: the same name, text and completion everywhere."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from jury_adapters.store.opening import is_url
 
 
 def file_names(incomplete: str) -> list[str]:
-    """Nothing: a shell that is offered nothing completes the names of files itself, as it does for other commands."""
+    """Return nothing, so that the shell itself completes file names, as it does for other commands."""
     del incomplete
     return []
 
 
-def file_argument(about: str) -> Any:  # typer's own type for what stands in Annotated
-    """An argument that is a file."""
+def file_argument(about: str) -> Any:  # typer's own type for values in Annotated
+    """Return an argument that is a file."""
     return typer.Argument(help=about, autocompletion=file_names, show_default=False)
 
 
 def file_option(about: str, *names: str, show_default: str | bool = False) -> Any:
-    """An option that is a file."""
+    """Return an option that is a file."""
     return typer.Option(*names, help=about, autocompletion=file_names, show_default=show_default, metavar="FILE")
 
 
 def file_of_store(store: str | None) -> Path | None:
-    """Return the file of a store; None for the URL of a database, which a path would change."""
+    """Return the file of a store; None for the URL of a database, which a Path would change."""
     return None if store is None or is_url(store) else Path(store)
 
 
 def number_option(about: str, least: int) -> Any:
-    """An option that is a whole number."""
+    """Return an option that is a whole number."""
     return typer.Option(help=about, min=least, metavar="N")
 
 
 def share_option(about: str) -> Any:
-    """An option that is a share of 1; whoever writes a percentage is told how it is written."""
+    """Return an option that is a share of 1; for a percentage, the error shows the right form."""
     return typer.Option(help=about, parser=_share, metavar="SHARE")
 
 
@@ -102,5 +102,5 @@ PassLabels = Annotated[
 
 
 def example(*lines: str) -> str:
-    """The end of a command's help: its examples, a line each."""
+    """Return the end of a command's help: its examples, one per line."""
     return "\n\n".join(("Example:" if len(lines) == 1 else "Examples:", *(f"$ {line}" for line in lines)))

@@ -1,4 +1,4 @@
-"""Where a command may write: never over what it reads, and over nothing that is not its own unless it is told to."""
+"""Checks of output files: a command never replaces its inputs, and other files only with permission."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 from jury_adapters.core.errors import InputError
 
 PAGE = b'name="generator" content="jury_adapters'
-_HEAD = 4096  # bytes in which a file of ours says what it is
+_HEAD = 4096  # bytes that contain the mark of a file of this package
 
 
 def check_place(path: Path, *, sources: Iterable[Path | None] = (), ours: bytes = b"", force: bool = False) -> None:
-    """See that a file may be written, before anything is paid for.
+    """Check that a file may be written, before anything is paid for.
 
     Args:
         path: the file.
         sources: files that are read, or written for another purpose; none of them is ever replaced.
-        ours: what stands near the beginning of such a file of our own; those may be replaced, others not. Empty where
-            the caller looks after that.
-        force: whether any other file may be replaced, too.
+        ours: a mark near the beginning of this package's files of this kind, which may be replaced, unlike others.
+            Empty if the caller checks that.
+        force: whether any other file may be replaced as well.
 
     Raises:
-        InputError: it is one of the sources, somebody else's, a folder, or in a folder that does not exist.
+        InputError: it is one of the sources, a file of another program, a folder, or in a folder that does not exist.
     """
     for source in sources:
         if source is not None and _same(path, source):
@@ -36,7 +36,7 @@ def check_place(path: Path, *, sources: Iterable[Path | None] = (), ours: bytes 
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two names are of one file, also of one that is yet to be written."""
+    """Whether two paths are of the same file, which may not exist yet."""
     if one.exists() and other.exists():
         return one.samefile(other)
     return one.resolve() == other.resolve()
@@ -44,7 +44,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _is_ours(path: Path, mark: bytes) -> bool:
     if not path.is_file():
-        return True  # nothing is lost; /dev/null and pipes take anything
+        return True  # nothing is lost; /dev/null and pipes accept everything
     with path.open("rb") as stored:
         head = stored.read(_HEAD)
     return not head or mark in head

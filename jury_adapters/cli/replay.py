@@ -1,4 +1,4 @@
-"""``jury replay``: try juries on votes that were paid for already, and compare them with people."""
+"""``jury replay``: try juries on recorded votes at no cost, and compare them with human labels."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def replay(
     Exit code: 0, or 2 for bad input.
     """
     news = News()
-    file = Path(place_name(votes) if is_url(votes) else votes)  # of a URL the name alone: it may hold a password
+    file = Path(place_name(votes) if is_url(votes) else votes)  # only the name of a URL, which may contain a password
     try:
         permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": False}
         juries = [read_jury(path, permissions, replay=True) for path in jury]
@@ -121,10 +121,10 @@ def replay(
 
 @dataclass(slots=True)
 class Replayed:
-    """One jury over all cases.
+    """Result of one jury over all cases.
 
     Attributes:
-        name: the jury's name, or that of its file; both where two juries have the same name.
+        name: the jury's name, or that of its file; both if two juries have the same name.
         summary: the figures of the run.
     """
 
@@ -174,7 +174,7 @@ def _labelled(
     """Return the cases with the labels of the file ``source``.
 
     Raises:
-        InputError: none of the labels is of one of the cases.
+        InputError: no case has one of the labels.
     """
     if not any(name in labels for name, _ in named):
         raise InputError(f"{source}: none of its labels is of a case of {votes}")
@@ -194,7 +194,7 @@ def _named(cases: Iterable[Case]) -> list[tuple[str, Case]]:
 
 
 def _lacks_of_store(votes: Path, recording: Recording, juries: Iterable[Jury]) -> Iterator[str]:
-    """Yield a sentence for each thing that a store does not know of the run."""
+    """Yield a sentence for each fact of the run that a store does not contain."""
     if recording.hidden:
         yield (
             f"{votes} holds {counted(recording.hidden, 'case')} more that differ from others only in metadata, which a "
@@ -208,10 +208,10 @@ def _lacks_of_store(votes: Path, recording: Recording, juries: Iterable[Jury]) -
 
 
 def _cases_of_results(results: Path, source: Path | None) -> list[tuple[str, Case]]:
-    """The cases that `jury judge` judged, by id or line, each with its jurors' votes; with texts where they are known.
+    """Return the cases of a run, by id or line, each with its jurors' votes, and with its texts if they are known.
 
     Raises:
-        InputError: there are no such votes.
+        InputError: there are no votes of jurors.
     """
     from jury_adapters.report.entries import results_of
 
@@ -235,7 +235,7 @@ def _check_texts(jury: Jury, path: Path, cases: Sequence[Case]) -> None:
     """Check that the checks of a jury have the cases to run on.
 
     Raises:
-        InputError: the texts of cases are not known.
+        InputError: the texts of some cases are unknown.
     """
     unknown = sum(_NO_TEXTS in case.metadata for case in cases)
     live = [name for _, name, juror in jurors_of(jury) if not isinstance(juror, RecordedCritic)]
@@ -256,7 +256,7 @@ def _voters(cases: Sequence[Case]) -> list[str]:
 
 
 def _pass_labels_of(votes: Path, cases: Sequence[Case], gold: str) -> Sequence[str]:
-    """Return the labels that mean PASS as results name them, as far as the cases have them."""
+    """Return the labels that mean PASS according to the results, as far as the cases have them."""
     if is_store(str(votes)) or not is_result(first_row(votes)):
         return []
     return pass_labels_named_in(votes, (human_label(case.metadata.get(gold)) for case in cases))
@@ -277,7 +277,7 @@ def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_lab
 
 
 def _tell_apart(results: Sequence[Replayed], files: Sequence[Path]) -> None:
-    """Add the file's name where juries have the same: a calibrated jury keeps the name that it had."""
+    """Add the file's name to juries with the same name: a calibrated jury keeps its original name."""
     times = Counter(result.name for result in results)
     for result, path in zip(results, files, strict=True):
         if times[result.name] > 1:
@@ -309,7 +309,7 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
 
 
 def _sections(results: Sequence[Replayed]) -> Iterator[str]:
-    """Yield the juries against people: several in one table without their jurors, if they have the same labels."""
+    """Yield the juries against human labels: several in one table without jurors, if they have the same labels."""
     by_name = {one.name: one.summary.against_people for one in results}
     first = next(iter(by_name.values()))
     beside = first.beside(by_name)

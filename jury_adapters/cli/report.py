@@ -1,4 +1,4 @@
-"""``jury report``: what a run found, as a page, as Markdown, or in the terminal."""
+"""``jury report``: the results of a run, as a page, as Markdown, or in the terminal."""
 
 from __future__ import annotations
 
@@ -93,17 +93,17 @@ def report(
 
 
 class ReportPage:
-    """The page of a run that is being judged: keeps its cases, and writes them when they are all there.
+    """Page of a run in progress, which collects the cases and is written at the end.
 
-    Whatever would make the page impossible is found before the first case is paid for.
+    Anything that would make the page impossible is detected before the first case is paid for.
 
     Args:
-        path: the page; None to keep and write nothing.
+        path: the page; None to collect and write nothing.
         title: its heading.
         sources: files that it must not replace.
-        force: whether it may replace a file that is no page of ours.
+        force: whether it may replace a file that is not a report page.
         pass_labels: the human labels that mean PASS.
-        group: field that says which cases belong together; empty for independent cases.
+        group: the field that identifies the group of a case; empty for independent cases.
 
     Raises:
         ConfigurationError: the page would replace one of the sources or another file, or Jinja2 is missing.
@@ -130,7 +130,7 @@ class ReportPage:
             check_place(path, sources=sources, ours=PAGE, force=force)
 
     def add(self, judged: Judged, place: Place, unmet: Sequence[GateResult]) -> None:
-        """Take in one case with its verdict and the gates that it misses."""
+        """Add one case with its verdict and the gates that it misses."""
         if self._path is not None:
             from jury_adapters.report.entries import entry_of
 
@@ -141,12 +141,12 @@ class ReportPage:
         """Write the page of the cases judged so far.
 
         Args:
-            unreadable: how many rows could not be read, which the page says.
-            unread: which they are, the first of them, and why.
+            unreadable: the number of rows that could not be read, which the page shows.
+            unread: the first of these rows, with the reasons.
             decision: that of a gate which may have ended the run early.
 
         Raises:
-            InputError: it cannot be written there.
+            InputError: the page cannot be written.
         """
         if self._path is not None and self._entries:
             from jury_adapters.report import Report
@@ -164,18 +164,18 @@ class ReportPage:
 
 
 def _unread_in(cases: Path | None, results: Path) -> tuple[int, tuple[str, ...]]:
-    """How many rows of the cases cannot be read, and which; results do not say it, for they are of those that can."""
+    """Return the unreadable rows of the cases, and their number; results only contain the readable ones."""
     field_map = None if cases is None or is_store(results) else field_map_named_in(results)
     file = None if cases is None else CaseFile(cases, lambda _: None, field_map=field_map)
     try:
         deque(file or (), maxlen=0)
-    except InputError:  # of a store, or gone since
+    except InputError:  # a store, or a file that no longer exists
         return 0, ()
     return (0, ()) if file is None else (file.unreadable, tuple(file.problems))
 
 
 def _check_texts(found: Report, file: Path, cases: Path, news: News) -> None:
-    """See that the file that was given as the cases is the one that was judged."""
+    """Check that the given file of cases is the one that was judged."""
     without = sum(entry.case is None for entry in found.entries)
     if without == len(found.entries):
         raise InputError(

@@ -1,4 +1,4 @@
-"""The writer of a file of results: each verdict is on disk as soon as it is known."""
+"""Writer of a results file: each verdict is on disk as soon as it is known."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from jury_adapters.core.results_file import Draw, Result
 
 
 class Results:
-    """Writes ``{"line", "item_id", "key", "cases", "verdict"}`` per case; after a crash every whole line is valid.
+    """Writer of ``{"line", "item_id", "key", "cases", "verdict"}`` per case; after a crash, complete lines are valid.
 
-    ``cases`` is the file of the cases, from the folder of the results: so whoever reads them finds the texts. Where the
-    jury has gates, ``"unmet"`` beside them holds a sentence per gate that the verdict misses.
+    ``cases`` is the path of the cases relative to the folder of the results, so that readers find the texts. If the
+    jury has gates, ``"unmet"`` holds a sentence per gate that the verdict misses.
 
     Args:
         path: the file; None to write nothing.
         cases: the file that is judged.
-        field_map: the paths of fields in its rows, which the results repeat for those who read the texts later.
-        sources: what else is read or written, and is not replaced either.
+        field_map: the paths of fields in its rows, which the results repeat for later readers of the texts.
+        sources: other files that are read or written, and must not be replaced.
         force: whether an existing file may be replaced.
         pass_labels: the human labels that mean PASS, which the results repeat.
 
     Attributes:
-        draw: of a run that may end early, its random order; None for other runs. Set before the first verdict.
+        draw: for a run that may end early, its random order; None for other runs. Set before the first verdict.
 
     Raises:
-        InputError: the file is there already, or cannot be written.
+        InputError: the file already exists, or cannot be written.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class Results:
         """Write one verdict.
 
         Args:
-            case: what was judged; None where no case could be made.
-            place: where it stands in its file.
-            judgment: what was said of it.
-            unmet: the gates it misses; None where the jury has no gates.
+            case: the case; None if none could be built.
+            place: its position in its file.
+            judgment: the judgment on it.
+            unmet: the gates that it misses; None if the jury has no gates.
         """
         if self._file is None:
             return
@@ -103,12 +103,12 @@ class Results:
         try:
             self._file.close()
         except OSError as problem:
-            if not isinstance(error, InputError):  # otherwise it is what a full disk did not take a moment ago
+            if not isinstance(error, InputError):  # otherwise, it repeats the error of the last write
                 raise InputError(f"{self._path}: {problem.strerror or problem}") from problem
 
 
 def _from_folder(cases: Path, results: Path) -> str:
-    """The path of the cases as it is from the folder of the results, so that both can be moved together."""
+    """Return the path of the cases relative to the folder of the results, so that both can be moved together."""
     try:
         return os.path.relpath(cases.absolute(), results.absolute().parent)
     except ValueError:  # on another drive

@@ -1,4 +1,4 @@
-"""``jury review``: a person labels the cases that need one."""
+"""``jury review``: a person labels the cases that need review."""
 
 from __future__ import annotations
 
@@ -113,21 +113,21 @@ def review(
 
 @dataclass(frozen=True, slots=True)
 class ReviewSummary:
-    """What a session came to.
+    """Results of a review session.
 
     Attributes:
         file: the file of labels.
-        by: who labelled.
-        labelled: cases labelled now.
-        total: cases of these results that this person has labelled in all.
-        left: cases of the kind asked for that are still without this person's label.
-        chosen: which kind that is.
-        said: how many of ``total`` are what.
-        compared: cases that both the person and the jury decided.
-        agreed: those of them that they decided alike.
-        unblinded: those of the compared in which the person had seen the verdict first.
-        settled: cases in the file of labels on which the people who labelled them agree; what calibration counts.
-        split: those on which they contradict each other, with who said what.
+        by: the person who labelled.
+        labelled: the number of cases labelled in this session.
+        total: the number of cases of these results that this person has labelled in all.
+        left: the number of selected cases that have no label of this person yet.
+        chosen: the selection of cases.
+        said: the number of each label in ``total``.
+        compared: the number of cases that both the person and the jury decided.
+        agreed: the number of these that they decided alike.
+        unblinded: the number of compared cases in which the person had seen the verdict first.
+        settled: the number of cases in the file of labels with a final label, which calibration uses.
+        split: the cases on which labellers contradict each other, with the label of each person.
     """
 
     file: Path
@@ -144,7 +144,7 @@ class ReviewSummary:
     split: Mapping[Identity, Sequence[Said]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """All figures as JSON values."""
+        """Return all figures as JSON values."""
         interval: list[JsonValue] | None = [*wilson(self.agreed, self.compared)] if self.compared else None
         return {
             "labels": str(self.file),
@@ -200,7 +200,7 @@ class ReviewSummary:
 
 
 class _Session:
-    """One person at the terminal, from the first case to the last."""
+    """Session of one person at the terminal, from the first case to the last."""
 
     def __init__(
         self, entries: Sequence[Entry], before: Sequence[Said], only: Which, *, who: str, seen: Seen, news: News
@@ -212,11 +212,11 @@ class _Session:
         self._who = who
         self._seen = seen
         self._news = news
-        self._shown: set[Identity] = set()  # whose verdict the person has seen
+        self._shown: set[Identity] = set()  # cases whose verdict the person has seen
         self._now: set[Identity] = set()
 
     def run(self, path: Path, limit: int | None) -> bool:
-        """Ask about one case after the other; whether Ctrl-C ended it."""
+        """Ask about one case after the other; return whether Ctrl-C ended the session."""
         asked = [entry for entry in self._wanted if _identity(entry) not in self._said][:limit]
         if not asked:
             self._news.tell(f"nothing to ask: {self._who} has labelled every case of --only {self._only}")
@@ -238,7 +238,7 @@ class _Session:
         return False
 
     def summary(self, path: Path) -> ReviewSummary:
-        """What this person has said so far of these results."""
+        """Summarize the labels of this person for these results."""
         mine = {identity: said for identity, said in self._said.items() if identity in self._entries}
         both = [
             (said, opinion)
@@ -258,7 +258,7 @@ class _Session:
         )  # fmt: skip
 
     def _one(self, entry: Entry, number: str, asker: Asker, file: LabelFile, ctrl_c: CtrlC) -> int:
-        """Ask about one case; how many cases to go forward."""
+        """Ask about one case; return the number of cases to move forward."""
         case, identity = _case(entry), _identity(entry)
         heading = f"{number}: {entry.where}"
         self._show(case, heading)
@@ -271,7 +271,7 @@ class _Session:
             note = told or note
             if said is not None:
                 seconds = perf_counter() - started
-                with ctrl_c.held():  # written and counted, or neither
+                with ctrl_c.held():  # either both written and counted, or neither
                     self._keep(self._label(entry, said, note, seconds), file)
                 if self._seen == "after" and identity not in self._shown:
                     self._show_verdict(entry)
@@ -318,7 +318,7 @@ class _Session:
 
 
 class _Quit(Exception):
-    """The person has had enough."""
+    """The person ends the session."""
 
 
 def _entries(results: Path, cases: Path | None) -> list[Entry]:
@@ -339,10 +339,10 @@ def _entries(results: Path, cases: Path | None) -> list[Entry]:
 
 
 def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:
-    """The cases to ask about, in the order to ask.
+    """Return the cases to ask about, in order.
 
-    All cases come in an order that has nothing to do with them, the same every time: so those labelled first are a fair
-    sample, which calibration needs. Others come the most contested first.
+    With ``all``, the order is pseudo-random and always the same. The cases labelled first are therefore a fair sample,
+    which calibration needs. Other selections begin with the most contested cases.
     """
     from jury_adapters.report.figures import contest
 
@@ -354,7 +354,7 @@ def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:
 
 
 def _labels(entries: Collection[Entry]) -> list[str]:
-    """The labels of a jury that says neither PASS nor FAIL: all that it or a juror has given to any case."""
+    """Return the labels of a jury with neither PASS nor FAIL: all that it or a juror gave to any case."""
     from jury_adapters.core.opinions import opinions_of
 
     if any(entry.judgment.status in (Status.PASS, Status.FAIL) for entry in entries):
@@ -377,5 +377,5 @@ def _case(entry: Entry) -> Case:
 def _login() -> str:
     try:
         return getpass.getuser()
-    except (OSError, KeyError, ImportError):  # in a container without users
+    except (OSError, KeyError, ImportError):  # for example, in a container without users
         raise ConfigurationError("who labels? give --by NAME") from None

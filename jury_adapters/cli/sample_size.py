@@ -1,4 +1,4 @@
-"""``jury sample-size``: how many human labels, or cases, a question takes."""
+"""``jury sample-size``: the number of human labels, or cases, that a question needs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _QUESTIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "agreement": (("expected",), ("delta", "coverage", "power")),
     "difference": (("rate",), ("discordant", "unpaired", "power", "level", "group_size", "icc")),
 }
-"""By question the options that it needs, and those that it may have."""
+"""By question, the required and the optional options."""
 
 _NO_QUESTION = """\
 say what the labels are for:
@@ -108,11 +108,11 @@ def sample_size(
 
 
 def _answer(given: dict[str, Option]) -> SampleSize:
-    """Answer the one question that the options ask.
+    """Answer the question that the options ask.
 
     Raises:
-        ConfigurationError: no question or several, an option that is missing or of another question, a value outside
-            its range, or a question that no number answers.
+        ConfigurationError: there is no question or several, an option is missing or belongs to another question, a
+            value is out of range, or no number answers the question.
     """
     asked = [name for name in _QUESTIONS if name in given]
     if not asked:

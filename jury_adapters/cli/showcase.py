@@ -1,4 +1,4 @@
-"""What ``jury demo`` shows: recorded votes of real LLM judges against people, and the offline screen at work."""
+"""Contents of ``jury demo``: recorded votes of real LLM judges against human labels, and the offline screen."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from jury_adapters.report.terminal import print_summary
 
 SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
 LARGE = "gemini-2.5-pro"
-# The source recorded no prices; these are assumed, in US dollars per vote, to show how a cascade spends.
+# The source recorded no prices; these are assumed, in US dollars per vote, to show the cost of a cascade.
 _SMALL_COST, _LARGE_COST = 0.0003, 0.0060
 
 
 def run_demo(console: Console) -> None:
-    """Show both juries on the data that comes with the package."""
+    """Show both juries on the data included in the package."""
     feedback = _Feedback()
     feedback.print(console)
     _print_screen(console, _screened())
@@ -36,7 +36,7 @@ def run_demo(console: Console) -> None:
 
 
 def demo_figures() -> dict[str, JsonValue]:
-    """What the demo shows, as JSON values."""
+    """Return the results of the demo as JSON values."""
     feedback = _Feedback()
     return {
         "jury": {"name": feedback.jury.name, "cost_of_asking_all_usd": feedback.everyone, **feedback.summary.to_dict()},
@@ -47,7 +47,7 @@ def demo_figures() -> dict[str, JsonValue]:
 
 
 def feedback_jury() -> CascadedJury:
-    """Three small models vote; where they split, a large one decides."""
+    """Return a jury in which three small models vote and a large one decides if they are split."""
     small = [RecordedCritic(name, pass_labels=["valid"], cost=_SMALL_COST) for name in SMALL]
     large = RecordedCritic(LARGE, pass_labels=["valid"], cost=_LARGE_COST)
     return CascadedJury(
@@ -57,7 +57,7 @@ def feedback_jury() -> CascadedJury:
 
 
 class _Feedback:
-    """The jury at work on 200 pieces of feedback."""
+    """Jury run on 200 pieces of feedback."""
 
     def __init__(self) -> None:
         self.cases = _cases("codefeedback_200.jsonl.gz")
@@ -70,7 +70,7 @@ class _Feedback:
 
     @property
     def everyone(self) -> float:
-        """What it would cost to ask every judge about every case."""
+        """Cost of asking every judge about every case."""
         return len(self.cases) * (len(SMALL) * _SMALL_COST + _LARGE_COST)
 
     def print(self, console: Console) -> None:
@@ -82,7 +82,7 @@ class _Feedback:
 
 
 def _screened() -> list[tuple[str, str, str]]:
-    """Answers with what the offline screen says of them and what it found."""
+    """Return answers with the result of the offline screen and its findings."""
     screen = grounding_screen()
     told = []
     for case in _cases("grounding_examples.jsonl"):

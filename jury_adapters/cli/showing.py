@@ -1,4 +1,4 @@
-"""A case on the screen, for the person who is to judge it."""
+"""Display of a case for the person who judges it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _LONGEST = 3000
 
 
 def has_texts(case: Case) -> bool:
-    """Whether there is anything that a person could judge by."""
+    """Whether the case has any text by which a person could judge it."""
     return any(True for _ in _parts(case))
 
 
 def show_case(console: Console, case: Case, heading: str, *, whole: bool = False) -> None:
-    """Print a case. Its texts are untrusted: they are shown as they are and can neither colour nor move anything.
+    """Print a case. Its untrusted texts are shown unchanged, and can neither set colours nor move the cursor.
 
     Args:
-        console: where to.
-        case: what is to be judged.
-        heading: which of how many it is.
-        whole: whether long texts are shown to their end.
+        console: the console to print to.
+        case: the case to judge.
+        heading: the position of the case, such as ``3 of 20``.
+        whole: whether long texts are shown in full.
     """
     console.print()
     title = Text(visible(heading), style="bold")
@@ -46,13 +46,13 @@ def show_case(console: Console, case: Case, heading: str, *, whole: bool = False
 
 
 def show_verdict(console: Console, judgment: Judgment) -> None:
-    """Print what the jury said, and each juror."""
+    """Print the judgment of the jury and of each juror."""
     console.print(Text("the jury", style="bold cyan"))
     _print_indented(console, to_text(judgment))
 
 
 def _print_indented(console: Console, text: str) -> None:
-    """Print lines 2 columns in: wrapped on a terminal, elsewhere as long as they are and with nothing behind them."""
+    """Print lines indented by 2 columns: wrapped on a terminal, otherwise unwrapped and without trailing spaces."""
     if console.is_terminal:
         console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
     else:
@@ -60,7 +60,7 @@ def _print_indented(console: Console, text: str) -> None:
 
 
 def _parts(case: Case) -> Iterator[tuple[str, str]]:
-    """The texts of a case, the answer last but for what belongs to it."""
+    """Yield the texts of a case, with the answer and the texts that belong to it last."""
     if case.question:
         yield "question", case.question
     for message in case.messages:

@@ -1,4 +1,4 @@
-"""Standard output and standard error of the command: results go to the one, news to the other."""
+"""Standard output and standard error of the command: results go to the former, messages to the latter."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from jury_adapters.core.render import visible_lines
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-_WIDTH = 120  # where there is no terminal, and nobody has set COLUMNS
+_WIDTH = 120  # if there is no terminal and COLUMNS is not set
 
 
 def show(render: Callable[[Console], None]) -> None:
-    """Print to standard output. A reader that is gone (``| head``) is no reason to fail."""
+    """Print to standard output. A closed pipe (``| head``) is not an error."""
     console = _console(stderr=False)
     with _to_stdout(), console.capture() as captured:
         render(console)
@@ -29,19 +29,19 @@ def show(render: Callable[[Console], None]) -> None:
 
 
 def write(text: str) -> None:
-    """Write text to standard output, also when its reader is gone; only its line breaks stay as they are."""
+    """Write text to standard output, even to a closed pipe; control characters except line breaks become visible."""
     _send(visible_lines(text))
 
 
 class SafeConsole(Console):
-    """Console that makes control characters visible in whatever it prints, so that no text can steer a terminal.
+    """Console that makes control characters visible in everything it prints, so that no text can control the terminal.
 
-    Tables measure a text before it is printed: what comes from files is made visible there already. This is the net
-    below, for all texts of all commands.
+    Tables measure a text before it is printed, so texts from files are already made visible there. This class is a
+    second line of defence, for all texts of all commands.
     """
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render as :class:`rich.console.Console` does, with safe texts; rich's own control codes stay."""
+        """Render as :class:`rich.console.Console` does, with safe texts; rich's own control codes are kept."""
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable():
                 yield segment
@@ -56,7 +56,7 @@ def _send(text: str) -> None:
 
 
 def silence() -> None:
-    """Send what is still to be written to nowhere, so that the interpreter's last flush does not complain."""
+    """Discard any further output, so that the interpreter's last flush does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -64,10 +64,10 @@ def silence() -> None:
 
 @contextmanager
 def _to_stdout() -> Iterator[None]:
-    """A block that writes to standard output; where its reader is gone, the rest goes to nowhere.
+    """Guard a block that writes to standard output; if the pipe is closed, the rest is discarded.
 
     Raises:
-        OSError: it takes no more, such as a file on a full disk; the error names it.
+        OSError: the output cannot be written, for example to a full disk; the error names it.
     """
     try:
         yield
@@ -79,10 +79,10 @@ def _to_stdout() -> Iterator[None]:
 
 
 class News:
-    """Messages for the person at the terminal, on standard error; text from files is shown, never obeyed.
+    """Messages for the user on standard error; control characters in texts from files are shown, never executed.
 
     Args:
-        quiet: whether only errors are told.
+        quiet: whether only errors are printed.
 
     Attributes:
         quiet: the same.
@@ -94,12 +94,12 @@ class News:
         self._bar: tqdm[NoReturn] | None = None
 
     def tell(self, message: str, style: str = "") -> None:
-        """Print a message; line breaks stay, other control characters are made visible."""
+        """Print a message; line breaks are kept, other control characters are made visible."""
         if not self.quiet:
             self._print(message, style)
 
     def insist(self, message: str) -> None:
-        """Print a message also where only errors are told, because somebody's data are lost."""
+        """Print a message even if only errors are printed, because data of the user are lost."""
         self._print(message, "yellow")
 
     def error(self, message: str) -> None:
@@ -108,12 +108,12 @@ class News:
 
     @property
     def live(self) -> bool:
-        """Whether something may move on the screen, such as a bar: a person watches, on a terminal that can do it."""
+        """Whether a moving element such as a bar may be shown: standard error is a capable terminal, and not quiet."""
         return not self.quiet and sys.stderr.isatty() and self.console.is_terminal and not self.console.is_dumb_terminal
 
     @contextmanager
     def moving(self, bar: tqdm[NoReturn]) -> Iterator[tqdm[NoReturn]]:
-        """Keep messages off a bar while it moves, and close the bar."""
+        """Keep messages apart from a moving bar, and close the bar at the end."""
         with bar:
             self._bar = bar
             try:

@@ -1,1 +1,1 @@
-"""Names that people know from other packages, as thin layers over ours; for moving in, not for new code."""
+"""Names from other packages, as thin layers over this one; for migration, not for new code."""

@@ -1,4 +1,4 @@
-"""``Juries``: how agent-judge and its kin make juries. Here :class:`Ensemble` and :func:`combine` do the same."""
+"""``Juries``: the API of agent-judge and similar packages, based on :class:`Ensemble` and :func:`combine`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from jury_adapters.core.voting import Voting
 
 
 class Juries:
-    """Ways to make a jury, by the names people know."""
+    """Functions that make a jury, under familiar names."""
 
     @staticmethod
     def from_judges(voting: Voting, /, *judges: JudgeLike, **options: Unpack[EnsembleOptions]) -> Ensemble:
-        """A jury of these judges: ``Ensemble(judges, voting=voting)``.
+        """Return a jury of these judges: ``Ensemble(judges, voting=voting)``.
 
         Unnamed judges are called ``Judge#1``, ``Judge#2``; equal names get ``-2``, ``-3``.
 
         Raises:
-            ConfigurationError: no judges, or a judge in the place of the voting strategy.
+            ConfigurationError: there are no judges, or a judge is given instead of the voting strategy.
 
         >>> from jury_adapters import NotEmpty
         >>> Juries.from_judges("majority", NotEmpty(), lambda case: True).judge(answer="x").passed
@@ -37,15 +37,15 @@ class Juries:
     def combine(
         first: Jury, second: Jury, voting: Voting = "majority", /, **options: Unpack[EnsembleOptions]
     ) -> Ensemble:
-        """A jury of two juries; each keeps its own vote. See :func:`jury_adapters.combine`."""
+        """Return a jury of two juries; each keeps its own vote. See :func:`jury_adapters.combine`."""
         options["voting"] = voting
         return combine(first, second, **options)
 
     @staticmethod
     def all_of(voting: Voting, /, *juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
-        """A jury of several juries that votes over their verdicts.
+        """Return a jury of several juries that votes over their verdicts.
 
-        It asks all of them. The judge that stops at the first that does not pass is :func:`jury_adapters.all_of`.
+        It asks all of them. The judge that stops at the first one that does not pass is :func:`jury_adapters.all_of`.
         """
         if isinstance(voting, Judge):
             raise ConfigurationError("the voting strategy comes first: Juries.all_of('majority', jury, ...)")

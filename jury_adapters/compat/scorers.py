@@ -1,6 +1,6 @@
-"""Scorers of autoevals and metrics of DeepEval as judges, so that panels can mix them with ours.
+"""Scorers of autoevals and metrics of DeepEval as judges, for use in juries.
 
-Neither package is imported here: what they give is read by its shape.
+Neither package is imported here: their results are recognized by their attributes.
 
 >>> class Exact:  # as a scorer of autoevals behaves
 ...     def eval(self, output, expected=None, **kwargs):
@@ -35,22 +35,22 @@ __all__ = ["from_autoevals", "from_deepeval"]
 def from_autoevals(
     scorer: object, *, arguments: Arguments | None = None, **options: Unpack[ForeignOptions]
 ) -> ForeignJudge:
-    """A scorer of autoevals, or a scorer function of Braintrust, as a judge.
+    """Return a scorer of autoevals, or a scorer function of Braintrust, as a judge.
 
-    It is asked with ``output`` (the answer), ``expected`` (the reference), ``input`` (the question) and ``context``
-    (the contexts), as far as the case has them and the scorer takes them. Scorers that are asynchronous are awaited,
-    all others run in a thread. ``score=None`` is ABSTAIN, an exception is ERROR, the rationale of an LLM classifier is
-    the reasoning.
+    The scorer is called with those of ``output`` (the answer), ``expected`` (the reference), ``input`` (the question)
+    and ``context`` (the contexts) that the case has and the scorer takes. Asynchronous scorers are awaited; all others
+    run in a thread. ``score=None`` is ABSTAIN, an exception is ERROR, and the rationale of an LLM classifier is the
+    reasoning.
 
     Args:
         scorer: an instance (``Levenshtein()``, ``Factuality(model=...)``), or a function of these arguments that
             returns a score 0..1, a bool, None, or an object with ``score``.
-        arguments: what to ask it with in place of these, such as
+        arguments: a function from a case to the arguments to use instead, such as
             ``lambda case: {"output": float(case.answer), "expected": float(case.reference)}`` for ``NumericDiff()``.
         **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`.
 
     Raises:
-        ConfigurationError: a class in place of an instance, or neither a scorer nor a function.
+        ConfigurationError: ``scorer`` is a class instead of an instance, or neither a scorer nor a function.
     """
     function = _scoring(scorer)
     given = checked_arguments(arguments) or _autoevals_arguments
@@ -69,20 +69,20 @@ def from_deepeval(
     test_case: Callable[[Case], object] | None = None,
     **options: Unpack[ForeignOptions],
 ) -> ForeignJudge:
-    """A metric of DeepEval as a judge.
+    """Return a metric of DeepEval as a judge.
 
-    A metric keeps its result in itself, so each case is measured by a copy, and cases can be judged at once. Its own
-    ``success`` decides, its ``reason`` is the reasoning, its ``evaluation_cost`` the cost; a parameter that the case
-    lacks, or a skipped measurement, is ABSTAIN.
+    A metric stores its result in itself, so each case is measured by a copy, and cases can be judged concurrently. Its
+    own ``success`` decides, its ``reason`` is the reasoning, its ``evaluation_cost`` the cost; a parameter that the
+    case lacks, or a skipped measurement, is ABSTAIN.
 
     Args:
         metric: an instance, such as ``AnswerRelevancyMetric(threshold=0.7)``.
-        test_case: makes the ``LLMTestCase`` of a case; by default it has ``input``, ``actual_output``,
+        test_case: returns the ``LLMTestCase`` of a case; by default it has ``input``, ``actual_output``,
             ``expected_output``, ``context`` and ``retrieval_context`` (both the contexts), and ``tools_called``.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``scale=(1, 0)`` where less is better.
+        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. Use ``scale=(1, 0)`` if less is better.
 
     Raises:
-        ConfigurationError: a class in place of an instance, or no metric.
+        ConfigurationError: ``metric`` is a class instead of an instance, or not a metric.
     """
     if isinstance(metric, type) or not (
         callable(getattr(metric, "a_measure", None)) or callable(getattr(metric, "measure", None))
@@ -111,7 +111,7 @@ def from_deepeval(
 
 
 def _scoring(scorer: object) -> Callable[..., object]:
-    """How to ask a scorer: its asynchronous form where it has one of its own, else the other."""
+    """Return the method to call: the asynchronous form if the scorer has one of its own, else the synchronous one."""
     if isinstance(scorer, type):
         raise ConfigurationError(f"from_autoevals takes an instance: {scorer.__name__}(), not {scorer.__name__}")
     plain: Callable[..., object] | None = getattr(scorer, "eval", None)
@@ -143,7 +143,7 @@ def _autoevals_arguments(case: Case) -> dict[str, object]:
 
 
 def _deepeval_case(case: Case) -> object:
-    """The case as DeepEval's own class, when DeepEval is loaded; as an object of the same fields otherwise."""
+    """Return the case as DeepEval's own class if DeepEval is loaded; otherwise, as an object with the same fields."""
     module = sys.modules.get("deepeval.test_case")
     contexts = list(case.contexts) or None
     fields: dict[str, object] = {
@@ -165,5 +165,5 @@ def _tool_call(make: Callable[..., object], step: Step) -> object:
 
 
 def _quietly(measure: Callable[..., object]) -> dict[str, object]:
-    """No progress bar, where the metric has one to switch off."""
+    """Return the arguments that switch off the progress bar, if the metric has one."""
     return {"_show_indicator": False} if "_show_indicator" in takes(measure)[0] else {}

@@ -20,33 +20,33 @@ A file describes an ensemble (``jurors:``), a scorecard (``scorecard:``) or a ca
           - {recorded: gemini-1.5-flash, votes: votes.jsonl, pass_labels: [valid]}
 
 A judge is a mapping with one of the keys ``check``, ``screen``, ``recorded``, ``critic``, ``criteria``, ``jurors``,
-``scorecard``, ``tiers`` or ``jury``, beside it the options of that judge, and if you like a ``name``. A tier is the
-same with ``name``, ``policy`` and ``on_error``. The voting strategy and its options are keys beside ``jurors``. Juries
-nest wherever a judge may stand.
+``scorecard``, ``tiers`` or ``jury``, the options of that judge, and optionally a ``name``. A tier is the same with
+``name``, ``policy`` and ``on_error``. The voting strategy and its options are keys next to ``jurors``. Juries can be
+nested wherever a judge is allowed.
 
-A scorecard is a mapping of criteria to judges, with ``pass_when`` or ``weights`` and ``threshold``, and
-``juror_timeout`` beside it::
+A scorecard is a mapping of criteria to judges, next to ``pass_when`` or ``weights`` and ``threshold``, and
+``juror_timeout``::
 
     scorecard:
       answered: {check: not_empty}
       brief: {check: length_between, maximum: 2000}
     pass_when: [answered]
 
-At the top a file may have ``gates:``, what its verdicts should meet, as in ``verdict.require(...)``::
+At the top level, a file may have ``gates:``, the conditions for its verdicts, as in ``verdict.require(...)``::
 
     gates: {min_agreement: 0.6, allow_bias_warning: false, max_cost_usd: 0.02}
 
 ``jury judge`` and the pytest plugin check them; in Python they are ``jury.gates``.
 
-A file may also have a ``guarantee:`` there, which ``jury calibrate`` writes. Its thresholds then take the place of the
-tiers' policies, and a case of which no tier is sure enough is ABSTAIN. It holds for the jury that was calibrated, and
-for no other: with other tiers, jurors, models, rubrics or voting rules the file is refused.
+At the top level, a file may also have a ``guarantee:``, which ``jury calibrate`` writes. Its thresholds then replace
+the tiers' policies, and a case of which no tier is certain enough is ABSTAIN. It is valid only for the jury that was
+calibrated: with other tiers, jurors, models, rubrics or voting rules, the file is refused.
 
-A file holds plain values only. It cannot import Python objects or run code, so a jury file from somebody else can do
-no more than the judges listed here; it can name files of votes and reference folders to read. The checks that run
+A file holds only plain values. It cannot import Python objects or run code, so an untrusted jury file can do no more
+than the judges listed here; it can name files of votes and reference folders to read. The checks that run
 programs (``command``, ``tests_pass``, ``build_passes``) are refused without ``allow_commands=True``. A ``base_url``
-beside a model whose key comes from the environment is refused without ``allow_base_url=True``. Keys are checked, values
-are not converted on the quiet, and what is wrong is said with line and path.
+for a model whose key comes from the environment is refused without ``allow_base_url=True``. Keys are checked, values
+are never silently converted, and errors are reported with line and path.
 """
 
 from __future__ import annotations
@@ -82,21 +82,21 @@ def load_jury(
     Args:
         path_or_text: the path of a file, or YAML text. A str with a line break or a ``: `` in it is text, any other
             str is a path. Paths in the file are relative to it.
-        allow_commands: whether the file may have checks that run programs. Allow it for files you would run as a
+        allow_commands: whether the file may have checks that run programs. Allow it for files that you would run as a
             script.
         allow_base_url: whether the file may send a key from the environment to an address of its own (``base_url:``).
             A model that uses no key from the environment, such as a local one, needs no permission.
-        calibrated: whether a ``guarantee:`` of the file is applied. Without it the jury is as it was before it was
-            calibrated, so that it can be calibrated again.
-        replay: whether its critics serve recorded votes, from ``case.metadata["votes"]`` and by juror name, and ask no
-            model. Such a jury needs no keys.
+        calibrated: whether a ``guarantee:`` of the file is applied. Without it, the jury is as it was before
+            calibration, so that it can be calibrated again.
+        replay: whether its critics serve recorded votes, from ``case.metadata["votes"]`` and by juror name, instead of
+            asking a model. Such a jury needs no keys.
 
     Returns:
         The jury, with the file's ``gates:`` as its :attr:`Jury.gates`.
 
     Raises:
         InputError: a file cannot be read, or is not YAML of plain values.
-        ConfigurationError: the file describes no jury; the message names each problem by line and path.
+        ConfigurationError: the file does not describe a jury; the message names each problem by line and path.
 
     >>> jury = load_jury("jurors: [{check: not_empty}, {check: length_between, maximum: 80}]")
     >>> jury.judge(answer="Yes.").passed

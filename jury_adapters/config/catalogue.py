@@ -1,4 +1,4 @@
-"""Every judge that a jury file may name, with its options and an example; made from the specs that read the file."""
+"""Catalogue of the judges that a jury file may name, with options and an example, made from the specs of the file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from jury_adapters.core.docstrings import plain_text
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.values import JsonValue
 
-_JURIES = ("jurors", "scorecard", "tiers", "jury")  # what holds judges is no judge to choose
+_JURIES = ("jurors", "scorecard", "tiers", "jury")  # these hold judges, and are not judges to choose
 _EVERYWHERE = ("name", "timeout", "required", "stand_in")
-# The least that shows what a judge is for: all that it needs, and what it is hardly ever used without.
+# The shortest example that shows the purpose of a judge: the required options, and those that are nearly always used.
 _EXAMPLES: Mapping[str, Mapping[str, JsonValue]] = {
     "contains": {"texts": ["please", "thank"], "need": "any"},
     "matches": {"pattern": "[0-9]{4}"},
@@ -45,9 +45,9 @@ class Option:
 
     Attributes:
         name: its key in the file.
-        values: what may stand there, in words.
-        default: as it would stand in the file; None where it must be given.
-        about: what it means.
+        values: the allowed values, in words.
+        default: the default, as written in the file; None if a value is required.
+        about: its meaning.
     """
 
     name: str
@@ -58,15 +58,15 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A judge that a jury file may name.
+    """Judge that a jury file may name.
 
     Attributes:
         kind: the key that announces it: ``check``, ``screen``, ``recorded``, ``critic`` or ``criteria``.
-        name: its name under that key; of the last three, the key itself.
+        name: its name under that key; for the last three, the key itself.
         about: what it judges, in one sentence.
-        options: its own; ``name``, ``timeout`` and ``stand_in``, which nearly every judge has, are left out.
-        example: how it stands in a file.
-        runs_programs: whether the file must be allowed to.
+        options: its own options, without ``name``, ``timeout`` and ``stand_in``, which nearly every judge has.
+        example: an example for a file.
+        runs_programs: whether it runs programs, for which the file needs permission.
     """
 
     kind: str
@@ -78,7 +78,7 @@ class Described:
 
 
 def catalogue() -> list[Described]:
-    """All of them, in the order of their kinds.
+    """Return all judges, in the order of their kinds.
 
     >>> [judge.name for judge in catalogue()][:3]
     ['not_empty', 'contains', 'matches']
@@ -87,10 +87,10 @@ def catalogue() -> list[Described]:
 
 
 def described(name: str) -> Described:
-    """The judge of this name.
+    """Return the judge with this name.
 
     Raises:
-        ConfigurationError: there is none; the message names the one that was probably meant.
+        ConfigurationError: there is no such judge; the message names the one that was probably meant.
     """
     found = {judge.name: judge for judge in catalogue()}
     plain = name.strip().casefold().replace("-", "_")
@@ -130,7 +130,7 @@ def _described(kind: str, name: str, spec: type[JudgeSpec]) -> Described:
 
 
 def _as_yaml(value: object) -> str:
-    """A value as it stands in a file, on one line; JSON is YAML."""
+    """Return a value as it is written in a file, on one line; JSON is YAML."""
     if value is PydanticUndefined:
         return ""
     if isinstance(value, str) and value and value.replace("_", "").replace("-", "").replace(".", "").isalnum():
@@ -150,7 +150,7 @@ _WORDS = {
 
 
 def _values(schema: Mapping[str, JsonValue]) -> str:
-    """What a JSON schema allows, in words."""
+    """Return the values that a JSON schema allows, in words."""
     choices = schema.get("enum")
     if isinstance(choices, Sequence):
         return " or ".join(map(_as_yaml, choices))

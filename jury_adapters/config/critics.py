@@ -1,7 +1,7 @@
 """Critics in a jury file: judges that ask a model, by a rubric or by one sentence.
 
-No key is read from a file; each vendor's environment variable has it. A file sends such a key to an address of its own
-only with permission.
+Keys are never read from a file, only from each vendor's environment variable. A file may send such a key to an address
+of its own only with permission.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from jury_adapters.models.registry import split_name
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.vendors import VENDORS
 
-_NO_KEY = "replayed"  # nothing is sent: a replayed critic is built to know its fingerprint and its price
+_NO_KEY = "replayed"  # nothing is sent: a replayed critic is only built for its fingerprint and its price
 
 
 class _AskingSpec(AnswersSpec):
-    """What every critic of a file may say about its model."""
+    """Options of every critic of a file about its model."""
 
     model: str = Field(min_length=1, description='"vendor:model", or the model\'s name beside base_url.')
     base_url: str | None = Field(None, description="The address of a server that speaks the vendor's protocol.")

@@ -1,4 +1,4 @@
-"""Gates in a jury file: what the verdicts of the jury should meet, beside what it says of a case."""
+"""Gates in a jury file: conditions for the verdicts of the jury."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ class GatesSpec(Spec):
     )
 
     def conditions(self) -> GateOptions:
-        """The conditions that the file gives, and no others."""
+        """Return only the conditions that the file gives."""
         given = {name: getattr(self, name) for name in type(self).model_fields}
         return cast(GateOptions, {name: value for name, value in given.items() if value is not None})

@@ -1,6 +1,6 @@
 """Juries in a jury file, and the kinds of judges of this package.
 
-A new kind of judge is one more entry at the end: its key, and the spec that reads and builds it.
+To add a kind of judge, add an entry at the end: its key, and the spec that reads and builds it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read_jury(given: object) -> JurySpec:
 
 
 class PeersSpec(QuestionSpec):
-    """A jury of peers that vote; :data:`EnsembleSpec` is this with the options of the voting rules."""
+    """Jury of peers that vote; :data:`EnsembleSpec` is this class with the options of the voting rules."""
 
     jurors: list[AnyJudge] = Field(min_length=1, description="The jurors, in order; a juror may be a jury.")
     voting: str = Field(
@@ -103,7 +103,7 @@ class PeersSpec(QuestionSpec):
             return Ensemble(jurors, **cast(EnsembleOptions, {**own, **self._voting_options()}))
 
     def _voting_options(self) -> dict[str, object]:
-        """The options of the voting rule that the file has."""
+        """Return the options of the voting rule that the file has."""
         given = [attribute for attribute in type(self).model_fields if attribute in self.model_fields_set]
         return {name.removeprefix(PREFIX): getattr(self, name) for name in given if name.startswith(PREFIX)}
 
@@ -126,7 +126,7 @@ def juries() -> dict[str, type[JurySpec]]:
 
 
 def read_policy(given: object) -> TierPolicy:
-    """Read a policy: its name, or ``{escalate_below: 0.8}`` for a policy that has a threshold."""
+    """Read a policy: its name, or ``{escalate_below: 0.8}`` for a policy with a threshold."""
     if isinstance(given, str):
         return policy_of(given)
     if isinstance(given, Mapping) and len(given) == 1:
@@ -154,7 +154,7 @@ YamlPolicy = Annotated[
 
 
 class TierSpec(Spec):
-    """One tier: its name, when the cascade stops there, and beside them the keys of the judge who sits there."""
+    """Tier: its name, its policy, and the keys of its judge."""
 
     name: str = Field(min_length=1, description="How the tier is called in verdicts.")
     policy: YamlPolicy = Field(
@@ -174,7 +174,7 @@ class TierSpec(Spec):
 
 
 def read_tier(given: object) -> TierSpec:
-    """A tier of the file; what is not the tier's own belongs to its judge."""
+    """Read a tier of the file; keys that are not the tier's own belong to its judge."""
     if not isinstance(given, Mapping):
         raise problem(f"a tier is a mapping such as {{name: guard, policy: final, jurors: [...]}}, not {shown(given)}")
     own = {key: given[key] for key in TIER_KEYS if key in given}
@@ -211,7 +211,7 @@ FileGuarantee = Annotated[GuaranteeSpec, ReadBy(GuaranteeSpec.model_validate, {R
 
 
 class FileSpec(Spec):
-    """A whole file: a jury, what its verdicts should meet, and what it promises."""
+    """Whole file: a jury, the conditions for its verdicts, and its guarantee."""
 
     gates: FileGates | None = Field(None, description="The conditions that every verdict of the jury should meet.")
     guarantee: FileGuarantee | None = Field(
@@ -228,7 +228,7 @@ class FileSpec(Spec):
 
 
 def read_file(given: object) -> FileSpec:
-    """A whole file; what is not the file's own belongs to its jury."""
+    """Read a whole file; keys that are not the file's own belong to its jury."""
     if not isinstance(given, Mapping):
         return FileSpec.model_validate({"jury": given})
     own = {key: given[key] for key in FILE_KEYS if key in given}
@@ -257,7 +257,7 @@ class NestedSpec(JudgeSpec):
 
 
 class GroundingSpec(JudgeSpec):
-    """The offline grounding screen: flag what is new, accept what is verbatim, hand on the rest."""
+    """Offline grounding screen: flags what is new, accepts what is verbatim, and passes on the rest."""
 
     screen: str = Field(json_schema_extra={"const": "grounding"})
     final: AnyJudge | None = Field(None, description="Who decides what words cannot; without it, nobody.")
@@ -320,6 +320,6 @@ KINDS.update(_OF_THIS_PACKAGE)
 
 
 def _no_jury(given: Mapping[str, object], also: Iterable[str] = ()) -> PydanticCustomError:
-    """The problem of a mapping that is to be a jury and has no jurors; ``also`` may stand in it too."""
+    """Return the problem of a mapping without jurors where a jury is expected; it may also have the keys ``also``."""
     beside = {*also, *chain.from_iterable(spec.keys() for spec in juries().values())} - {"stand_in"}
     return no_kind(given, juries(), f"a jury has {_SAID}", beside)

@@ -1,4 +1,4 @@
-"""The guarantee in a jury file: what was found when the jury was calibrated, and for which jury."""
+"""Guarantee in a jury file: the result of a calibration, and the jury that it belongs to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class GuaranteeSpec(Spec):
-    """What ``jury calibrate`` and ``Guarantee.to_yaml()`` write; not to be changed by hand."""
+    """Guarantee as written by ``jury calibrate`` and ``Guarantee.to_yaml()``; do not change it by hand."""
 
     agreement: Share = Field(description="The share of the decided cases that agrees with people.")
     delta: Share = Field(description="The probability with which the promise may fail.")
@@ -45,9 +45,10 @@ class GuaranteeSpec(Spec):
     fingerprint: str = Field(description="Identifies the guards, tiers, jurors, rubrics and voting rules it is for.")
 
     def applied_to(self, jury: Jury) -> Jury:
-        """The jury with the thresholds, which abstains where no tier reaches its own.
+        """Return the jury with the thresholds, which abstains if no tier reaches its own.
 
-        Configuration stands below calibration, so calibration is looked up by name, and only by files that need it.
+        Configuration does not depend on calibration, so the class is imported dynamically, and only for files that need
+        it.
 
         Raises:
             ConfigurationError: it is not the jury that was calibrated.

@@ -1,7 +1,7 @@
-"""Single jurors in a jury file: ready-made judges with their options, and recorded votes.
+"""Single jurors in a jury file: built-in judges with their options, and recorded votes.
 
-The options of ready-made judges are the parameters of their constructors, so a new one is a new key in the file,
-without a line here.
+The options of built-in judges are the parameters of their constructors, so a new parameter becomes a new key in the
+file without a change here.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Timeout = Annotated[float | None, Field(description="Seconds one case may take; 
 
 
 class ReadyMadeSpec(JudgeSpec):
-    """A judge with options of its own. :meth:`of` makes the subclass for one judge."""
+    """Judge with options of its own. :meth:`of` creates the subclass for one judge."""
 
-    make: ClassVar[Callable[..., Judge]]  # its constructor; each has its own options
-    paths: ClassVar[frozenset[str]]  # its options that are paths outside the workspace
+    make: ClassVar[Callable[..., Judge]]  # constructor of the judge, which has its own options
+    paths: ClassVar[frozenset[str]]  # options that are paths outside the workspace
     runs_programs: ClassVar[bool] = False
 
     timeout: Timeout = None
@@ -55,13 +55,13 @@ class ReadyMadeSpec(JudgeSpec):
 
     @classmethod
     def of(cls, key: str, name: str, make: Callable[..., Judge], *, runs_programs: bool = False) -> type[Self]:
-        """The spec of one ready-made judge, written ``<key>: <name>`` in the file.
+        """Return the spec of one built-in judge, written ``<key>: <name>`` in the file.
 
         Args:
             key: the key that announces the kind of judge, such as ``check``.
             name: the judge's name in the file.
             make: the judge's class.
-            runs_programs: whether the reader of the file must have allowed it.
+            runs_programs: whether the judge runs programs, which needs the permission of the user.
         """
         definitions: dict[str, Any] = {_OPTION + option: spec for option, spec in _options_of(make).items()}
         definitions[key] = (str, Field(json_schema_extra={"const": name}))
@@ -74,7 +74,7 @@ class ReadyMadeSpec(JudgeSpec):
 
 
 class RecordedSpec(JudgeSpec):
-    """The votes that a real judge once cast."""
+    """Recorded votes of a real judge."""
 
     recorded: str = Field(description="The name under which the judge's votes were recorded.")
     votes: str | None = Field(
@@ -99,12 +99,12 @@ class RecordedSpec(JudgeSpec):
             return _finished(critic, self.name, self.timeout)
 
 
-# A judge's option may be called like something that pydantic's models have themselves (``schema``).
+# An option may have the name of an attribute of pydantic's models (``schema``).
 _OPTION = "option_"
 
 
 def _options_of(make: Callable[..., Judge]) -> dict[str, tuple[object, object]]:
-    """The parameters of a judge's constructor as pydantic's field definitions."""
+    """Return the parameters of a judge's constructor as pydantic field definitions."""
     meanings = entries_of(make.__doc__, "Args")
     definitions: dict[str, tuple[object, object]] = {}
     parameters = inspect.signature(make, eval_str=True).parameters
@@ -121,14 +121,14 @@ def _options_of(make: Callable[..., Judge]) -> dict[str, tuple[object, object]]:
 
 
 def _factories(make: Callable[..., Judge]) -> dict[str, Callable[[], Any]]:
-    """What makes the defaults of a dataclass's fields; its signature has only a placeholder for them."""
+    """Return the factories of the defaults of a dataclass's fields; its signature has only placeholders for them."""
     if not is_dataclass(make):
         return {}
     return {one.name: one.default_factory for one in fields(make) if one.default_factory is not MISSING}
 
 
 def _hints(make: Callable[..., Judge]) -> Iterator[tuple[str, object]]:
-    """The parameters that a file can give, with their types: a function stands in no file."""
+    """Yield the parameters that a file can give, with their types; a file cannot contain a function."""
     for name, parameter in inspect.signature(make, eval_str=True).parameters.items():
         hint = parameter.annotation
         function = any(get_origin(part) is collections.abc.Callable for part in (hint, *get_args(hint)))
@@ -137,7 +137,7 @@ def _hints(make: Callable[..., Judge]) -> Iterator[tuple[str, object]]:
 
 
 def _finished(judge: Judge, name: str, timeout: float | None) -> Judge:
-    """The judge under the name and with the time limit that the file gives it."""
+    """Return the judge with the name and the time limit that the file gives it."""
     if name:
         judge = judge.named(name)
     return judge if timeout is None else judge.with_timeout(timeout)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """Permissions that a jury file needs for what could harm the user who loads it.
+    """Permissions that a jury file needs for features that could harm the user who loads it.
 
     Attributes:
         commands: whether checks may run programs.
@@ -22,7 +22,7 @@ NO_PERMISSIONS = Permissions()
 
 
 def how_to_allow(permission: str) -> str:
-    """Return the end of an error message: the ways to grant a permission, such as ``"commands"``.
+    """Return the end of an error message: how to grant a permission, such as ``"commands"``.
 
     >>> how_to_allow("commands").partition(", or")[0]
     'if you trust it: load_jury(..., allow_commands=True)'

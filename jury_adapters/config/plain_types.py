@@ -40,7 +40,7 @@ def _is_plain(hint: Any) -> bool:
 
 
 def _pair(given: object) -> object:
-    """YAML has no tuples: ``[2, 3]`` is the share 2/3."""
+    """Convert a list of two to a tuple, because YAML has no tuples: ``[2, 3]`` is the share 2/3."""
     if isinstance(given, list) and len(given) == 2:
         return tuple(given)
     raise problem(f"expected a number, or two of them as in [2, 3]; not {shown(given)}")

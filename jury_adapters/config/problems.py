@@ -1,4 +1,4 @@
-"""What is wrong with a jury file, said so that it can be mended: file, line, path, and what belongs there."""
+"""Errors in a jury file, reported with what is needed to fix them: file, line, path, and the expected value."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ _OF_PYTHON = (
 
 
 def problem_at(key: str, message: str) -> PydanticCustomError:
-    """A problem with one key of the mapping that is being validated."""
+    """Return a problem with one key of the mapping that is being validated."""
     return PydanticCustomError("jury_file", "{message}", {"message": message, "at": key})
 
 
 def problem(message: str) -> PydanticCustomError:
-    """A problem with the value that is being validated."""
+    """Return a problem with the value that is being validated."""
     return PydanticCustomError("jury_file", "{message}", {"message": message})
 
 
 def shown(value: object) -> str:
-    """A value of the file inside a message, short and on one line."""
+    """Return a value of the file for a message, short and on one line."""
     text = visible(json.dumps(value, ensure_ascii=False, default=str))
     return text if len(text) <= 60 else text[:59] + "…"
 
@@ -69,7 +69,7 @@ def configuration_error(error: ValidationError, source: Source) -> Configuration
     found: dict[Where, list[ErrorDetails]] = {}
     for details in error.errors(include_url=False):
         found.setdefault(_where(details, source.content), []).append(details)
-    # Of a value that may be a list or a mapping, only the kind that was meant is worth a message.
+    # For a value that may be a list or a mapping, only the errors of the kind that was meant are reported.
     around = {where[:length] for where in found for length in range(len(where))}
     kept = [where for where in found if where not in around]
     lines = [source.problem(where, _message(found[where], where)) for where in kept[:_MOST_SHOWN]]
@@ -79,7 +79,7 @@ def configuration_error(error: ValidationError, source: Source) -> Configuration
 
 
 def _where(details: ErrorDetails, content: Plain) -> Where:
-    """The place in the file. pydantic's location also names branches of unions, which are not in the file."""
+    """Return the place in the file. pydantic's location also names branches of unions, which are not in the file."""
     where: list[str | int] = []
     value = content
     for step in details["loc"]:
@@ -113,7 +113,7 @@ def _needed(key: str) -> str:
 
 
 def in_a_file(message: str) -> str:
-    """A message of the package, which speaks to programmers, in the words of a jury file.
+    """Return a message of the package, which is written for programmers, in the terms of a jury file.
 
     >>> in_a_file("set OPENAI_API_KEY, or give api_key=; or give vendor= or base_url=.")
     'set OPENAI_API_KEY; or give `base_url:`.'
@@ -124,7 +124,7 @@ def in_a_file(message: str) -> str:
 
 
 def unknown_key(given: Iterable[str], known: Iterable[str]) -> PydanticCustomError | None:
-    """The problem of the first key that is not known, if there is one."""
+    """Return the problem of the first unknown key; None if there is none."""
     names = list(known)
     for key in given:
         if key in _SECRETS and key not in names:

@@ -33,7 +33,7 @@ YamlScale: TypeAlias = Annotated[ScaleSpec, ReadBy(ScaleSpec.model_validate, {RE
 
 
 class AnswersSpec(JudgeSpec):
-    """Judge whose critics, itself or those inside it, may have answers of its own in place of the rubric's."""
+    """Judge whose critics, itself or those inside it, may have answers of its own instead of the rubric's."""
 
     labels: dict[str, Meaning] | None = Field(
         None, description="The answers of its critics: what each label means, or its score. Not beside `scale:`."
@@ -54,14 +54,14 @@ class AnswersSpec(JudgeSpec):
 
 
 class QuestionSpec(AnswersSpec):
-    """Jury that may say once what its critics judge."""
+    """Jury that can state once what its critics judge."""
 
     rubric: str = Field(
         "", description="What its critics judge: the name of a rubric of the package, or the path of a YAML file."
     )
 
     def asking(self, place: Place) -> Place:
-        """Return the place with what is given here: answers belong to the rubric beside them, else to all critics."""
+        """Return the place with the options given here: answers belong to a rubric next to them, or to all critics."""
         answers = self.answers()
         if "rubric" in self.model_fields_set:
             return place.judging(Question(self.rubric, place.at("rubric"), answers or place.answers))

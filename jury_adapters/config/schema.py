@@ -1,4 +1,4 @@
-"""The JSON schema of jury files, for editors: completion, and errors while typing."""
+"""JSON schema of jury files, for completion and error reports in editors."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _Schema = dict[str, JsonValue]
 
 
 def jury_schema() -> dict[str, JsonValue]:
-    """The JSON schema (draft 2020-12) that every jury file fulfils; ``jury schema`` prints it.
+    """Return the JSON schema (draft 2020-12) of jury files, which ``jury schema`` prints.
 
-    It knows every key with its meaning and its values. What depends on several keys together (which voting strategy
-    takes which option, which tier is final) only :func:`load_jury` can tell.
+    It has every key with its meaning and its values. Only :func:`load_jury` checks rules about several keys (which
+    voting strategy takes which option, which tier is final).
     """
     specs = dict(_specs())
     definitions: _Schema = {name: schema_of(spec, name) for name, spec in specs.items()}
@@ -52,14 +52,14 @@ def _name_of(spec: type[JudgeSpec]) -> str:
 
 
 def schema_of(spec: type[Spec], title: str) -> _Schema:
-    """The JSON schema of one mapping of the file."""
+    """Return the JSON schema of one mapping of the file."""
     schema = _resolved(spec.model_json_schema())
     assert isinstance(schema, dict)
     return {**schema, "title": title}
 
 
 def _with_keys(around: type[Spec], keys: Sequence[str], what: str, judge: JsonValue) -> _Schema:
-    """A judge's schema with the keys of a tier, or of a whole file, beside its own."""
+    """Return a judge's schema with the keys of a tier, or of a whole file, added to its own."""
     assert isinstance(judge, Mapping)
     outer = schema_of(around, f"{what}.{judge['title']}")
     own, others = outer["properties"], judge["properties"]
@@ -81,7 +81,7 @@ def _reference(name: str) -> JsonValue:
 
 
 def _resolved(value: JsonValue) -> JsonValue:
-    """The schema with its references to other definitions in place, without the titles made from attribute names."""
+    """Return the schema with resolved references to other definitions, without the titles made from attribute names."""
     if isinstance(value, Mapping):
         if isinstance(value.get(REFERENCE), str):
             return _reference(str(value[REFERENCE]))

@@ -14,7 +14,7 @@ from jury_adapters.core.scorecard import PassWhen, Scorecard, counted_criteria, 
 
 
 def read_criterion(given: object) -> JudgeSpec:
-    """Read the judge of one criterion; its name is its key."""
+    """Read the judge of one criterion, whose name is its key."""
     criterion = read_judge(given)
     if "name" in criterion.model_fields_set:
         raise problem_at("name", "a criterion is named by its key; leave `name:` out")

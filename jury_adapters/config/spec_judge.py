@@ -1,7 +1,7 @@
-"""Judge of a jury file: the base of all specs, and the one registry of what a judge may be.
+"""Judges of a jury file: the base of all specs, and the single registry of the kinds of judges.
 
-A *spec* is one judge as the file describes it: a pydantic model that validates the keys, feeds the JSON schema, and
-builds the judge. A judge is a mapping with exactly one of the keys of :data:`KINDS`.
+A *spec* is one judge as the file describes it: a pydantic model that validates the keys, contributes to the JSON
+schema, and builds the judge. A judge is a mapping with exactly one of the keys of :data:`KINDS`.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Place:
 
     Attributes:
         source: the file.
-        permissions: permissions that the user grants the file.
+        permissions: the permissions that the user grants the file.
         where: the path inside the file.
-        replay: whether critics are to serve recorded votes, and to ask no model.
-        question: the nearest `rubric:`, which counts for critics without one of their own.
-        answers: the nearest `labels:` or `scale:` that is not beside a `rubric:`, as the argument of a critic.
+        replay: whether critics serve recorded votes instead of asking a model.
+        question: the nearest `rubric:`, which applies to critics without one of their own.
+        answers: the nearest `labels:` or `scale:` that is not next to a `rubric:`, as the argument of a critic.
     """
 
     source: Source
@@ -53,7 +53,7 @@ class Place:
     _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
 
     def at(self, *steps: str | int) -> Place:
-        """A place inside this one."""
+        """Return a place inside this one."""
         return replace(self, where=(*self.where, *steps))
 
     def judging(self, question: Question) -> Place:
@@ -65,7 +65,7 @@ class Place:
         return replace(self, answers=answers)
 
     def votes(self, path: str) -> dict[str, Votes]:
-        """Recorded votes; a file that several jurors share is read once."""
+        """Return recorded votes; a file that several jurors share is read once."""
         file = self.source.folder / path
         if file not in self._votes:
             self._votes[file] = read_votes(file)
@@ -73,7 +73,7 @@ class Place:
 
     @contextmanager
     def named(self) -> Iterator[None]:
-        """Errors of the core, raised inside, say where in the file they belong."""
+        """Add the place in the file to errors of the core that are raised inside."""
         try:
             yield
         except ConfigurationError as error:
@@ -82,7 +82,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Rubric as the file names it, the place where it does, and the answers given beside it."""
+    """Rubric as the file names it, its place in the file, and the answers given with it."""
 
     rubric: str
     place: Place
@@ -90,13 +90,13 @@ class Question:
 
 
 class Spec(BaseModel):
-    """A mapping of the file: every key is known, and no value is converted on the quiet."""
+    """Mapping of the file: every key is checked, and no value is silently converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     @classmethod
     def keys(cls) -> list[str]:
-        """The keys it knows."""
+        """Return the known keys."""
         return [info.alias or name for name, info in cls.model_fields.items()]
 
     @model_validator(mode="before")
@@ -112,7 +112,7 @@ class Spec(BaseModel):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadBy:
-    """Annotates a field that a function of ours reads, with the JSON schema of what it reads."""
+    """Annotation of a field that a function of this package reads, with the JSON schema of its input."""
 
     read: Callable[[object], object]
     schema: dict[str, object]
@@ -125,11 +125,11 @@ class ReadBy:
 
 
 def read_judge(given: object) -> JudgeSpec:
-    """A judge of the file: the kind is found by its key, then its own spec validates it.
+    """Read a judge of the file: its key determines the kind, and the spec of that kind validates it.
 
     Raises:
-        PydanticCustomError: no kind, two kinds, or an unknown name of one.
-        ValidationError: the options of that kind are wrong.
+        PydanticCustomError: it has no kind, two kinds, or an unknown name of a kind.
+        ValidationError: the options of that kind are invalid.
     """
     return spec_for(given).model_validate(given)
 
@@ -138,7 +138,7 @@ YamlStandIn: TypeAlias = "Annotated[JudgeSpec | None, ReadBy(read_judge, {REFERE
 
 
 class JudgeSpec(Spec, ABC):
-    """One judge as the file describes it."""
+    """Judge as the file describes it."""
 
     name: str = Field("", description="How the judge is called in verdicts.")
     required: bool = Field(
@@ -149,7 +149,7 @@ class JudgeSpec(Spec, ABC):
     stand_in: YamlStandIn = Field(None, description="A judge, asked in its place when it breaks; its seat is the same.")
 
     def seat(self, place: Place, *, in_jurors: bool = False) -> Judge:
-        """Return the judge, with its stand-in if it has one.
+        """Return the judge, with its fallback (``stand_in``) if it has one.
 
         Args:
             place: the place of the judge in the file.
@@ -169,22 +169,22 @@ class JudgeSpec(Spec, ABC):
 
     @abstractmethod
     def build(self, place: Place) -> Judge:
-        """The judge.
+        """Build the judge.
 
         Raises:
-            ConfigurationError: the options do not make one; the message names the place.
+            ConfigurationError: the options are invalid; the message names the place.
         """
 
 
 Kind: TypeAlias = "type[JudgeSpec] | Mapping[str, type[JudgeSpec]]"
 KINDS: dict[str, Kind] = {}
-"""Kinds of judges by the key that announces them; :mod:`.grammar` enters those of this package."""
+"""Kinds of judges by the key that announces them; :mod:`.grammar` registers those of this package."""
 
 AnyJudge = Annotated[JudgeSpec, ReadBy(read_judge, {REFERENCE: "any.judge"})]
 
 
 def spec_for(given: object) -> type[JudgeSpec]:
-    """The spec of the judge that a mapping describes."""
+    """Return the spec of the judge that a mapping describes."""
     if not isinstance(given, Mapping):
         raise problem(f"a judge is a mapping such as {{check: not_empty}}, not {shown(given)}")
     found = [key for key in KINDS if key in given] or (["critic"] if "model" in given else [])
@@ -204,12 +204,12 @@ def spec_for(given: object) -> type[JudgeSpec]:
 def no_kind(
     given: Mapping[str, object], kinds: Iterable[str], otherwise: str, beside: Iterable[str] = ()
 ) -> PydanticCustomError:
-    """Return the problem of a mapping that has none of the keys that say what it is.
+    """Return the problem of a mapping that has none of the keys that announce a kind.
 
     Args:
         given: the mapping.
-        kinds: the keys that say what it is.
-        otherwise: the message where no key is a misspelled one of them.
+        kinds: the keys that announce a kind.
+        otherwise: the message if no key is a misspelled one of them.
         beside: the other keys that it may have.
     """
     for key in given:

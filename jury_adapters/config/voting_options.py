@@ -13,11 +13,11 @@ from jury_adapters.core.voting import STRATEGIES, options_of
 from jury_adapters.core.voting.registry import Option
 
 PREFIX = "option_"
-"""Beginning of the attributes of the options; pydantic's models have attributes that an option may be called."""
+"""Prefix of the attributes of the options, because an option may have the name of an attribute of pydantic's models."""
 
 
 def voting_fields() -> dict[str, tuple[Any, FieldInfo]]:
-    """Return the definitions of pydantic's fields for every option of every rule."""
+    """Return the pydantic field definitions for every option of every rule."""
     kinds = list(dict.fromkeys(STRATEGIES.values()))
     names = dict.fromkeys(name for kind in kinds for name in options_of(kind))
     by_rule = {
@@ -27,11 +27,11 @@ def voting_fields() -> dict[str, tuple[Any, FieldInfo]]:
 
 
 def _field(name: str, by_rule: dict[str, Option]) -> tuple[Any, FieldInfo]:
-    """Return one option as all rules have it that take it."""
+    """Return one option, combined from all rules that take it."""
     options = list(by_rule.values())
     types = [plain_type(option.type) for option in options]
     known = [one for position, one in enumerate(types) if one not in types[:position]]
-    # Every rule has its own default; only the keys that a file has are given to it.
+    # Every rule has its own default; a rule only gets the keys that the file has.
     default, *others = [option.default for option in options]
     shown = not options[0].required and all(other == default for other in others)
     info = Field(
@@ -48,7 +48,7 @@ def _without_default(schema: JsonDict) -> None:
 
 
 def _about(by_rule: dict[str, Option]) -> str:
-    """Return the meaning of an option, with the rules that give it this meaning unless all rules do."""
+    """Return the meaning of an option, with the names of the rules unless all rules share it."""
     rules: dict[str, list[str]] = {}
     for rule, option in by_rule.items():
         rules.setdefault(option.about, []).append(rule)

@@ -1,8 +1,8 @@
-"""The vendor-neutral core: cases, judges, votes, cascades, agreement. It imports the standard library and pydantic.
+"""Vendor-neutral core: cases, judges, votes, cascades and agreement.
 
-Imports in the core point downwards. A few methods of the basic classes (``Judge.judge_many``, ``Judgment.to_json``,
-``Verdict.require``) build on modules that stand above their class; they take these names from here, when they are
-called.
+The core imports only the standard library and pydantic, and each of its modules imports only lower-level ones. A few
+methods of the basic classes (``Judge.judge_many``, ``Judgment.to_json``, ``Verdict.require``) need higher-level
+modules; they import these names from here when they are called.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verdicts and jurors against human labels, counted case by case."""
+"""Comparison of verdicts and jurors with human labels, counted case by case."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, outage_as_error
 
 Counts: TypeAlias = "Counter[tuple[str, Opinion | None, Hashable]]"
-"""Number of cases by human label, opinion (None for undecided) and group (None for a case by itself)."""
+"""Number of cases by human label, opinion (None for undecided) and group (None for an independent case)."""
 
 _MOST_LABELS = 1000
 _NO_LABELS = f"people gave more than {_MOST_LABELS:,} different labels, such as texts or measured numbers"
@@ -46,20 +46,20 @@ _PAIRWISE = frozenset({"A", "B", "tie"})
 
 
 class AgainstPeople:
-    """The jury and each of its jurors against human labels; takes the verdicts one by one.
+    """Comparison of a jury and each of its jurors with human labels; verdicts are added one by one.
 
     Only cases with a human label count, and copies of one item count once. Guards and the criteria of a scorecard are
-    not compared, for they answer another question than people did.
+    not compared, because they answer another question than the human labels.
 
     Args:
-        pass_labels: the human labels that mean PASS. Without them the judgments show it, where they have a label and a
-            status; so do the words pass, passed, true and yes, and fail, failed, false and no.
+        pass_labels: the human labels that mean PASS. Without them, the meaning is taken from judgments that have both a
+            label and a status, and from the words pass, passed, true and yes, and fail, failed, false and no.
         column: the entry of a case's metadata that holds the human label.
 
     Attributes:
-        pass_labels: the labels that were given.
+        pass_labels: the given labels that mean PASS.
         column: the same.
-        labels: how many cases people gave which label.
+        labels: the number of cases by human label.
         merged: number of labelled cases that repeat an item and are not counted again.
 
     >>> against = AgainstPeople()
@@ -74,32 +74,32 @@ class AgainstPeople:
         self.column = column
         self.labels: Counter[str] = Counter()
         self.merged = 0
-        self._people: Counter[tuple[str, Hashable]] = Counter()  # by label and group
+        self._people: Counter[tuple[str, Hashable]] = Counter()  # number of cases by label and group
         self._jury: Counts = Counter()
         self._jurors: dict[Path, Counts] = {}
         self._learned = Learned()
-        self._first: dict[Identity, tuple[str, str]] = {}  # of each labelled item, its label and its place
+        self._first: dict[Identity, tuple[str, str]] = {}  # label and place of each labelled item
         self._contradiction = ""
 
     def add(self, case: Case | None, judgment: Judgment, where: str = "", group: Hashable = None) -> None:
         """Count one case.
 
         Args:
-            case: what was judged; None where it is not known.
+            case: the judged case; None if it is not known.
             judgment: the verdict.
-            where: how a person finds the case again, for messages.
-            group: the group of the case, such as its document; the intervals take groups into account. None for a case
-                by itself.
+            where: a description of the place of the case, for messages.
+            group: the group of the case, such as its document; the intervals take groups into account. None for an
+                independent case.
         """
         truth = human_label_of(case, judgment, self.column)
         copied = truth is not None and not self._is_new(*_names(case, judgment), truth, where)
         self.add_item(None if copied else truth, judgment, group)
 
     def add_item(self, label: object, judgment: Judgment, group: Hashable = None) -> None:
-        """Count one item, of which no copies come.
+        """Count one item that has no copies.
 
         Args:
-            label: its human label; None for none.
+            label: its human label, or None.
             judgment: the verdict.
             group: as for :meth:`add`.
         """
@@ -134,10 +134,10 @@ class AgainstPeople:
             self._jurors.setdefault((name,), Counter())[label, said, group] += 1
 
     def beside(self, juries: Mapping[str, AgainstPeople]) -> AgainstPeople:
-        """Return several juries over the same cases as the rows of one table, without their jurors.
+        """Return a comparison with several juries over the same cases as the rows of one table, without their jurors.
 
         Args:
-            juries: by name.
+            juries: the comparisons of the juries, by name.
         """
         found = AgainstPeople(self.pass_labels, column=self.column)
         found.labels, found.merged, found._learned = self.labels.copy(), self.merged, self._learned
@@ -152,12 +152,12 @@ class AgainstPeople:
 
     @property
     def problem(self) -> str:
-        """The reason, with the fix, that there are no figures of labelled cases; empty where there are figures."""
+        """The reason why there are no figures, with the fix; empty if there are figures."""
         return self._reading().problem
 
     @property
     def unknown_pass_label(self) -> str:
-        """The message about a PASS label that no labelled case has; empty where each occurs."""
+        """The message about a PASS label that no labelled case has; empty if every PASS label occurs."""
         try:
             self._meanings()
         except UnclearLabels as error:
@@ -165,10 +165,10 @@ class AgainstPeople:
         return ""
 
     def only(self, jurors: Collection[str]) -> AgainstPeople:
-        """Return the same of these jurors, without the jury.
+        """Return the comparison of only these jurors, without the jury.
 
         Args:
-            jurors: names, with the tiers around them where a name alone is ambiguous: ``"tier / juror"``.
+            jurors: the names of jurors; an ambiguous name needs the tiers around it: ``"tier / juror"``.
         """
         found = AgainstPeople(self.pass_labels, column=self.column)
         found.labels, found.merged, found._people = self.labels.copy(), self.merged, self._people
@@ -179,27 +179,31 @@ class AgainstPeople:
 
     @property
     def pass_fail(self) -> bool:
-        """Whether people's labels and the jury's opinions mean PASS and FAIL."""
+        """Whether the human labels and the jury's opinions mean PASS and FAIL."""
         return self._reading().pass_fail
 
     @property
     def jury(self) -> LabelScore | None:
-        """The verdicts against people; None without verdicts, and where there is a problem."""
+        """The figures of the verdicts; None without verdicts, and if there is a problem."""
         return next((row for row in self.rows if row.kind == "jury"), None)
 
     @property
     def jurors(self) -> tuple[LabelScore, ...]:
-        """Each juror against people, on the labelled cases that it was asked about."""
+        """The figures of each juror, on the labelled cases about which it was asked."""
         return tuple(row for row in self.rows if row.kind == "juror")
 
     @property
     def constants(self) -> tuple[LabelScore, ...]:
-        """Answers that are always the same: PASS (and FAIL, where people give it more often), or the top label."""
+        """The figures of constant answers.
+
+        These are always PASS, and always FAIL if that is the more frequent human label; without PASS and FAIL labels
+        it is always the most frequent label.
+        """
         return tuple(row for row in self.rows if row.kind == "constant")
 
     @property
     def rows(self) -> tuple[LabelScore, ...]:
-        """The jury, its jurors and the constant answers; nothing where there is a problem or no label."""
+        """The jury, its jurors and the constant answers; empty if there is a problem or no label."""
         reading = self._reading()
         if reading.problem or not self.cases:
             return ()
@@ -216,7 +220,7 @@ class AgainstPeople:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about figures that mislead and about what is left out."""
+        """Sentences about misleading figures and about missing ones."""
         rows = self.rows
         if not rows:
             return ()
@@ -238,7 +242,7 @@ class AgainstPeople:
 
     @property
     def headline(self) -> str:
-        """The number of labelled cases, and which labels mean PASS and FAIL."""
+        """The number of labelled cases, and the labels that mean PASS and FAIL."""
         told = counted(self.cases, "labelled case")
         if self.merged:
             told += f" ({counted(self.merged, 'copy', 'copies')} left out)"
@@ -272,7 +276,7 @@ class AgainstPeople:
         )
 
     def to_dict(self) -> dict[str, JsonValue] | None:
-        """Return JSON values; None where no case has a human label."""
+        """Return JSON values; None if no case has a human label."""
         if not self.cases:
             return None
         reading, jury = self._reading(), self.jury
@@ -290,7 +294,7 @@ class AgainstPeople:
         }
 
     def __str__(self) -> str:
-        """Return the section as plain text; empty where no case has a human label."""
+        """Return the comparison as plain text; empty if no case has a human label."""
         if not self.cases:
             return ""
         head = f"Against people: {self.headline}"
@@ -307,7 +311,7 @@ class AgainstPeople:
         self._people[known, group] += 1
 
     def _is_new(self, key: str | None, item_id: str | None, truth: str, where: str) -> bool:
-        """Whether a labelled case is no copy of one before; a copy with another label is kept as the problem."""
+        """Whether a labelled case is not a copy of an earlier one; a copy with another label becomes the problem."""
         identity = identity_of(key, item_id)
         if identity is None or identity not in self._first:
             if identity is not None:
@@ -343,7 +347,7 @@ class AgainstPeople:
         return LabelMeanings.from_learned(self._learned, self.pass_labels, self.labels, used)
 
     def _reading(self) -> Reading:
-        """Return how labels and opinions compare, as far as the cases so far show it."""
+        """Return the way in which labels and opinions are compared, based on the cases so far."""
         if self._contradiction:
             return Reading(problem=self._contradiction)
         if len(self.labels) > _MOST_LABELS:
@@ -371,7 +375,7 @@ def _names(case: Case | None, judgment: Judgment) -> tuple[str | None, str | Non
 
 
 def _answers(labels: Mapping[str, int], reading: Reading) -> list[str]:
-    """Return the constant answers to compare with."""
+    """Return the constant answers for the comparison."""
     people: Counter[str] = Counter()
     for label, times in labels.items():
         people[reading.truth(label)] += times
@@ -390,5 +394,5 @@ def _constant(answer: str, people: Mapping[tuple[str, Hashable], int], *, pass_f
 
 
 def _in_words(labels: Mapping[str, int], side: str) -> str:
-    """Return the labels that have a meaning, where they are other words."""
+    """Return the labels with this meaning in parentheses; empty if the only one is the word itself."""
     return "" if set(labels) <= {side} else f" ({tally(labels)})" if len(labels) > 1 else f" ({visible(*labels)})"

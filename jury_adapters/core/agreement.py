@@ -1,7 +1,7 @@
-"""How much jurors agree: on one case, and over a batch of cases.
+"""Agreement of jurors on one case, and over a batch of cases.
 
-One case has *item agreement* (:func:`pairwise_agreement`); only a batch has a reliability coefficient that corrects for
-chance (:func:`krippendorff_alpha`). The two must not be confused: on a single case alpha is 0 or undefined by algebra.
+One case has *item agreement* (:func:`pairwise_agreement`). Only a batch has a reliability coefficient that corrects for
+chance (:func:`krippendorff_alpha`): on a single case alpha is 0 or undefined by algebra.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MEDIUM = Fraction(2, 3)
 
 
 def pairwise_agreement(ballots: Sequence[str | float]) -> float | None:
-    """Agreeing pairs / pairs; for scores 1 - mean absolute pairwise difference; None below two ballots.
+    """Return agreeing pairs / pairs, or for scores 1 - mean absolute pairwise difference; None below two ballots.
 
     >>> pairwise_agreement(["KEEP", "KEEP", "KEEP", "REJECT"])
     0.5
@@ -34,22 +34,22 @@ def pairwise_agreement(ballots: Sequence[str | float]) -> float | None:
 
 
 def modal_share(ballots: Sequence[str | float]) -> Fraction:
-    """The share of the most frequent ballot, as an exact fraction; 0 without ballots."""
+    """Return the share of the most frequent ballot as an exact fraction; 0 without ballots."""
     return Fraction(max(Counter(ballots).values()), len(ballots)) if ballots else Fraction(0)
 
 
 def ballots_band(ballots: Sequence[str | float], on: Literal["pairs", "share"] = "pairs") -> Band | None:
-    """The confidence band of one case, compared as exact fractions; None below two ballots."""
+    """Return the confidence band of one case, computed with exact fractions; None below two ballots."""
     if len(ballots) < 2:
         return None
     return band_of(modal_share(ballots) if on == "share" else _exact_agreement(ballots))
 
 
 def band_of(agreement: Fraction | float | None) -> Band | None:
-    """``"high"`` from 4/5, ``"medium"`` from 2/3, else ``"low"``; None when the agreement is undefined."""
+    """Return ``"high"`` from 4/5, ``"medium"`` from 2/3, else ``"low"``; None if the agreement is undefined."""
     if agreement is None:
         return None
-    # A float is a rounded fraction: 2/3 as a float lies below the exact 2/3, and still means it.
+    # A float is a rounded fraction: the float 2/3 is below the exact 2/3 but must count as equal.
     high, medium = (float(HIGH), float(MEDIUM)) if isinstance(agreement, float) else (HIGH, MEDIUM)
     if agreement >= high:
         return "high"
@@ -61,10 +61,10 @@ class Alpha:
     """Krippendorff's alpha over a batch.
 
     Attributes:
-        value: the coefficient (1 perfect, 0 as by chance, below 0 systematic disagreement); None when undefined.
-        reason: why it is undefined, or why it says little; empty otherwise.
-        units: cases with at least two ratings; the others carry no information and are left out.
-        ratings: ratings in those cases.
+        value: the coefficient (1 perfect, 0 as by chance, below 0 systematic disagreement); None if undefined.
+        reason: the reason why it is undefined or uninformative; empty otherwise.
+        units: number of cases with at least two ratings; the other cases carry no information and are left out.
+        ratings: number of ratings in those cases.
     """
 
     value: float | None
@@ -74,23 +74,24 @@ class Alpha:
 
     @property
     def informative(self) -> bool:
-        """False when the number says nothing about the raters."""
+        """False if the coefficient is undefined, or is based on a single case."""
         return self.value is not None and self.units > 1
 
 
 def krippendorff_alpha(units: Iterable[Sequence[Rating]], level: Level = "nominal") -> Alpha:
-    """Krippendorff's alpha over cases x jurors; a missing rating is None.
+    """Return Krippendorff's alpha over cases x jurors; a missing rating is None.
 
     Args:
-        units: one row of ratings per case; rows may differ in length and the order within a row does not matter.
-        level: how far apart two ratings are: ``"nominal"`` (equal or not), ``"ordinal"`` (ranks), ``"interval"``
-            (squared difference) or ``"ratio"`` (squared relative difference). All but nominal need numbers.
+        units: one row of ratings per case; rows may differ in length, and the order within a row does not matter.
+        level: the distance of two ratings: ``"nominal"`` (equal or not), ``"ordinal"`` (ranks), ``"interval"`` (squared
+            difference) or ``"ratio"`` (squared relative difference). All levels except nominal need numbers.
 
     Returns:
-        The coefficient with its n. Without any variation it is undefined: the value is None and says why.
+        The coefficient with the numbers of cases and ratings. Without any variation it is undefined: ``value`` is None,
+        and ``reason`` says why.
 
     Raises:
-        ConfigurationError: unknown level, or ratings that the level cannot measure (words, NaN, negative ratios).
+        ConfigurationError: the level is unknown, or cannot measure a rating (words, NaN, negative ratios).
 
     Source: K. Krippendorff (2011), *Computing Krippendorff's Alpha-Reliability*, section C: the coincidence matrix
     o_cc' = sum_u n_uc (n_uc' - [c = c']) / (n_u - 1), and alpha = 1 - (n - 1) sum o_cc' d_cc' / sum n_c n_c' d_cc'.
@@ -139,7 +140,7 @@ class _Distance:
             raise ConfigurationError(f"level {level!r} needs finite numbers, not inf")
         if level == "ratio" and min(numbers) < 0:
             raise ConfigurationError(f"level 'ratio' needs numbers from 0, not {min(numbers):g}; use level='interval'")
-        if level == "ordinal":  # a value's rank is the middle of the ratings that share it
+        if level == "ordinal":  # the rank of a value is the middle of the ratings with that value
             below = 0
             for value in sorted(total, key=float):
                 self._rank[value] = below + total[value] / 2
@@ -164,7 +165,7 @@ def _exact_agreement(ballots: Sequence[str | float]) -> Fraction | None:
     if all(isinstance(ballot, str) for ballot in ballots):
         agreeing = sum(count * (count - 1) // 2 for count in Counter(ballots).values())
         return Fraction(agreeing, pairs)
-    # Decimal reading: 0.9 and 0.7 differ by exactly 1/5, whatever their binary floats say.
+    # Read floats by their decimals: 0.9 and 0.7 then differ by exactly 1/5.
     scores = sorted(Fraction(repr(float(ballot))) for ballot in ballots)
     differences = sum(((2 * rank - n + 1) * score for rank, score in enumerate(scores)), Fraction(0))
     return 1 - differences / pairs

@@ -1,4 +1,4 @@
-"""The background event loop of the synchronous API, in a thread of its own."""
+"""Background event loop of the synchronous API, in its own thread."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ _log = logging.getLogger(__name__)
 
 
 class BackgroundLoop:
-    """A daemon thread with an event loop, started at first use and again after a fork.
+    """Daemon thread with an event loop, which starts at the first use and again after a fork.
 
-    The thread makes its loop itself, and the lock is held for no step that waits. A finaliser that puts a callback on
-    the loop therefore never waits for a lock that the code around it holds, such as the one of asyncio's policy.
+    The thread creates its loop itself, and no step that waits holds the lock. So a finaliser that schedules a callback
+    on the loop never waits for a lock that the interrupted code holds, such as the lock of asyncio's policy.
 
     Attributes:
         thread: the thread.
-        loop: the loop, once it is made.
+        loop: the loop, once it is created.
         ended: whether the process is ending.
     """
 
     def __init__(self) -> None:
         self.ended = False
-        self._lock = threading.RLock()  # a finaliser may take it while its thread holds it
+        self._lock = threading.RLock()  # reentrant, because a finaliser may run while its thread holds it
         self.loop: asyncio.AbstractEventLoop | None = None
         self._made: Future[asyncio.AbstractEventLoop] | None = None
-        self._early: deque[tuple[Callable[[], None], contextvars.Context]] = deque()  # what waits for the loop
+        self._early: deque[tuple[Callable[[], None], contextvars.Context]] = deque()  # callbacks that wait for the loop
         self.thread: threading.Thread | None = None
 
     def running_loop(self) -> asyncio.AbstractEventLoop:
-        """Return the loop, once its thread has made it.
+        """Return the loop; wait until its thread has created it.
 
         Raises:
-            RuntimeError: no thread can be started.
-            OSError: no loop can be made.
+            RuntimeError: the thread cannot be started.
+            OSError: the loop cannot be created.
         """
         loop = self.loop
         return self._start().result() if loop is None else loop
 
     def call_soon(self, callback: Callable[[], None]) -> None:
-        """Run a function on the loop, without waiting for the loop.
+        """Schedule a function on the loop without waiting for the loop.
 
         Raises:
-            RuntimeError: no thread can be started.
+            RuntimeError: the thread cannot be started.
         """
         loop = self.loop
         if loop is None:
@@ -63,7 +63,7 @@ class BackgroundLoop:
             loop.call_soon_threadsafe(callback)
 
     def end(self) -> None:
-        """End the loop at the end of the process: work still running is cancelled, clients are closed."""
+        """Stop the loop at the end of the process: cancel running work and close clients."""
         self.ended = True
         with self._lock:
             made, thread = self._made, self.thread
@@ -111,7 +111,7 @@ class BackgroundLoop:
         _clean_up(loop)
 
     def _forget(self, made: Future[asyncio.AbstractEventLoop]) -> None:
-        """Have the next use start another thread."""
+        """Forget the thread, so that the next use starts another one."""
         with self._lock:
             if self._made is made:
                 self.loop = self._made = self.thread = None

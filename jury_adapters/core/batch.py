@@ -1,4 +1,4 @@
-"""Batches: cases are read one by one, judged within bounds, and delivered with their judgments."""
+"""Batches: read cases one by one, judge a bounded number of them at once, and yield each with its judgment."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchOptions", "Judged", "as_case", "astream", "default_concurrency", "stream"]
 
-_REQUESTS = 64  # to models that a batch keeps busy by default
-_OWN_CODE = 16  # cases in flight by default where a judge runs code or a service of the user's
+_REQUESTS = 64  # requests to models that a batch keeps in flight by default
+_OWN_CODE = 16  # cases in flight by default if a judge runs the user's own code or service
 
 
 class BatchOptions(TypedDict, total=False):
-    """The options of :func:`stream` and of ``judge_many``."""
+    """Options of :func:`stream` and of ``judge_many``."""
 
     max_concurrency: int | None
     ordered: bool
@@ -45,34 +45,35 @@ class BatchOptions(TypedDict, total=False):
 
 
 def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judged]:
-    """Judge many cases and yield each with its judgment as soon as that is known.
+    """Judge many cases and yield each with its judgment as soon as the judgment is known.
 
-    Memory does not grow with the number of cases. At most four times ``max_concurrency`` cases are in flight, those
-    that wait for a retry included, and at most 16 times as many are read and not yet yielded. A row that is not a case
-    gives an ERROR judgment; of a jury it is a verdict without jurors, with the id of the row as ``case_id``.
+    Memory use does not grow with the number of cases. At most four times ``max_concurrency`` cases are in flight,
+    including those that wait for a retry, and at most 16 times ``max_concurrency`` cases have been read and not yet
+    yielded. A row that is not a valid case gives an ERROR judgment; the judgment of a jury is a verdict without jurors,
+    with the id of the row as ``case_id``.
 
-    When ``cases`` raises, the cases in flight are judged and yielded first, then the exception is raised. Closing the
-    iterator, or an interrupt such as Ctrl-C, cancels what is in flight.
+    If ``cases`` raises an exception, the cases in flight are judged and yielded before it is raised. Closing the
+    iterator, or an interrupt such as Ctrl-C, cancels the cases in flight.
 
     Args:
         judge: any judge.
         cases: Cases, questions or mappings; read one by one, in the calling thread, only as fast as they are judged.
         **options:
-            ``max_concurrency``: the number of cases that are worked on at once; by default see
-            :func:`default_concurrency`. A case does not count while all that it does is wait to retry a request; when
-            such cases go on, the number may be exceeded for a while.
-            ``ordered``: True (default) yields in input order, False as the cases finish.
-            ``progress``: called with the number of cases done, after each; see :func:`jury_adapters.progress_bar`.
+            ``max_concurrency``: the number of cases that are judged at once; :func:`default_concurrency` by default. A
+            case that only waits to retry a request does not count; when such cases continue, the number may be exceeded
+            for a while.
+            ``ordered``: True (default) yields in input order, False in the order in which the cases finish.
+            ``progress``: called after each case with the number of cases done; see :func:`jury_adapters.progress_bar`.
             ``on_error``: called with each case whose judgment is ERROR, as soon as it is known.
             ``store``: a :class:`jury_adapters.store.Store`, or the path of one. Each judgment of a critic is durable
             before its verdict is yielded, and a stored judgment is not paid for again.
-            ``budget``: a limit on what the batch spends; a judge whose call is refused abstains with
+            ``budget``: a limit on the spending of the batch; a judge whose call is refused abstains with
             ``budget_exhausted``.
 
-        What ``progress`` or ``on_error`` raises is logged once, and the batch goes on.
+        An exception of ``progress`` or ``on_error`` is logged once, and the batch continues.
 
     Raises:
-        ConfigurationError: one case where many are expected, or an unusable option.
+        ConfigurationError: a single case was given instead of many, or an option is unusable.
     """
     _refuse_one(cases)
     scope, window = _prepared(judge, options)
@@ -82,13 +83,13 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
 def _stream(
     judge: Judge, cases: Iterable[CaseLike], window: Window[Future[Judgment | Carried]], scope: Scope
 ) -> Iterator[Judged]:
-    happened: SimpleQueue[int | None] = SimpleQueue()  # a case is judged, or (None) there may be room for another
+    happened: SimpleQueue[int | None] = SimpleQueue()  # index of a judged case, or None if there may be room for more
     window.on_room(lambda: happened.put(None))
     rows = _PlainRows(cases)
-    alone = portal.would_deadlock()  # called by a judge that the portal waits for: one case after the other
+    alone = portal.would_deadlock()  # called by a judge for which the portal waits: one case after the other
     inline = judge.inline and judge.timeout is None
     index, exhausted = -1, False
-    started: set[asyncio.Task[object]] = set()  # changed on the portal's loop only
+    started: set[asyncio.Task[object]] = set()  # changed only on the portal's loop
     try:
         while True:
             yield from window.ready()
@@ -105,7 +106,7 @@ def _stream(
                     future.add_done_callback(lambda _, index=index: happened.put(index))  # type: ignore[misc]
                 else:
                     window.add(_judged_now(judge, index, case, scope, inline))
-                    added = True  # yield it before the next is judged
+                    added = True  # yield it before judging the next case
             if added:
                 continue
             if not window.running:
@@ -125,12 +126,12 @@ def _stream(
 async def astream(
     judge: Judge, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
 ) -> AsyncGenerator[Judged, None]:
-    """:func:`stream` for asynchronous code; ``cases`` may be asynchronous too."""
+    """Judge many cases like :func:`stream`, for asynchronous code; ``cases`` may be an asynchronous iterable."""
     portal.require_asyncio("ajudge_many()")
     _refuse_one(cases)
     scope, window = _prepared(judge, options)
     tasks: dict[asyncio.Future[Any], int] = {}
-    # A judgment is there, or a row; or (None) there may be room for another case.
+    # A finished judgment, a row that has arrived, or None if there may be room for another case.
     happened: asyncio.Queue[asyncio.Future[Any] | None] = asyncio.Queue()
     window.on_room(lambda: happened.put_nowait(None))
     rows = _Rows(cases, happened.put_nowait)
@@ -168,11 +169,11 @@ async def astream(
 
 
 def default_concurrency(judge: Judge) -> int:
-    """Return how many cases a batch works on at once where ``max_concurrency`` is not given.
+    """Return the default of ``max_concurrency``: the number of cases that a batch judges at once.
 
-    It is as many as keep 64 requests to models in flight, such as 64 for a critic and 22 for a panel of three; at most
-    16 where a judge runs code or a service of the user's (a function that waits, a command, another package's
-    evaluator).
+    It is the number of cases that keeps 64 requests to models in flight: 64 for a critic, 22 for a panel of three. It
+    is at most 16 if a judge runs the user's own code or service (a function that waits, a command, an evaluator of
+    another package).
     """
     requests = judge.requests_at_once
     cases = ceil(_REQUESTS / requests) if requests else _OWN_CODE
@@ -180,13 +181,13 @@ def default_concurrency(judge: Judge) -> int:
 
 
 def as_case(row: CaseLike | object, judge: Judge) -> Case | Judgment:
-    """Return a row as a Case, or the ERROR judgment of this judge that says why it is none.
+    """Return a row as a Case, or an ERROR judgment of this judge that says why the row is not a case.
 
-    That of a jury is a verdict without jurors, with the id that the row gives itself.
+    A jury returns a verdict without jurors, with the id of the row as ``case_id``.
     """
     try:
         return Case.of(row, {})  # type: ignore[arg-type]
-    except Exception as error:  # whatever is in the row, the others are judged
+    except Exception as error:  # a bad row must not stop the batch
         failure = judge.failure(error)
         said = error if isinstance(error, ConfigurationError) else failure.error
         changes: dict[str, Any] = {"reasoning": f"this row is no case: {said}", "critic": judge.name}
@@ -196,16 +197,16 @@ def as_case(row: CaseLike | object, judge: Judge) -> Case | Judgment:
 
 
 def _refuse_one(cases: object) -> None:
-    """A mapping, a text and a Case can be iterated too, over keys, letters and fields: never what was meant."""
+    """Reject a mapping, a text or a Case, which are iterable (keys, letters, fields) but never meant as many cases."""
     if isinstance(cases, str | bytes | Mapping | Case):
         raise ConfigurationError(f"many cases are a list of them, not one {type(cases).__name__}; for one use judge()")
 
 
 def _prepared(judge: Judge, options: BatchOptions) -> tuple[Scope, Window[Any]]:
-    """Return what critics need to know of the batch, and its window.
+    """Return the scope (store, budget, state) of a batch and its window.
 
     Raises:
-        ConfigurationError: an unknown or unusable option.
+        ConfigurationError: an option is unknown or unusable.
     """
     for name in options:
         if name not in BatchOptions.__annotations__:
@@ -238,7 +239,7 @@ async def _tracked(judge: Judge, case: Case, scope: Scope, started: set[asyncio.
 
 
 async def _cleaned_up(tasks: set[asyncio.Task[object]]) -> None:
-    """Wait for cancelled work to end, so that nothing of it runs on behind the caller's back; for 5 s at most."""
+    """Wait at most 5 s for cancelled work to end, so that none of it is still running when the caller continues."""
     alive = {task for task in tasks if not task.done()}
     if alive:
         await asyncio.wait(alive, timeout=5)
@@ -253,9 +254,9 @@ def _judged_now(judge: Judge, index: int, case: Case | Judgment, scope: Scope, i
 
 
 class _Source:
-    """A source of rows that counts as exhausted when it raises, so that the cases in flight are finished first.
+    """Source of rows that reports its end on an exception, so that the cases in flight are finished first.
 
-    An interrupt, such as KeyboardInterrupt, is raised at once.
+    An interrupt such as KeyboardInterrupt is raised at once.
     """
 
     def __init__(self) -> None:
@@ -276,7 +277,7 @@ class _Source:
 
 
 class _PlainRows(_Source):
-    """The rows of an iterable, read by the thread that asks for them."""
+    """Rows of an iterable, read in the calling thread."""
 
     def __init__(self, cases: Iterable[CaseLike]) -> None:
         super().__init__()
@@ -288,10 +289,10 @@ class _PlainRows(_Source):
 
 
 class _Rows(_Source):
-    """The rows of any iterable, read when they are asked for.
+    """Rows of a synchronous or asynchronous iterable, read on demand.
 
-    An asynchronous iterable is read by one task of its own, so that judgments are yielded while the next row is not
-    there yet, and a time limit or a cancel scope inside the source still finds its task.
+    One task reads an asynchronous iterable, so that judgments can be yielded while the next row is pending, and so that
+    a time limit or a cancel scope inside the source always runs in the same task.
     """
 
     def __init__(
@@ -308,7 +309,7 @@ class _Rows(_Source):
             self._plain = _PlainRows(cases)
 
     def next(self) -> asyncio.Future[object]:
-        """Return the next row, or the one that is still on its way; ``_END`` after the last."""
+        """Return a future for the next row, or the pending one; its result after the last row is ``_END``."""
         if self._coming is None:
             self._coming = asyncio.get_running_loop().create_future()
             if self.reader:
@@ -319,7 +320,7 @@ class _Rows(_Source):
         return self._coming
 
     def taken(self, coming: asyncio.Future[object]) -> object:
-        """Return the row that has arrived; ``_END`` after the last, and where the source has raised."""
+        """Return the row that has arrived; ``_END`` after the last row, or if the source raised an exception."""
         self._coming = None
         return self._row(coming.result)
 
@@ -334,11 +335,11 @@ class _Rows(_Source):
             coming = await self._asked.get()
             try:
                 coming.set_result(await anext(source, _END))
-            except BaseException as error:  # it belongs to the task that reads the judgments
+            except BaseException as error:  # raised in the task that reads the judgments
                 if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
                     raise
                 coming.set_exception(error)
-                coming.exception()  # looked at, so that there is no warning when that task has gone
+                coming.exception()  # marks it as retrieved: asyncio does not warn if that task has ended
 
 
 _END = object()

@@ -1,4 +1,4 @@
-"""The window of a batch: cases in flight, judgments that wait to be delivered, and room for more."""
+"""Window of a batch: cases in flight, judgments that wait to be yielded, and room for further cases."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from jury_adapters.core.judgment import Judgment, Status
 
 F = TypeVar("F")
 
-_log = logging.getLogger("jury_adapters.core.batch")  # the batch's own: the window is a part of it
+_log = logging.getLogger("jury_adapters.core.batch")  # the logger of batches, because the window is a part of one
 
-# In multiples of the concurrency, little enough that memory stays flat: the most cases in flight, and the most that
-# have been read and not delivered. In input order, a case that waits for a retry holds up verdicts that are there.
+# Limits on the cases in flight, and on the cases that have been read and not yielded, in multiples of the concurrency.
+# They bound the memory: in input order, a case that waits for a retry delays the verdicts after it.
 _AHEAD = 4
 _UNDELIVERED = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One case of a batch with its judgment.
+    """Case of a batch with its judgment.
 
     Attributes:
-        index: the case's position in the input, from 0.
-        case: the case, or None when the input row is not a case (the judgment is ERROR and says why).
-        judgment: the judge's result.
+        index: the position of the case in the input, from 0.
+        case: the case, or None if the input row is not a case (then the judgment is an ERROR with the reason).
+        judgment: the judgment.
     """
 
     index: int
@@ -40,9 +40,9 @@ class Judged:
 
 
 def input_order(batch: Sequence[object]) -> list[int]:
-    """Return the positions of a batch in the order of its input, however its cases finished.
+    """Return the positions of the items of a batch in input order.
 
-    A batch that is not all :class:`Judged`, or in which an index occurs twice, stays as it is.
+    If some items are not :class:`Judged`, or an index occurs twice, the order is unchanged.
     """
     indexes = [item.index for item in batch if isinstance(item, Judged)]
     positions = list(range(len(batch)))
@@ -51,13 +51,13 @@ def input_order(batch: Sequence[object]) -> list[int]:
 
 
 class Window(Generic[F]):
-    """The cases of a batch that are in flight or wait to be delivered.
+    """Cases of a batch that are in flight or wait to be yielded.
 
     Args:
-        max_concurrency: the number of cases that are worked on at once.
-        batch: state of the batch; its idle cases do not count as worked on.
-        ordered: whether judgments are delivered in the order of the cases.
-        progress: called with the number of cases done, after each.
+        max_concurrency: the maximum number of cases that are judged at once.
+        batch: state of the batch; its idle cases do not count.
+        ordered: whether judgments are yielded in the order of the cases.
+        progress: called after each case with the number of cases done.
         on_error: called with each case whose judgment is ERROR.
 
     Raises:
@@ -103,16 +103,16 @@ class Window(Generic[F]):
         )
 
     def on_room(self, callback: Callable[[], None]) -> None:
-        """Set what is called when a case in flight gives up its place, on the event loop that judges the case."""
+        """Set the callback for a case in flight that becomes idle; it is called on the event loop of the case."""
         self._batch.on_idle = callback
 
     def start(self, index: int, case: Case, future: F) -> None:
-        """Take in a case whose judging has started."""
+        """Add a case whose judging has started."""
         self._running[index] = (case, future)
         self._note(index)
 
     def add(self, item: Judged) -> None:
-        """Take in a case that is judged already."""
+        """Add a case that is already judged."""
         self._note(item.index)
         self._take(item)
 
@@ -125,12 +125,12 @@ class Window(Generic[F]):
         return [future for _, future in self._running.values()]
 
     def finish(self, index: int, judgment: Judgment) -> None:
-        """Take in the judgment of a case in flight."""
+        """Add the judgment of a case in flight."""
         case, _ = self._running.pop(index)
         self._take(Judged(index, case, judgment))
 
     def ready(self) -> Iterator[Judged]:
-        """Yield what can be delivered now, in input order or as finished."""
+        """Yield the cases that are ready, in input order or in the order in which they finished."""
         if not self._ordered:
             for index in list(self._waiting):
                 yield self._waiting.pop(index)
@@ -139,7 +139,7 @@ class Window(Generic[F]):
             yield self._waiting.pop(self._order.popleft())
 
     def log_end(self) -> None:
-        """Log what became of the batch, also of one that was interrupted."""
+        """Log a summary of the batch, also if it was interrupted."""
         took, left = perf_counter() - self._started, len(self._running)
         _log.info("%d cases judged in %.1f s, %d of them ERROR; %d broken off", self._done, took, self._errors, left)
 
@@ -157,7 +157,7 @@ class Window(Generic[F]):
             self._call("on_error", self._on_error, item)
 
     def _call(self, name: str, callback: Callable[[Any], None], argument: object) -> None:
-        """Call a callback of the user; what it raises is logged once, without its text, which may show a case."""
+        """Call a user's callback; its first exception is logged, without its text, which may contain a case."""
         try:
             callback(argument)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Cache of bounded size, safe to use from several threads."""
+"""Thread-safe cache of bounded size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class BoundedCache(Generic[K, V]):
     """Mapping that drops its oldest entry when it is full.
 
     Args:
-        most: how many entries it keeps.
+        most: maximum number of entries.
 
     >>> cache = BoundedCache(2)
     >>> for number in range(3):
@@ -32,7 +32,7 @@ class BoundedCache(Generic[K, V]):
         return self._entries.get(key)
 
     def put(self, key: K, value: V) -> V:
-        """Keep an entry and return it."""
+        """Store an entry and return it."""
         with self._lock:
             while len(self._entries) >= self._most:
                 del self._entries[next(iter(self._entries))]

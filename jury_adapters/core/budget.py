@@ -1,4 +1,4 @@
-"""A limit on what a batch may spend, kept before each call and not after the bill."""
+"""Budget, a limit on the spending of a batch that is checked before each call."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from jury_adapters.core import portal
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.usage import NO_USAGE, Usage
 
-# The `error` of a judgment whose call was refused.
+# `error` of a judgment whose call was refused.
 BUDGET_EXHAUSTED = "budget_exhausted"
 _ROUNDING_USD = 1e-9  # sums of floats: ten calls at 0.1 fit a budget of 1.0
 
 
 class Priced(Protocol):
-    """A judge, as far as its price goes."""
+    """Part of the judge interface that says whether the price is known."""
 
     @property
     def priced(self) -> bool: ...
 
 
 class BudgetExhausted(Exception):
-    """Refusal of a call that does not fit into the budget; its text says what is spent. It never leaves the judge."""
+    """Error for a call that does not fit into the budget; its text reports the spending. Judges always catch it."""
 
 
 class Budget:
-    """A limit on what one or several batches may spend in all.
+    """Limit on the total spending of one or several batches.
 
-    Each call reserves its estimate before it starts and settles after it. Estimates are generous (three characters a
-    token, and all the output that is allowed). A call whose estimate fits into what is left, but not beside what other
-    calls have reserved, waits until they settle; calls start in the order in which they asked. A call is refused when
-    its estimate does not fit into what is left, and its judge abstains with ``budget_exhausted``.
+    Each call reserves its estimate before it starts, and settles the actual usage after it. Estimates are generous:
+    three characters per token, and the maximum output. A call is refused if its estimate does not fit into the
+    remaining budget, and its judge then abstains with ``budget_exhausted``. If the estimate fits only without the
+    reservations of other calls, the call waits until they settle. Calls start in the order in which they asked.
 
-    The limit is kept unless a call takes more than its estimate: the overshoot is at most that excess, summed over the
+    The limit is kept unless a call takes more than its estimate. The overshoot is at most that excess, summed over the
     calls in flight.
 
-    Two kinds of call do not wait and are refused instead: a call made inside another call (a model function that itself
-    asks a judge), and a call whose caller blocks an event loop on which calls of this budget are in flight (``judge()``
-    inside an asynchronous batch). Each would wait for itself.
+    Two kinds of calls are refused instead of waiting, because they would wait for themselves: a call made inside
+    another call (a model function that itself asks a judge), and a call whose caller blocks an event loop on which
+    calls of this budget are in flight (``judge()`` inside an asynchronous batch).
 
-    A budget may be used by several event loops and threads at once.
+    Several event loops and threads may use a budget at once.
 
     Args:
-        usd: US dollars. Every juror must have a known price.
-        tokens: input and output tokens together.
-        calls: requests to models.
+        usd: limit in US dollars. Every juror must have a known price.
+        tokens: limit on input and output tokens together.
+        calls: limit on requests to models.
 
     Raises:
-        ConfigurationError: no limit at all, or a negative one.
+        ConfigurationError: there is no limit, or a limit is negative.
     """
 
     def __init__(self, *, usd: float | None = None, tokens: int | None = None, calls: int | None = None) -> None:
@@ -68,7 +68,7 @@ class Budget:
         self.usd = usd
         self.tokens = tokens
         self.calls = calls
-        self._lock = threading.RLock()  # garbage collected while it is held may settle a call too
+        self._lock = threading.RLock()  # reentrant: garbage collection while it is held may settle a call
         self._spent = NO_USAGE
         self._reserved = NO_USAGE
         self._refused = 0
@@ -86,10 +86,10 @@ class Budget:
         return self._refused
 
     def check(self, judge: Priced) -> None:
-        """Refuse a judge whose costs cannot be kept within this budget.
+        """Check that the costs of a judge can be kept within this budget.
 
         Raises:
-            ConfigurationError: a limit in dollars, and a juror whose price is unknown.
+            ConfigurationError: the limit is in dollars, and the price of a juror is unknown.
         """
         if self.usd is not None and not judge.priced:
             raise ConfigurationError(
@@ -98,7 +98,7 @@ class Budget:
             )
 
     async def reserve(self, estimate: Usage) -> Reservation:
-        """Reserve the estimate of a call, and wait for other calls to settle if need be.
+        """Reserve the estimate of a call; wait for other calls to settle if necessary.
 
         Raises:
             BudgetExhausted: the estimate does not fit into the budget.
@@ -122,7 +122,7 @@ class Budget:
         return reservation
 
     def settle(self, reservation: Reservation, actual: Usage) -> None:
-        """Replace a reservation by what the call took; by its estimate where the server does not say what it took."""
+        """Replace a reservation with the actual usage, or with the estimate if the server does not report the usage."""
         if actual.calls and not actual.cost_complete and not (actual.input_tokens or actual.output_tokens):
             actual = reservation.estimate
         with self._lock:
@@ -131,7 +131,7 @@ class Budget:
             self._advance()
 
     def _decide(self, reservation: Reservation, *, may_wait: bool = True) -> None:
-        """Grant or refuse a reservation, or leave it undecided while others may still settle."""
+        """Grant or refuse a reservation, or leave it undecided while other calls may still settle."""
         estimate = reservation.estimate
         if self._fits(self._spent + self._reserved + estimate):
             reservation.granted = True
@@ -144,9 +144,9 @@ class Budget:
         self._refused += reservation.refusal is not None
 
     def _waits_for_caller(self) -> bool:
-        """Whether calls that are in flight or wait cannot settle before the caller has ended.
+        """Whether calls that are in flight or waiting cannot settle before the caller has ended.
 
-        Those that come later wait behind the caller, so it is enough to look once.
+        One test is enough, because later calls wait behind the caller.
         """
         if _CALLING.get():
             return True
@@ -165,7 +165,7 @@ class Budget:
         self._reserved = _less(self._reserved, reservation.estimate) if self._open else NO_USAGE
 
     def _advance(self) -> None:
-        """Decide the calls that wait, in their order."""
+        """Decide the waiting calls in their order."""
         while self._queue:
             first = self._queue[0]
             self._decide(first)
@@ -174,12 +174,12 @@ class Budget:
             self._queue.popleft()
             try:
                 first.loop.call_soon_threadsafe(first.wake)
-            except RuntimeError:  # that event loop has been closed
+            except RuntimeError:  # the event loop of the call is closed
                 if first.granted:
                     self._release(first)
 
     def _withdraw(self, reservation: Reservation) -> None:
-        """Give up a call that waits, or that was granted while its task was being cancelled."""
+        """Withdraw a call that is waiting, or that was granted while its task was being cancelled."""
         with self._lock:
             if reservation.granted:
                 self._release(reservation)
@@ -208,14 +208,14 @@ class Budget:
 
 
 class Reservation:
-    """The estimate of one call, granted, refused or undecided; made on the event loop that makes the call.
+    """Reservation of the estimate of one call: granted, refused or undecided. Create it on the call's event loop.
 
     Attributes:
         estimate: the most that the call may take.
         loop: the event loop.
-        granted: True once the estimate is set aside.
-        refusal: why it is not; None while that is not so.
-        turn: done when a reservation that had to wait is decided.
+        granted: True once the estimate is reserved.
+        refusal: the reason of a refusal; None unless refused.
+        turn: future that is done when a reservation that had to wait is decided.
     """
 
     __slots__ = ("estimate", "granted", "loop", "refusal", "turn")
@@ -232,7 +232,7 @@ class Reservation:
         return not self.granted and self.refusal is None
 
     def wake(self) -> None:
-        """Let the call go on; on its event loop."""
+        """Let the call continue; called on its event loop."""
         if not self.turn.done():
             self.turn.set_result(None)
 
@@ -242,7 +242,7 @@ _CALLING: ContextVar[bool] = ContextVar("jury_budget_calling", default=False)
 
 @contextmanager
 def calling() -> Iterator[None]:
-    """Mark what runs inside as a call that holds a reservation, so that calls inside it do not wait."""
+    """Mark the block as a call that holds a reservation, so that calls inside it do not wait."""
     token = _CALLING.set(True)
     try:
         yield

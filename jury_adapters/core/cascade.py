@@ -1,4 +1,4 @@
-"""Tiers from cheap to costly: each case stops at the first tier that can decide it."""
+"""CascadedJury, a jury of tiers from cheap to expensive; each case stops at the first tier that can decide it."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from jury_adapters.core.verdict import TierResult, Verdict, outage_as_error
 
 @dataclass(frozen=True, slots=True, init=False)
 class Tier:
-    """One tier of a cascade.
+    """Tier of a cascade.
 
     Args:
-        name: how the tier is called in verdicts.
-        judge: any judge; a jury, mostly.
-        policy: when the cascade stops here: the name of a :class:`Policy`, or ``escalate_below(0.8)``. The class of
-            each policy, in :mod:`jury_adapters.core.escalation`, says when it stops. An *individual* is a judgment of
-            the tier's jury (of a nested cascade: of the tier at which that one stopped), or the tier's judgment itself
-            when its judge is not a jury.
-        on_error: what a broken guard of a reject tier means: ``"escalate"`` (default) or ``"reject"``.
+        name: the name of the tier in verdicts.
+        judge: any judge, usually a jury.
+        policy: the policy that decides whether the cascade stops here: the name of a :class:`Policy`, or
+            ``escalate_below(0.8)``. The class of each policy, in :mod:`jury_adapters.core.escalation`, describes when
+            it stops. An *individual* is a judgment of the tier's jury (for a nested cascade, of the tier at which it
+            stopped), or the tier's judgment itself if its judge is not a jury.
+        on_error: the effect of a broken guard in a reject tier: ``"escalate"`` (default) or ``"reject"``.
 
     Raises:
-        ConfigurationError: no name, an unknown policy, ``on_error`` where it means nothing.
+        ConfigurationError: the name is missing, the policy is unknown, or the policy does not use ``on_error``.
     """
 
     name: str
@@ -85,14 +85,14 @@ class Tier:
 
 
 class CascadedJury(Jury):
-    """Tiers in order, cheap to costly; the first that can decide a case decides it.
+    """Jury that asks its tiers in order, from cheap to expensive, until one can decide the case.
 
     Args:
-        tiers: tiers in order; the last, and only the last, is ``final``.
+        tiers: the tiers in order; the last, and only the last, is ``final``.
         name: the jury's name.
 
     Raises:
-        ConfigurationError: no tiers, duplicate names, or ``final`` elsewhere than at the end.
+        ConfigurationError: there are no tiers, two have the same name, or ``final`` is not exactly the last.
 
     >>> from jury_adapters import CascadedJury, Tier
     >>> guard = Tier("guard", lambda case: bool(case.answer), "reject_on_any_fail")
@@ -157,8 +157,8 @@ class CascadedJury(Jury):
         tier, rule = last.judgment, self.tiers[len(run) - 1].policy.rule
         forced = {"rejected": Status.FAIL, "accepted": rule.accepted_as, "error": Status.ERROR}
         status = forced.get(decision) or tier.status
-        # A policy may overrule the tier's own vote, and its number with it. A rejection may come before all have voted,
-        # so the label of a jury's vote is not that of the full vote.
+        # If a policy overrules the vote of the tier, the score of that vote does not apply either. A rejection may come
+        # before all jurors have voted, and then the label may differ from that of the full vote.
         own = tier if tier.status is status else None
         skipped = self.tiers[len(run) :]
         inside = tier if isinstance(tier, Verdict) else None
@@ -212,13 +212,13 @@ def _check(tiers: Sequence[Tier]) -> None:
 
 
 def _runner(tier: Tier) -> Judge:
-    """Return the judge that a tier asks: a frugal jury stops as early as the policy allows."""
+    """Return the judge that a tier runs: a frugal jury that stops as early as the policy allows, or a full vote."""
     if tier.policy.kind is Policy.FINAL:
         return tier.judge
     rule, judge = tier.policy.rule, tier.judge
     if isinstance(rule, EarlyStop) and isinstance(judge, Ensemble):
         return judge.stopping_at(rule)
-    return judge.asking_everyone()  # what is around a jury, such as a stand-in or a cascade, reads its full vote
+    return judge.asking_everyone()  # wrappers of a jury, such as a fallback or a cascade, read its full vote
 
 
 def _individuals(judgment: Judgment) -> tuple[Judgment, ...]:
@@ -228,13 +228,13 @@ def _individuals(judgment: Judgment) -> tuple[Judgment, ...]:
 
 
 def _reasoning(decision: Decision, status: Status | None, last: TierResult, individuals: Sequence[Judgment]) -> str:
-    """What decided, in the words of who decided it; which policy did it stands with the tier."""
+    """Return the decision with the reasons of the judges that made it; the policy is recorded in the tier result."""
     word: str = decision
     if decision == "final":
         word = "undecided" if status is Status.ABSTAIN else "decided"
     elif decision == "error":
         word = "broken"
-    elif decision == "accepted" and status is not Status.PASS:  # what is accepted here is the tier's FAIL, or its label
+    elif decision == "accepted" and status is not Status.PASS:  # the tier's FAIL, or its label, is accepted
         word = "decided"
     where = word if word == last.name else f"{word} at {last.name}"
     return f"{where}: {_reason(decision, status, last, individuals) or last.why}"
@@ -244,19 +244,19 @@ def _reason(decision: Decision, status: Status | None, last: TierResult, individ
     if decision in ("final", "error"):
         return last.judgment.reasoning
     if decision == "accepted" and status is Status.PASS and len(individuals) > 1:
-        return ""  # that all agree says more than what the first of them says
+        return ""  # agreement of all is more informative than the reason of the first
     opinion = last.judgment.opinion if status is None else status
     return next((one.reasoning for one in individuals if one.opinion == opinion and one.reasoning), "")
 
 
 def _tally(judgment: Judgment, errors_decided: bool | None) -> Tally:
-    """The tally of the tier that decided; a policy may say itself whether errors decided."""
+    """Return the tally of the tier that decided; a policy may override ``errors_decided``."""
     tally = judgment.tally if isinstance(judgment, Verdict) else _tally_of_one(judgment)
     return tally if errors_decided is None else replace(tally, errors_decided=errors_decided)
 
 
 def _tally_of_one(judgment: Judgment) -> Tally:
-    """The tally of a tier whose judge is no jury."""
+    """Return the tally of a tier whose judge is not a jury."""
     return Tally(
         eligible=int(judgment.valid),
         passed=int(judgment.status is Status.PASS),

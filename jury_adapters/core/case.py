@@ -1,4 +1,4 @@
-"""The thing to judge: question, answer, contexts, reference, and what else is known about it."""
+"""Case, the thing to judge: question, answer, contexts, reference and further fields."""
 
 from __future__ import annotations
 
@@ -21,24 +21,26 @@ from jury_adapters.core.values import EMPTY, is_missing
 
 
 class Case(BaseModel):
-    """One thing to judge. Immutable; every framework's own field names are understood.
+    """Immutable record of one thing to judge.
+
+    The constructor also accepts the field names that other frameworks use.
 
     Attributes:
-        question: what was asked. Also called query, input, goal, user_input.
-        answer: what came back. Also called response, output, prediction, actual_output.
-        contexts: the passages the answer should rest on. Also called context, retrieved_contexts,
+        question: the question or task. Also called query, input, goal, user_input.
+        answer: the answer to judge. Also called response, output, prediction, actual_output.
+        contexts: the passages on which the answer should rest. Also called context, retrieved_contexts,
             retrieval_context.
         reference: a right answer to compare with. Also called expected, ground_truth, reference_outputs.
         candidates: two or more answers to compare. Also called answers, or response + second_response, or
             prediction + prediction_b.
         messages: the conversation so far.
-        trajectory: what an agent did, step by step.
-        workspace: the folder an agent worked in.
-        generator: the name of the model that wrote the answer; it lets a verdict warn of self-preference.
+        trajectory: the steps of an agent.
+        workspace: the folder in which an agent worked.
+        generator: the name of the model that wrote the answer. A verdict needs it to warn of self-preference.
         metadata: anything else, as JSON values.
 
     Raises:
-        ValueError: an unknown field (with the name that was probably meant), or two names for one field.
+        ValueError: a field is unknown (the message suggests the closest name), or two names of one field are given.
 
     >>> Case(query="2 + 2?", response="4").answer
     '4'
@@ -86,31 +88,34 @@ class Case(BaseModel):
         *,
         evidence_tools: EvidenceTools | Evidence = None,
     ) -> Case:
-        """Return the case of a loose row: JSONL, CSV, a framework's dictionary, a run with its parts.
+        """Return the case of a row: a JSONL or CSV row, a dictionary of another framework, or a run with its parts.
 
-        :mod:`jury_adapters.core.field_names` lists the names of each field. They are known however they are written
-        (``Answer``, ``Ground Truth``, ``actualOutput``). The parts of a run or an example, ``inputs``, ``outputs`` and
-        ``reference_outputs``, are read as the LangChain adapter reads them. Messages whose last question is that of the
-        row hold the steps to its answer, and the answer where the row has none; beside another question they are the
-        conversation before it.
+        :mod:`jury_adapters.core.field_names` lists the names of each field. Spelling variants of a name are recognised
+        (``Answer``, ``Ground Truth``, ``actualOutput``). The parts of a run or an example (``inputs``, ``outputs`` and
+        ``reference_outputs``) are read as the LangChain adapter reads them. If the row has no question, or its question
+        is the last one in the messages, the messages provide the steps to the answer, and the answer itself if the row
+        has none. Otherwise they are the conversation before the question.
 
-        Unknown columns go into ``metadata``, and so do texts and numbers of parts that have no field. Of two different
-        values for one field the one under the better name is taken, a column of the row before a part of a run, and
-        ``metadata["ambiguous"]`` names the other. It says so too where a column is taken because a better one is empty.
-        Numbers become text, documents of LangChain and nodes of LlamaIndex their text, other objects JSON text, missing
-        values (None, NaN) stay missing, and missing entries of a list of contexts are left out.
+        Unknown columns go into ``metadata``, as do texts and numbers in parts that match no field. If a field has two
+        different values, the one under the better name is used, and a column of the row has priority over a part of a
+        run; ``metadata["ambiguous"]`` names the other one. It also names a column that is used because a better one is
+        empty.
+
+        Numbers become text. LangChain documents and LlamaIndex nodes become their text, and other objects JSON text.
+        Missing values (None, NaN) stay missing, and missing entries of a list of contexts are left out.
 
         Args:
             row: column names and their values.
-            field_map: where fields are whose names the package does not know: a mapping from fields to columns or
+            field_map: the places of fields that have names unknown to the package: a mapping from fields to columns or
                 paths, or a function that returns the case of a row; see :class:`jury_adapters.core.field_map.FieldMap`.
-            evidence_tools: the tools of a conversation whose outputs are contexts, where the row has none: names, or a
-                predicate of a step; see :class:`jury_adapters.core.evidence.Evidence`.
+            evidence_tools: the tools whose outputs in a conversation become the contexts of a row that has none: names,
+                or a predicate of a step; see :class:`jury_adapters.core.evidence.Evidence`.
 
         Raises:
-            ConfigurationError: the row is not a mapping, the field map is not one, or ``evidence_tools`` is neither
+            ConfigurationError: the row is not a mapping, the field map is invalid, or ``evidence_tools`` is neither
                 names nor a predicate.
-            InputError: a path of the field map leads nowhere in this row, or a column cannot hold what its name says.
+            InputError: a path of the field map does not exist in this row, or a column holds a value that its field
+                cannot hold.
 
         >>> Case.from_row({"User Question": "2 + 2?", "reply": "4"}, {"question": "User Question", "answer": "reply"})
         Case(question='2 + 2?', answer='4')
@@ -127,11 +132,11 @@ class Case(BaseModel):
 
     @classmethod
     def of(cls, case: Case | str | Mapping[str, object] | None, fields: Mapping[str, Any]) -> Case:
-        """What ``judge(...)`` was given: a Case, a bare question, a mapping of fields, or keyword fields.
+        """Return the case for the arguments of ``judge(...)``: a Case, a question, a mapping or keyword fields.
 
         Raises:
-            ConfigurationError: nothing was given, a ready Case together with further fields, or fields that make no
-                Case (with the name that was probably meant).
+            ConfigurationError: nothing was given, a Case was given together with further fields, or the fields do not
+                make a Case (the message suggests the closest name).
         """
         if isinstance(case, Case):
             if fields:
@@ -160,7 +165,7 @@ class Case(BaseModel):
             raise ConfigurationError(problems_of(error)) from None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with other values in some fields, checked as by the constructor; ``deep`` means nothing here."""
+        """Return a copy with other values in some fields, validated like constructor arguments; ``deep`` is ignored."""
         if not update:
             return self
         changed = {ALIASES.get(name, name) for name in update}
@@ -169,14 +174,14 @@ class Case(BaseModel):
 
     @property
     def item_id(self) -> str | None:
-        """The id that the row of the case gives it, in the column ``item_id`` or ``id``; None without one."""
+        """The id from the column ``item_id`` or ``id`` of the row; None without one."""
         return _item_id(self.metadata)
 
     @cached_property
     def key(self) -> str:
-        """A stable hash of the content, the same on every machine.
+        """Stable hash of the content, the same on every machine.
 
-        Metadata is not content: the same question and answer under another id is the same case to a judge.
+        Metadata is excluded: the same question and answer under another id have the same key.
         """
         content = self.model_dump(mode="json", exclude_defaults=True, exclude={"metadata"})
         text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
@@ -184,13 +189,13 @@ class Case(BaseModel):
 
 
 EMPTY_KEY = hashlib.sha256(b"{}").hexdigest()[:32]
-"""The key of a case without content, such as one that has recorded votes only."""
+"""Key of a case without content, such as a case that has only recorded votes."""
 
 
 def item_id_in(row: object) -> str | None:
-    """Return the id that a row gives itself, also one that makes no case; None without one.
+    """Return the id in a row, even if the row is not a valid case; None without one.
 
-    It is in the column ``item_id`` or ``id``, however that is written, or in the row's metadata.
+    The id is in the column ``item_id`` or ``id``, in any spelling, or in the row's metadata.
     """
     try:
         if not isinstance(row, Mapping):
@@ -198,7 +203,7 @@ def item_id_in(row: object) -> str | None:
         own = row.get("metadata")
         columns = {name: value for name, value in plainly_named(row).items() if not is_missing(value)}
         return _item_id({**(own if isinstance(own, Mapping) else {}), **columns})
-    except Exception:  # whatever the objects in a foreign row raise
+    except Exception:  # objects in a row may raise anything
         return None
 
 
@@ -208,7 +213,7 @@ def _item_id(metadata: Mapping[str, Any]) -> str | None:
 
 
 def problems_of(error: ValidationError) -> str:
-    """Return what is wrong with the fields of a case, in one line."""
+    """Return the validation errors of a case in one line."""
     found = []
     for problem in error.errors(include_url=False):
         where = ".".join(str(part) for part in problem["loc"])

@@ -1,4 +1,4 @@
-"""Cases from a file: the only reader that turns rows into cases, with their lines and what is wrong with the others."""
+"""Reader of cases from files, with the line of each case and the problems of unreadable rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from jury_adapters.core.rows import Row, read_rows, read_stream
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
 
 STDIN = Path("-")
-"""The path that means standard input on a command line."""
+"""Path that means standard input on a command line."""
 
 _CONTENT = ("question", "answer", "contexts", "candidates", "messages", "trajectory", "workspace")
 _IDENTIFIED = ("votes", "item_id")  # a recorded juror needs no text
@@ -31,19 +31,19 @@ _MOST_TOLD = 50
 _LONGEST = 500
 _JUDGED = ("answer", "candidates", "messages", "trajectory", "workspace")
 _SPELT = tuple(name for name in (*Case.model_fields, *ALIASES) if name != "metadata")
-# Columns that are of use beside the texts, and what is read from the texts.
+# Columns of the metadata that are known, and are not reported as unused.
 _OWN = frozenset({"id", "item_id", "gold", "meta", "ambiguous", "review", REFERENCE_MESSAGES, RUN_MESSAGES})
 _ALIKE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a case stands in its file.
+    """Position of a case in its file.
 
     Attributes:
-        line: the line (of a JSON list, the position), from 1.
+        line: the line (in a JSON list, the position), from 1.
         item_id: the row's own id, or None.
-        unit: what ``line`` counts: lines, or items of a JSON list.
+        unit: the unit of ``line``: a line, or an item of a JSON list.
     """
 
     line: int
@@ -57,14 +57,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """One row of a file, read as a case.
+    """Result of reading one row of a file as a case.
 
     Attributes:
-        line: the line, or of a JSON list the position, from 1.
-        unit: what ``line`` counts: lines, or items of a JSON list.
-        case: the case, or None when the row is not one.
-        problem: why it is not one; empty otherwise.
-        unknown: the names of its columns, when none of them is a field of a case.
+        line: the line (in a JSON list, the position), from 1.
+        unit: the unit of ``line``: a line, or an item of a JSON list.
+        case: the case, or None if the row is not a case.
+        problem: the reason why the row is not a case; empty otherwise.
+        unknown: the names of the columns, if none of them is a field of a case.
     """
 
     line: int
@@ -75,7 +75,7 @@ class CaseRow:
 
 
 class UnknownColumns(InputError):
-    """No column of a row is a question, an answer or contexts."""
+    """Error for a row without a column that is a question, an answer or contexts."""
 
 
 def read_cases(path: str | Path, field_map: FieldMapLike | None = None) -> Iterator[CaseRow]:
@@ -89,10 +89,10 @@ def read_cases(path: str | Path, field_map: FieldMapLike | None = None) -> Itera
 
 
 def columns_in(row: Row, field_map: FieldMapLike | None = None) -> dict[str, Any]:
-    """Return the columns of a readable row, also those of a table whose cells are empty.
+    """Return the columns of a readable row, including the empty cells of a table.
 
-    An empty cell is an empty text where it is the answer, which judges fail, and a missing value elsewhere. A function
-    that is given as ``field_map`` receives empty texts.
+    An empty cell is an empty text if it is the answer, because judges fail an empty answer; in other columns it is a
+    missing value. If ``field_map`` is a function, it receives empty texts.
     """
     given = dict(row.values or {})
     if callable(field_map):
@@ -107,8 +107,8 @@ def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None) ->
     """Return the case of a row; ``field_map`` is as in :meth:`Case.from_row`.
 
     Raises:
-        InputError: it is not a case; the message says what is wrong with it.
-        UnknownColumns: none of its columns is a field of a case.
+        InputError: the row is not a case; the message says why.
+        UnknownColumns: no column of the row is a field of a case.
     """
     try:
         case = Case.from_row(row, field_map)
@@ -126,26 +126,26 @@ def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None) ->
 
 
 class CaseFile:
-    """The cases of a JSONL, JSON or CSV file, or of standard input, read once, one by one.
+    """Cases of a JSONL, JSON or CSV file, or of standard input, read once and one by one.
 
-    A row that is no case is told with its line, counted, and left out. What is wrong with the whole file, such as the
-    names of its columns, is told once.
+    A row that is not a case is reported with its line, counted, and left out. A problem of the whole file, such as
+    wrong names of columns, is reported once.
 
     Args:
         path: the file; ``-`` is standard input.
-        tell: takes the news of a row that is no case.
-        limit: how many cases are read at most; None for all.
-        unread: called with the line and the problem of each row that is no case, also of those that are not told.
-        unique_ids: whether an id that stands twice is told.
+        tell: called with each report.
+        limit: the maximum number of cases to read; None for all.
+        unread: called with the line and the problem of each row that is not a case, also if it is not reported.
+        unique_ids: whether a duplicate id is reported.
         field_map: as in :meth:`Case.from_row`.
         group: field that every case must have; see :func:`jury_adapters.core.case_groups.group_of_row`. Empty for none.
 
     Attributes:
         path: the file.
-        name: how messages call it.
+        name: the name of the file in messages.
         group: field that every case must have; empty for none.
-        unreadable: how many rows were no case so far.
-        problems: what is wrong with the first of them, each with its line.
+        unreadable: number of rows so far that were not cases.
+        problems: the problems of the first of these rows, each with its line.
     """
 
     def __init__(
@@ -170,10 +170,10 @@ class CaseFile:
         self._told_columns = ""
         self._unread = unread
         self._limit = limit
-        self._places: dict[int, Place] = {}  # of the cases that are in flight
+        self._places: dict[int, Place] = {}  # places of the cases that are in flight
         self._read = 0
         self._columns = _Columns(self._about_the_file)
-        self._ids: set[int] | None = set() if unique_ids else None  # their hashes: there may be millions
+        self._ids: set[int] | None = set() if unique_ids else None  # hashes, because there may be millions of ids
 
     def __iter__(self) -> Iterator[Case]:
         if self._limit == self._read:
@@ -198,19 +198,19 @@ class CaseFile:
 
     @property
     def first_problem(self) -> str:
-        """What is wrong with the first row that is no case, and its line; empty when there is none."""
+        """The line and the problem of the first row that is not a case; empty if there is none."""
         return self.problems[0] if self.problems else ""
 
     def place_of(self, index: int) -> Place:
-        """Where the case with this index (from 0, in reading order) stands; asked once per case."""
+        """Return the place of the case with this index (from 0, in reading order); call it once per case."""
         return self._places.pop(index)
 
     def untold(self) -> int:
-        """How many rows were no case without being told: there were so many, or the same was wrong with all."""
+        """Return the number of rows that were not cases and, as too many or too similar, were not reported."""
         return self.unreadable - self._told
 
     def why_none(self) -> str:
-        """Why there is no case at all."""
+        """Return the reason why the file has no case."""
         if self.unreadable:
             return f"{self.name}: no row could be read as a case"
         if self.path == STDIN:
@@ -232,7 +232,7 @@ class CaseFile:
         self._tell(f"{self.name}: {message}")
 
     def _see_id(self, place: Place) -> None:
-        """Tell, once, of an id that stands twice; runs are compared by it."""
+        """Report the first duplicate id, because runs are compared by id."""
         if self._ids is None or place.item_id is None:
             return
         if hash(place.item_id) in self._ids:
@@ -242,7 +242,7 @@ class CaseFile:
             self._ids.add(hash(place.item_id))
 
     def _refuse(self, row: CaseRow) -> None:
-        """Count a row that is no case, and tell it, unless its columns were told and no row before it was a case."""
+        """Count a row that is not a case, and report it unless it repeats unknown columns before the first case."""
         problem = row.problem[:_LONGEST]
         self.unreadable += 1
         if len(self.problems) < _MOST_TOLD:
@@ -257,10 +257,10 @@ class CaseFile:
 
 
 class _Columns:
-    """Sees whether the columns of a file are what they are meant to be; each finding is told once.
+    """Check of the columns of a file for misspelt, conflicting and unused ones; each finding is reported once.
 
     Args:
-        tell: takes the findings.
+        tell: called with each finding.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -271,7 +271,7 @@ class _Columns:
         self._rivals: set[str] = set()
 
     def see(self, case: Case) -> None:
-        """Take in one case; a column that is probably a field, misspelt, is told at once."""
+        """Check one case; a column that is probably a misspelt field is reported at once."""
         self._cases += 1
         recorded = any(name in case.metadata for name in _IDENTIFIED)
         self._any_answer = self._any_answer or recorded or any(_has(case, name) for name in _JUDGED)
@@ -290,13 +290,13 @@ class _Columns:
                 self._tell(f"the column {name!r} means nothing here. Did you mean {meant!r}?")
 
     def end(self) -> None:
-        """Say, unless it is clear already, that no row has anything to judge, and which columns are not used."""
+        """Report that no row has an answer, with the unused columns, unless a misspelt column was reported."""
         if self._cases and self._seen and not self._any_answer and not self._hinted:
             self._tell(f"no row has an answer; the columns that are not used: {_clip(', '.join(self._seen))}")
 
 
 def count_lines(path: Path) -> int | None:
-    """How many rows a JSON-lines file has at most, for a progress bar; None for other files."""
+    """Return the maximum number of rows of a JSON lines file, for a progress bar; None for other files."""
     name = path.name.lower().removesuffix(".gz")
     if not name.endswith((".jsonl", ".ndjson")) or not path.is_file():
         return None
@@ -304,7 +304,7 @@ def count_lines(path: Path) -> int | None:
         with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stored:
             return sum(chunk.count(b"\n") for chunk in iter(lambda: stored.read(1 << 20), b""))
     except (OSError, EOFError):
-        return None  # reading the cases will say what is wrong
+        return None  # reading the cases will report the error
 
 
 def _read(row: Row, field_map: FieldMapLike | None) -> CaseRow:
@@ -319,7 +319,7 @@ def _read(row: Row, field_map: FieldMapLike | None) -> CaseRow:
 
 
 def _empty_answers(empty: Iterable[str], given: Mapping[str, Any], paths: Mapping[str, str]) -> set[str]:
-    """Return the empty columns that hold the answer: those with its names, where nothing else is judged."""
+    """Return the empty columns of the answer (if nothing else can be judged), and of second answers of a pair."""
     known = plainly_named(given)
     seconds = {name for name in empty if PAIRS.get(name, "") in known}
     judged = columns_of(known, _JUDGED).of.keys() | paths.keys() & set(_JUDGED)
@@ -341,12 +341,12 @@ def _has(case: Case, name: str) -> bool:
 
 
 def _meant(column: str) -> str:
-    """The name that was probably meant; empty when there is none."""
+    """Return the name of a field that is similar to a column; empty if there is none."""
     return next(iter(get_close_matches(column.strip().casefold(), _SPELT, n=1, cutoff=_ALIKE)), "")
 
 
 def _fix(row: Mapping[str, object]) -> str:
-    """What to do with a row of which no column is known."""
+    """Return advice for a row of which no column is known."""
     for name, value in row.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             return f"{name!r} holds a list of rows: give each a line of its own, or the list a .json file"

@@ -1,4 +1,4 @@
-"""Groups of cases: cases about one document, or of one user, tell less than as many independent ones."""
+"""Groups of cases, such as those about one document or from one user, which are not independent of each other."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def group_of_row(row: Mapping[str, Any], field: str, where: str) -> Hashable:
 
     Args:
         row: columns and their values.
-        field: a column, or a path such as ``"meta.document"``; a column of that name counts first.
-        where: the row in words, for the message.
+        field: a column, or a path such as ``"meta.document"``; a column with that exact name has priority.
+        where: a description of the row, for the message.
 
     Raises:
         InputError: the row has no such field, or the field is empty.
@@ -37,13 +37,13 @@ def group_of_row(row: Mapping[str, Any], field: str, where: str) -> Hashable:
 
 
 def group_of_case(case: Case | None, judgment: Judgment | None, field: str, where: str) -> Hashable:
-    """Return the group of a case, by the case itself or else by the metadata that its verdict carries.
+    """Return the group of a case, from the case itself or else from the metadata in its verdict.
 
     Args:
-        case: the case; None where only its verdict is known.
-        judgment: what was said of it, or None.
+        case: the case; None if only its verdict is known.
+        judgment: the judgment of the case, or None.
         field: as for :func:`group_of_row`: an entry of the metadata, or a field of the case such as ``"question"``.
-        where: the case in words, for the message.
+        where: a description of the case, for the message.
 
     Raises:
         InputError: the case has no such field, or the field is empty.
@@ -57,7 +57,7 @@ def group_of_case(case: Case | None, judgment: Judgment | None, field: str, wher
 
 
 def row_of_case(case: Case) -> dict[str, Any]:
-    """Return the metadata and the texts of a case under the names that a recorded row has for them."""
+    """Return the metadata and the texts of a case under the names that recorded rows use."""
     row: dict[str, Any] = dict(case.metadata)
     if case.item_id is not None:
         row["item_id"] = row.get("item_id", row.get("id"))
@@ -65,11 +65,11 @@ def row_of_case(case: Case) -> dict[str, Any]:
     return row
 
 
-_LONGEST = 200  # characters of the names of columns
+_LONGEST = 200  # maximum number of characters of the names of columns
 
 
 def _inside(row: Mapping[str, Any], path: str) -> Any:
-    """``"meta.document"`` is ``row["meta"]["document"]``; None where there is nothing."""
+    """Return the value at a path, such as ``row["meta"]["document"]`` for ``"meta.document"``; None without one."""
     value: Any = row
     for name in path.split("."):
         if not isinstance(value, Mapping):

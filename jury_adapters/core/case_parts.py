@@ -1,4 +1,4 @@
-"""Messages and steps: the parts of a case that have fields of their own, and the kinds of text that fields hold."""
+"""Messages and steps, the parts of a case that have their own fields, and the types of text fields."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ def _text(value: object) -> str:
 
 
 def _texts(value: object) -> object:
-    """One text is a list of one, None is none; blank entries stay, so that positions keep their meaning."""
+    """Return a text as a tuple of one, and None as an empty tuple; other values are returned unchanged.
+
+    Blank entries are kept, so that positions keep their meaning.
+    """
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else value
 
 
-# The oldest pydantic we promise to work with looks into signatures, and a builtin has none it can read.
+# The oldest supported pydantic inspects signatures, and cannot read those of builtins.
 def _frozen(metadata: Any) -> FrozenDict:
     return freeze_mapping(metadata)
 
@@ -31,7 +34,7 @@ def _plain_dict(metadata: FrozenDict) -> dict[str, Any]:
     return dict(metadata)
 
 
-# Lone surrogates are replaced on entry, so the text is validated here and not by pydantic, which refuses them.
+# Text is validated here, because pydantic refuses lone surrogates, which this package replaces.
 Text = Annotated[str, PlainValidator(_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts)]
 Metadata = Annotated[FrozenDict, PlainValidator(_frozen), PlainSerializer(_plain_dict)]
@@ -40,7 +43,7 @@ FROZEN = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class Message(BaseModel):
-    """One message of the conversation so far."""
+    """Message of the conversation so far."""
 
     model_config = FROZEN
 
@@ -49,17 +52,17 @@ class Message(BaseModel):
 
 
 class Step(BaseModel):
-    """One move of an agent: a tool call with its result, or something it said.
+    """Step of an agent: a tool call with its result, or a text.
 
     Attributes:
-        tool: the tool called, or None when the agent only spoke.
-        arguments: the call's arguments.
-        output: what the tool returned, as text.
-        text: what the agent said with this step.
-        error: why the call failed, or None.
+        tool: the name of the tool, or None if the step is only a text.
+        arguments: the arguments of the call.
+        output: the result of the tool, as text.
+        text: the text that the agent wrote in this step.
+        error: the error of a failed call, or None.
         parallel: True for a call that the agent made in the same message as the call before it.
-        echo: True when the output only repeats what the model wrote, such as the message of a structured response or
-            the verdict of a jury that the agent asked. Such an output is never evidence.
+        echo: True if the output only repeats text of the model, such as the message of a structured response or the
+            verdict of a jury that the agent asked. Such an output is never evidence.
     """
 
     model_config = FROZEN

@@ -1,4 +1,4 @@
-"""Places of a batch window: one per case, given up for as long as the case only waits."""
+"""Slots of a batch window: one per case, released while the case only waits."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _Task: TypeAlias = asyncio.Task[Any]
 
 
 class BatchState:
-    """State that lives as long as one batch.
+    """State of one batch.
 
     Attributes:
-        failing_models: for each model (by any hashable key), what :mod:`jury_adapters.models.retries` remembers of its
-            consecutive final failures.
-        idle_cases: number of cases in flight whose slot is idle; changed on the event loop that judges the cases.
+        failing_models: state of :mod:`jury_adapters.models.retries` on the consecutive final failures of each model, by
+            any hashable key.
+        idle_cases: number of cases in flight with an idle slot; changed on the event loop that judges the cases.
         on_idle: called on that event loop whenever a slot becomes idle.
     """
 
@@ -29,16 +29,15 @@ class BatchState:
 
 
 class CaseSlot:
-    """Place of one case in the window of a batch.
+    """Slot of one case in the window of a batch.
 
-    The slot counts the tasks that work on the case: the task that judges it, or the tasks of its jurors where a jury
-    asks several at once. A task that waits for a retry does not count meanwhile, and the slot is idle while no task
-    counts. A task that a user's judge starts itself is not counted either; the task that awaits it is, so that the
-    case keeps its place.
+    The slot counts the tasks that work on the case: the task that judges it, or the tasks of its jurors if a jury asks
+    several at once. A task does not count while it waits for a retry, and the slot is idle while no task counts. A task
+    that a user's judge starts itself is not counted, but the task that awaits it is, so the case keeps its slot.
 
     Args:
         batch: state that all slots of one batch share.
-        task: the task that judges the case; None where the case is judged without an event loop.
+        task: the task that judges the case; None if the case is judged without an event loop.
 
     Attributes:
         batch: see above.
@@ -61,7 +60,7 @@ class CaseSlot:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count the current task as waiting for the duration of the block."""
+        """Return a context manager that counts the current task as waiting for the duration of its block."""
         task = asyncio.current_task()
         if task not in self._working:
             yield
@@ -73,11 +72,11 @@ class CaseSlot:
             self.resume(task)
 
     def add(self, tasks: Iterable[_Task]) -> None:
-        """Count further tasks, started by one that is counted."""
+        """Count further tasks, which a counted task has started."""
         self._working.update(tasks)
 
     def remove(self, task: _Task | None) -> None:
-        """Stop counting a task that has ended, that waits for a retry, or that waits for the tasks it has added."""
+        """Stop counting a task that has ended, or that waits for a retry or for the tasks that it has added."""
         self._working.discard(task)
         if not self._working and not self.idle:
             self.idle = True
@@ -86,7 +85,7 @@ class CaseSlot:
                 self.batch.on_idle()
 
     def resume(self, task: _Task | None, ended: Iterable[_Task] = ()) -> None:
-        """Count a task again that has waited, and no longer those of its own that have ended."""
+        """Count a task again after it has waited, and stop counting those of its own tasks that have ended."""
         self._working.add(task)
         self._working.difference_update(ended)
         if self.idle:

@@ -1,4 +1,4 @@
-"""Cancel tasks and wait until they have ended."""
+"""Cancellation of tasks that waits until they have ended."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 
 async def cancel_and_wait(tasks: Iterable[asyncio.Future[Any]]) -> None:
-    """Cancel the tasks that still run, and return once every one of them has ended.
+    """Cancel the tasks that are still running, and return when all of them have ended.
 
-    A task that is cancelled may need time to clean up. This function waits for it, also when the caller is cancelled
-    meanwhile: the cancellation is raised after the last task has ended. ``asyncio.TaskGroup`` follows the same rule.
+    A cancelled task may need time to clean up. This function waits for it, even if the caller is cancelled meanwhile:
+    the cancellation is raised after the last task has ended. ``asyncio.TaskGroup`` follows the same rule.
 
     Args:
-        tasks: tasks or futures. Those that have ended are left as they are.
+        tasks: tasks or futures; those that have ended are ignored.
 
     Raises:
         asyncio.CancelledError: the caller was cancelled while it waited.

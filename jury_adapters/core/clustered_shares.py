@@ -1,7 +1,8 @@
-"""Intervals of shares, and of differences between paired shares, whose cases come in groups.
+"""Intervals of shares, and of differences between paired shares, for cases in groups.
 
-Cases of one group (questions about one document, answers to one user) are alike, so they tell less than as many
-independent cases. Both intervals count *effective* cases: the number of independent cases that would tell as much.
+Cases of one group (questions about one document, answers to one user) are correlated, so they carry less information
+than the same number of independent cases. Both intervals are based on the number of *effective* cases: the number of
+independent cases with the same information.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from jury_adapters.core.incomplete_beta import student_quantile
 from jury_adapters.core.statistics import paired_interval, wilson
 
 PairCounts: TypeAlias = tuple[int, int, int, int]
-"""Cases that pass both times, the first time only, the second time only, and never."""
+"""Numbers of cases that pass both times, only the first time, only the second time, and never."""
 
 
 class GroupSum(NamedTuple):
@@ -33,14 +34,14 @@ class GroupSum(NamedTuple):
 
 
 def clustered_wilson(groups: Iterable[tuple[int, int]]) -> tuple[float, float]:
-    """Return the 95 % interval of a share whose cases come in groups.
+    """Return the 95 % interval of a share of cases in groups.
 
-    It is Wilson's interval of :func:`effective_cases`, so it is never narrower than without groups, and the same where
-    each case is a group of its own. With one group it says next to nothing.
+    It is Wilson's interval for :func:`effective_cases`. It is never narrower than the interval without groups, and is
+    equal to it if each case is a group of its own. With a single group it is almost uninformative.
 
     Args:
-        groups: per group the number of hits and the number of cases. Groups without a case do not count; without any
-            case the share may be anything from 0 to 1.
+        groups: the number of hits and the number of cases of each group. Groups without cases are ignored; without any
+            case the interval is 0 to 1.
 
     Raises:
         ConfigurationError: a group has fewer cases than hits, or fewer hits than 0.
@@ -68,13 +69,13 @@ def clustered_wilson(groups: Iterable[tuple[int, int]]) -> tuple[float, float]:
 def clustered_paired_interval(groups: Iterable[PairCounts]) -> tuple[float, float]:
     """Return the 95 % interval of the difference, second minus first, between paired shares of cases in groups.
 
-    It is Newcombe's interval (:func:`~jury_adapters.core.statistics.paired_interval`) of the :func:`effective_cases` of
-    the differences, which are 1, 0 or -1 a case. It is never narrower than without groups, and the same where each case
-    is a group of its own.
+    It is Newcombe's interval (:func:`~jury_adapters.core.statistics.paired_interval`) for the :func:`effective_cases`
+    of the differences, which are 1, 0 or -1 per case. It is never narrower than the interval without groups, and is
+    equal to it if each case is a group of its own.
 
     Args:
-        groups: per group the number of cases that pass both times, the first time only, the second time only, and
-            never. Groups without a case do not count; without any case the difference may be anything from -1 to 1.
+        groups: the numbers of cases of each group that pass both times, only the first time, only the second time, and
+            never. Groups without cases are ignored; without any case the interval is -1 to 1.
 
     Raises:
         ConfigurationError: a number of cases is below 0.
@@ -102,21 +103,22 @@ def clustered_paired_interval(groups: Iterable[PairCounts]) -> tuple[float, floa
 
 
 def effective_cases(groups: Sequence[GroupSum], least: int = 0) -> float:
-    """Return the number of independent cases whose mean is as sure as that of these, from above 0 to all of them.
+    """Return the number of independent cases whose mean has the same precision; it is above 0 and at most ``n``.
 
-    It is ``n / D * (t(n - 1) / t(K - 1))^2``. Here n is the number of cases, t(f) the 0.975 quantile of Student's t
-    distribution with f degrees of freedom, and ``K = n^2 / sum(n_g^2)`` the effective number of groups: their number
-    where all have the same size, and less where a few of them have most cases. D is the design effect, the larger of
+    It is ``n / D * (t(n - 1) / t(K - 1))^2``. Here n is the number of cases, t(f) is the 0.975 quantile of Student's t
+    distribution with f degrees of freedom, and ``K = n^2 / sum(n_g^2)`` is the effective number of groups: the number
+    of groups if all have the same size, and less if a few groups have most of the cases. D is the design effect, the
+    larger of
 
     - the cluster-robust variance of the mean, ``G / (G - 1) * sum((total_g - mean * n_g)^2) / n^2``, over that of
       independent cases, ``s^2 / n``;
-    - ``1 + (m - 1) * rho``, with ``m = sum(n_g^2) / n``, the size of the group of the usual case, and rho the
-      correlation of two cases of a group, over all such pairs. It counts four more cases with the extreme value that
-      is farther from the mean, each with ``m - 1`` others of its group that have it too.
+    - ``1 + (m - 1) * rho``, where ``m = sum(n_g^2) / n`` is the mean group size over cases, and rho is the correlation
+      of two cases of a group, over all such pairs. Rho includes four added cases with the extreme value that is farther
+      from the mean, each with ``m - 1`` others of its group that have this value too.
 
-    Rare values are in few groups, so the first of the two is often far too small, and 0 where no value differs. The
-    four more cases prevent that: they make rho 1 where nothing is known of it. Agresti and Coull (1998) add as many
-    cases to a share for the same reason. D is never below 1.
+    Rare values occur in few groups, so the first of the two is often far too small, and 0 if no value differs. The four
+    added cases prevent that: they make rho 1 if there is no information about it. Agresti and Coull (1998) add the same
+    number of cases to a share for the same reason. D is never below 1.
 
     Sources: L. Kish (1965), *Survey Sampling*, for the design effect; M. S. Ridout, C. G. B. Demétrio and D. Firth
     (1999), *Estimating intraclass correlation for binary data*, Biometrics 55, for the correlation over pairs; Korn and
@@ -125,8 +127,8 @@ def effective_cases(groups: Sequence[GroupSum], least: int = 0) -> float:
     degrees of freedom by effective groups. ``docs/measured.md`` has the coverage of the intervals that use it.
 
     Args:
-        groups: the values of each group, which has a case or more.
-        least: the least value that a case may have; the greatest is 1.
+        groups: the values of each group; every group has at least one case.
+        least: the lowest value that a case may have; the highest is 1.
 
     >>> effective_cases([GroupSum(1, hit, hit) for hit in (1, 1, 0, 1)])
     4.0
@@ -145,12 +147,12 @@ def effective_cases(groups: Sequence[GroupSum], least: int = 0) -> float:
 def sign_flip_test(differences: Iterable[int]) -> float:
     """Return the two-sided p value of the hypothesis that a difference is as likely as its opposite in each group.
 
-    It is the share of all ways to flip the signs of whole groups whose total is at least as far from 0. With one case a
-    group it is the exact McNemar test. Where groups or differences are so many that exact counting is slow, it is the
+    It is the share of all sign flips of whole groups that give a total at least as far from 0. With one case per group
+    it is the exact McNemar test. If there are so many groups or differences that exact counting is slow, it is the
     normal approximation.
 
     Args:
-        differences: per group how many more cases pass the second time than the first.
+        differences: for each group the number of cases that pass the second time, minus those that pass the first time.
 
     Source: R. A. Fisher (1935), *The Design of Experiments*, section 21, with groups for pairs.
 
@@ -163,19 +165,19 @@ def sign_flip_test(differences: Iterable[int]) -> float:
     sizes, total = [abs(difference) for difference in found], abs(sum(found))
     if len(sizes) * min(sum(sizes), 2 ** min(len(sizes), _MANY)) > _SLOW:
         return erfc(total / sqrt(2 * sum(size * size for size in sizes)))
-    # A total of t means that the groups with a positive sign have (sum + t) / 2 in all.
+    # A total of t means that the groups with a positive sign add up to (sum + t) / 2.
     far = sum(chance for positive, chance in _sums(sizes).items() if 2 * positive >= sum(sizes) + total)
     return min(1.0, 2 * far) if total else 1.0
 
 
 _SLOW = 1_000_000  # additions
-_MANY = 64  # groups, which have more sums than could be counted
+_MANY = 64  # groups, which have too many sums to count
 _MORE = 4
 _ROUNDING = 1e-12
 
 
 def _robust_effect(groups: Sequence[GroupSum], n: int) -> float:
-    """Return the cluster-robust variance of the mean over that of independent cases; 0 where neither is known."""
+    """Return the cluster-robust variance of the mean over that of independent cases; 0 if these are unknown."""
     mean = sum(group.total for group in groups) / n
     apart = sum(group.squares for group in groups) / n - mean**2
     if len(groups) < 2 or apart <= _ROUNDING:
@@ -185,13 +187,13 @@ def _robust_effect(groups: Sequence[GroupSum], n: int) -> float:
 
 
 def _correlation(groups: Sequence[GroupSum], n: int, usual: float, least: int) -> float:
-    """Return the correlation of two cases of one group, with four more cases whose group is like them, in 0..1.
+    """Return the correlation of two cases of one group, 0..1, including four added cases with groups of equal values.
 
     Args:
         groups: the values of each group.
         n: number of cases.
-        usual: size of the group of the usual case, above 1.
-        least: the least value that a case may have; the greatest is 1.
+        usual: mean group size over cases, above 1.
+        least: the lowest value that a case may have; the highest is 1.
     """
     if len(groups) < 2:
         return 1.0
@@ -205,7 +207,7 @@ def _correlation(groups: Sequence[GroupSum], n: int, usual: float, least: int) -
 
 
 def _sums(sizes: Sequence[int]) -> dict[int, float]:
-    """Return the probability of each sum of the sizes, each of which counts with probability 1/2."""
+    """Return the probability of each sum of sizes, where each size is included with probability 1/2."""
     sums = {0: 1.0}
     for size in sizes:
         more = {total: chance / 2 for total, chance in sums.items()}

@@ -1,4 +1,4 @@
-"""Judges in a row: all of them, one of them, the same one several times."""
+"""Combinations of judges: ``all_of``, ``any_of``, ``repeated``, and judges with a fixed outcome."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from jury_adapters.core.voting import Voting
 
 
 class _Chain(Judge):
-    """Judges asked one after the other, until one of them decides."""
+    """Judges that are asked one after the other until one of them decides."""
 
     def __init__(self, judges: Sequence[JudgeLike], name: str) -> None:
         members = members_of(judges, name)
@@ -32,7 +32,7 @@ class _Chain(Judge):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the members' judgments in a verdict, in order."""
+        """The names of the members in a verdict, in order."""
         return tuple(seat.name for seat in self.seats)
 
     @property
@@ -68,7 +68,7 @@ class _Chain(Judge):
 
     @abstractmethod
     def _decisive(self, judgments: Sequence[Judgment]) -> Judgment:
-        """Return the judgment that is the outcome."""
+        """Return the judgment that decides the outcome."""
 
     def _verdict(self, case: Case, judgments: list[Judgment]) -> Verdict:
         decisive = self._decisive(judgments)
@@ -94,7 +94,7 @@ class _Chain(Judge):
 
 
 class AllOf(_Chain):
-    """Passes when every judge passes; see :func:`all_of`."""
+    """Jury that passes if every judge passes; see :func:`all_of`."""
 
     async def assess(self, case: Case) -> Verdict:
         judgments = await self._ask(case, lambda judgment: judgment.status is not Status.PASS)
@@ -105,7 +105,7 @@ class AllOf(_Chain):
 
 
 class AnyOf(_Chain):
-    """Passes when one judge passes; see :func:`any_of`."""
+    """Jury that passes if one judge passes; see :func:`any_of`."""
 
     async def assess(self, case: Case) -> Verdict:
         judgments = await self._ask(case, lambda judgment: judgment.status is Status.PASS)
@@ -116,7 +116,9 @@ class AnyOf(_Chain):
 
 
 def all_of(*judges: JudgeLike) -> AllOf:
-    """Passes when every judge passes; stops at the first that does not, whose FAIL, ABSTAIN or ERROR is the outcome.
+    """Return a jury that passes if every judge passes.
+
+    It stops at the first judge that does not pass, and the FAIL, ABSTAIN or ERROR of that judge is the outcome.
 
     Raises:
         ConfigurationError: no judges were given.
@@ -125,9 +127,10 @@ def all_of(*judges: JudgeLike) -> AllOf:
 
 
 def any_of(*judges: JudgeLike) -> AnyOf:
-    """Passes at the first judge that passes. Otherwise an ERROR, then an ABSTAIN passes through.
+    """Return a jury that passes, and stops, at the first judge that passes.
 
-    FAIL needs all to fail: a judge that could not say might have passed.
+    If no judge passes, the outcome is the first ERROR, else the first ABSTAIN, else a label without a PASS/FAIL
+    meaning. It is FAIL only if all judges fail, because a judge that could not say might have passed.
 
     Raises:
         ConfigurationError: no judges were given.
@@ -136,7 +139,7 @@ def any_of(*judges: JudgeLike) -> AnyOf:
 
 
 def repeated(judge: Judge, times: int, *, voting: Voting = "majority") -> Ensemble:
-    """The same judge asked several times, and a vote over its answers (self-consistency).
+    """Return a jury that asks the same judge several times and votes over its answers (self-consistency).
 
     Raises:
         ConfigurationError: ``times`` is not a whole number from 1.
@@ -188,5 +191,5 @@ def _tally(judgments: Sequence[Judgment], *, errors_decided: bool) -> Tally:
     )
 
 
-# The most decisive first: one PASS passes; without one, what could have been a PASS speaks before a FAIL.
+# From the most decisive: one PASS passes; without one, an outcome that could have been a PASS precedes a FAIL.
 _ANY_OF_ORDER = (Status.PASS, Status.ERROR, Status.ABSTAIN, None, Status.FAIL)

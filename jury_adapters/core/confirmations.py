@@ -1,4 +1,4 @@
-"""Confirmations: parts of a tool's output that say, in any order and form, what the call's arguments said."""
+"""Confirmations: parts of a tool's output that repeat the arguments of the call in any order and form."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 GAP: Final = "…"
-"""Mark in place of a repeated text."""
+"""Mark that replaces a repeated text."""
 
 PART: Final = re.compile(r"(?m)(?<=[.!?])(?<!^\d\.)(?<!^\d\d\.)\s+|\s*\n\s*")
-"""Ends of sentences and lines; the number of a list's item does not end one."""
+"""Ends of sentences and lines; the number of a list item does not end one."""
 
 
 DECIDING: Final = frozenset({
     "yes", "no", "not", "never", "none", "true", "false", "correct", "incorrect", "wrong", "invalid",
 })  # fmt: skip
-"""Words that answer a question, so that they are new also before a repeated text."""
+"""Words that answer a question, and so are new information even before a repeated text."""
 
 
 class Token(NamedTuple):
-    """A word or a number of a text, in the form in which it is compared."""
+    """Word or number of a text, in a normalised form for comparison."""
 
     form: str
     start: int
     end: int
     cut: bool
-    """Whether the word is followed by dots, so that it may be the beginning of a longer one."""
+    """Whether dots follow the word, so that it may be the beginning of a longer one."""
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the words and numbers of a text, without tags, marks, case and thousands separators.
+    """Return the words and numbers of a text, without tags, punctuation, case and thousands separators.
 
     >>> [token.form for token in tokens_of("<b>Sold</b> for 70,000 francs, to a scr...")]
     ['sold', 'for', '70000', 'francs', 'to', 'a', 'scr']
@@ -43,14 +43,15 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def without_confirmations(output: str, arguments: Mapping[str, object]) -> str:
-    """Return an output with ``"…"`` in place of the parts that only confirm what the arguments say.
+    """Return an output with ``"…"`` in place of the parts that only confirm the arguments.
 
-    A part is a sentence or a line, such as a row of a table. It confirms where all of its numbers and words occur in
-    the arguments, or are names of arguments, function words, units, or words such as "saved", "note" and "ok". In an
-    output with other parts, it must have such a word, or six words, or a number with two words or the name of its
-    argument. A part that begins with such a word ("Saved note 12: ...") and has something new besides keeps that alone.
+    A part is a sentence or a line, such as a row of a table. It is a confirmation if all of its numbers and words occur
+    in the arguments, or are names of arguments, function words, units, or words such as "saved", "note" and "ok". In an
+    output with other parts, it must also have such a word, or six words, or a number with two words or the name of its
+    argument. If a part begins with such a word ("Saved note 12: ...") and has new content, only the new content is
+    kept.
 
-    Questions and search queries among the arguments state nothing, so that a part in their words is an answer to them.
+    Questions and search queries among the arguments are not statements, so a part in their words is an answer to them.
 
     >>> without_confirmations("Stored. year: 1925; price: 70,000 francs", {"year": 1925, "price": 70000})
     'Stored. …'
@@ -75,7 +76,7 @@ def without_confirmations(output: str, arguments: Mapping[str, object]) -> str:
 
 
 def answers_yes(output: str, arguments: Mapping[str, object]) -> bool:
-    """Whether an output begins with a word that answers a question with yes, and does not say that it kept something.
+    """Whether an output begins with a word for yes, and does not report that something was saved.
 
     >>> answers_yes("Yes, the library is open.", {"text": "the library is open"})
     True
@@ -88,7 +89,7 @@ def answers_yes(output: str, arguments: Mapping[str, object]) -> bool:
 
 
 def is_nothing_new(text: str, arguments: Mapping[str, object]) -> bool:
-    """Whether what is left of an output has only words of confirmations, names of arguments, and list numbers."""
+    """Whether the rest of an output has only words of confirmations, names of arguments, and list numbers."""
     names = set(_names(arguments))
     return all(
         _adds_nothing(token, before, names)
@@ -98,7 +99,7 @@ def is_nothing_new(text: str, arguments: Mapping[str, object]) -> bool:
 
 
 def with_gaps(text: str, gaps: Iterable[tuple[int, int]]) -> str:
-    """Return a text with a mark in place of each span, and one in place of spans that overlap."""
+    """Return a text with a mark in place of each span; overlapping spans get one mark."""
     made: list[str] = []
     done = 0
     for start, end in sorted(gaps):
@@ -128,7 +129,7 @@ class _Said:
         return bool(self._stated)
 
     def kind_of(self, tokens: Sequence[Token], part: str) -> _Kind:
-        """Return whether a part has something new, or an argument and nothing new, or neither."""
+        """Return ``"new"`` for a part with new content, ``"echo"`` for one that only repeats, else ``"nothing"``."""
         if not tokens:
             return "nothing"
         asks = part.rstrip().endswith("?")
@@ -140,7 +141,7 @@ class _Said:
         return "echo" if any(self._is_value(token, asks=asks) for token in tokens) else "nothing"
 
     def stands_alone(self, tokens: Sequence[Token]) -> bool:
-        """Whether an echo is one also beside parts with something new; a page has the words that it was found by."""
+        """Whether a part is an echo even in an output with new parts, since a page has the words of its query."""
         number = any(token.form[-1].isdigit() for token in tokens)
         named = any(token.form in self._names for token in tokens)
         confirms = any(token.form in _CONFIRMING for token in tokens)
@@ -171,12 +172,12 @@ class _Said:
 
 
 def _words_of(part: str) -> list[Token]:
-    """The words and numbers of a part, without the number of a list's item."""
+    """Return the words and numbers of a part, without the number of a list item."""
     return tokens_of(part)[1:] if _ITEM.match(part) else tokens_of(part)
 
 
 def _is_enough(tokens: Sequence[Token]) -> bool:
-    """Whether an output is long enough to be an echo as a whole; a short one may be a choice among the arguments."""
+    """Whether an output is long enough to be an echo as a whole; a short one may be a choice from the arguments."""
     return len(tokens) >= _SOME or any(token.form in _CONFIRMING for token in tokens)
 
 
@@ -214,7 +215,7 @@ def _names(value: object) -> Iterator[str]:
 
 
 def _texts(value: object, *, asks: bool) -> Iterator[tuple[str, bool]]:
-    """Yield every text and number in a value, and whether it is what a search was asked for."""
+    """Yield every text and number in a value, and whether it is a question or a search query."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             words = _NAME.findall(str(name).casefold())

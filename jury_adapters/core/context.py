@@ -1,4 +1,4 @@
-"""State of a run that reaches every judge inside: one context variable carries all of it."""
+"""State of a run that applies to every nested judge, kept in one context variable."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class RunContext(NamedTuple):
-    """Settings and state that a batch, an adapter, a jury or a juror sets for what runs inside.
+    """Settings and state that a batch, an adapter, a jury or a juror sets for the judges that it runs.
 
     Attributes:
-        journal: where critics that have no store of their own keep their judgments.
-        budget: what calls to models are counted against.
-        slot: the place of the case in the window of its batch; None outside a batch.
-        sample: which of several asks of the same judge this is: ``"0"``, and ``"0.1"``, ``"0.2"`` for repeated ones.
-        judging: True while a judge of ours is asking a model, so that what observes an application's runs leaves ours
-            alone.
+        journal: the store of critics that have no store of their own.
+        budget: the budget to which calls to models are charged.
+        slot: the slot of the case in the window of its batch; None outside a batch.
+        sample: number of the sample if the same judge is asked several times: ``"0"``, then ``"0.1"``, ``"0.2"``.
+        judging: True while a judge of this package asks a model, so that collectors of an application's runs ignore the
+            call.
         run: the run of an application that is being judged in the background.
-        traced: True where the calls of LangChain's models are runs in the application's traces.
+        traced: True if calls of LangChain models are runs in the application's traces.
     """
 
     journal: Journal | None = None
@@ -38,14 +38,14 @@ class RunContext(NamedTuple):
 
 
 class Call:
-    """A judge at work on a case, and the context that applies to it.
+    """Running call of a judge for a case, with the context that applies to it.
 
     Attributes:
-        context: settings and state for what the judge does.
+        context: settings and state of the call.
         judge: the judge; None outside all judges.
         case: the case; None outside all judges.
-        caller: the judge that has asked this one; None for the outermost.
-        depth: number of judges at work inside each other, this one included.
+        caller: the call of the judge that asked this one; None outside all judges.
+        depth: number of nested calls, including this one.
     """
 
     __slots__ = ("caller", "case", "context", "depth", "judge")
@@ -59,12 +59,12 @@ class Call:
 
 
 def run_context() -> RunContext:
-    """Return the context of what is running."""
+    """Return the context of the current call."""
     return _CALL.get().context
 
 
 def enter_call(judge: object, case: Case) -> Call:
-    """Note that a judge begins to work on a case, and return its call."""
+    """Record that a judge starts on a case, and return its call."""
     caller = _CALL.get()
     call = Call(caller.context, judge, case, caller, caller.depth + 1)
     _CALL.set(call)
@@ -72,12 +72,12 @@ def enter_call(judge: object, case: Case) -> Call:
 
 
 def leave_call(call: Call) -> None:
-    """Note that the judge has ended its work; without effect where another call is at work, in another context."""
+    """Record that the judge has finished; without effect in another context, in which another call is current."""
     now = _CALL.get()
     if now is call and call.caller is not None:
         _CALL.set(call.caller)
     elif call.caller is not None and now.caller is call.caller and now.judge is call.judge and now.case is call.case:
-        # The context was changed for good inside.
+        # change_context() was called inside; keep its changes.
         _CALL.set(call.caller.changed(now.context._asdict()))
 
 
@@ -101,12 +101,12 @@ class changed_context:  # noqa: N801  used like a function
 
 
 def change_context(**changes: Any) -> None:
-    """Change fields of the context from here on; for a task or a thread that has a context of its own."""
+    """Change fields of the context permanently; for a task or a thread that has its own context."""
     _CALL.set(_CALL.get().changed(changes))
 
 
 def judging() -> changed_context:
-    """Mark what runs inside as a judge's own work; see :attr:`RunContext.judging`."""
+    """Return a context manager that marks its block as the work of a judge; see :attr:`RunContext.judging`."""
     return changed_context(judging=True)
 
 

@@ -1,7 +1,8 @@
-"""Conversations of any framework, read into a question, what was done about it, and an answer.
+"""Reader of conversations of any framework: the question, the steps to the answer, and the answer.
 
-Messages are read by their shape, so no framework is needed: LangChain messages, messages of OpenAI, Anthropic and
-Gemini, items of OpenAI's Responses API, LlamaIndex chat messages, and pairs such as ``("user", "Hello")``.
+Messages are recognised by their shape, so no framework is needed. The reader supports LangChain messages, messages of
+OpenAI, Anthropic and Gemini, items of OpenAI's Responses API, LlamaIndex chat messages, and pairs such as
+``("user", "Hello")``.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ ARGUMENTS: Final = ("args", "arguments", "tool_kwargs", "input", "input_paramete
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation, read.
+    """Question, answer and steps of a conversation.
 
-    :class:`jury_adapters.Transcript` describes the attributes, and makes a case of them.
+    :class:`jury_adapters.Transcript` describes the attributes, and converts them to a case.
 
     >>> Conversation.of([("user", "2 + 2?"), ("assistant", "4")]).answer
     '4'
@@ -50,7 +51,7 @@ class Conversation:
 
     @classmethod
     def of(cls, messages: Iterable[object]) -> Self:
-        """Read messages in order. What cannot be read as a message is left out; nothing raises."""
+        """Return the conversation of messages in order. Values that are not messages are skipped without an error."""
         read = [found for message in plain_messages(messages) if (found := _read(message)) is not None]
         asked = _last_question(read)
         turn = [one for one in read[asked + 1 :] if one.role not in ("system", "user")]
@@ -59,7 +60,7 @@ class Conversation:
         if response is not None:
             answer = _response_text(response.arguments)
             for step in steps:
-                step.echo = step.echo or step.tool == response.tool  # an earlier try too
+                step.echo = step.echo or step.tool == response.tool  # also for earlier attempts
         pending = answer is None and any(step.open for step in steps)
         return cls(
             question=read[asked].text if asked >= 0 else None,
@@ -72,9 +73,9 @@ class Conversation:
         )
 
     def as_messages(self) -> list[dict[str, object]]:
-        """Return every message of the conversation in OpenAI's form, with calls numbered in order in place of ids."""
+        """Return every message of the conversation in OpenAI's format, with consecutive numbers as ids of calls."""
         written: list[dict[str, object]] = []
-        numbers: dict[str | None, list[str]] = {}  # of calls that wait for a result, by id
+        numbers: dict[str | None, list[str]] = {}  # new ids of calls that wait for a result, by original id
         count = 0
         for one in self._messages:
             message: dict[str, object] = {"role": one.role, "content": one.text}
@@ -93,9 +94,9 @@ class Conversation:
 
 
 def role_of(message: object) -> str | None:
-    """Return the role of a message, ``"user"``, ``"assistant"``, ``"system"`` or ``"tool"``; None for anything else.
+    """Return the role of a message: ``"user"``, ``"assistant"``, ``"system"`` or ``"tool"``; None if it has none.
 
-    A message of the user that holds results of tools is a tool's. A text beside them begins no turn.
+    A user message that contains results of tools has the role ``"tool"``.
     """
     found = field_of(message, "role") or field_of(message, "type")
     name = getattr(found, "value", found)  # LlamaIndex has an enumeration
@@ -104,14 +105,14 @@ def role_of(message: object) -> str | None:
 
 
 def text_of_message(message: object) -> str:
-    """Return the text of a message; where the model said nothing but a refusal, the refusal's."""
+    """Return the text of a message, or of the refusal if the model only refused."""
     role = role_of(message)
     text = text_in(_content(message), role)
     return text or (refusal_in(message) if role == "assistant" else "")
 
 
 def is_summary(message: object) -> bool:
-    """Whether a message is the summary that LangChain's ``SummarizationMiddleware`` puts in place of earlier ones."""
+    """Whether a message is the summary with which LangChain's ``SummarizationMiddleware`` replaces earlier ones."""
     return field_of(field_of(message, "additional_kwargs"), "lc_source") == "summarization"
 
 
@@ -122,7 +123,7 @@ class _Call:
     arguments: Mapping[str, object]
 
     def written(self, call_id: str) -> dict[str, object]:
-        """Return the call in OpenAI's form, under another id."""
+        """Return the call in OpenAI's format, with another id."""
         arguments = json.dumps(_kept(self.arguments))
         return {"id": call_id, "type": "function", "function": {"name": self.tool, "arguments": arguments}}
 
@@ -132,15 +133,15 @@ class _Read:
     role: str
     text: str
     calls: tuple[_Call, ...] = ()
-    answers: str | None = None  # the id of the call that a tool's message answers
+    answers: str | None = None  # id of the call to which a tool message belongs
     tool: str | None = None
     failed: bool = False
     echo: bool = False
-    aside: bool = False  # written by the user beside results of tools
+    aside: bool = False  # text of the user in a message with results of tools
 
 
 def _last_question(read: Sequence[_Read]) -> int:
-    """Return the position of the message that begins the last turn; -1 where the user said nothing."""
+    """Return the position of the message that begins the last turn; -1 without a user message."""
     said = [position for position, one in enumerate(read) if one.role == "user"]
     return max((position for position in said if not read[position].aside), default=max(said, default=-1))
 
@@ -152,7 +153,7 @@ def _read(message: object) -> _Read | None:
     role = role_of(message)
     if role is None:
         return None
-    if role == "user" and is_summary(message):  # it looks like the user's words and is not
+    if role == "user" and is_summary(message):  # not written by the user, although it has that role
         role = "system"
     extra = field_of(message, "additional_kwargs")
     answers = field_of(message, "tool_call_id") or field_of(extra, "tool_call_id")
@@ -175,7 +176,7 @@ def _content(message: object) -> object:
 
 
 def _calls(message: object, extra: object) -> tuple[_Call, ...]:
-    """The tool calls of a message, in whichever of its places a framework keeps them, each once."""
+    """Return the tool calls of a message, from the first of the places in which frameworks store them."""
     blocks = field_of(message, "blocks") or field_of(message, "content")
     in_blocks = [
         block
@@ -201,7 +202,10 @@ def _call(item: object) -> _Call | None:
 
 
 def arguments_of(call: object) -> Mapping[str, object]:
-    """Return the arguments of a tool call; what is not a mapping, or its JSON, is under the name ``arguments``."""
+    """Return the arguments of a tool call.
+
+    A value that is neither a mapping nor the JSON of one is returned under the name ``arguments``.
+    """
     given = next((found for name in ARGUMENTS if (found := field_of(call, name)) is not None), None)
     if isinstance(given, str):
         try:
@@ -215,7 +219,7 @@ def arguments_of(call: object) -> Mapping[str, object]:
 
 @dataclass(slots=True)
 class _Draft:
-    """A step that may still get its result."""
+    """Mutable step, which may still receive its result."""
 
     tool: str | None = None
     arguments: Mapping[str, object] = field(default_factory=dict)
@@ -237,7 +241,7 @@ class _Draft:
 
 
 def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
-    """The steps of one turn, and the assistant's last words, which are no step but the answer."""
+    """Return the steps of one turn, and the last text of the assistant, which is the answer."""
     steps: list[_Draft] = []
     calls: dict[str, list[_Draft]] = {}
     said: str | None = None
@@ -259,10 +263,10 @@ def _steps(messages: Sequence[_Read]) -> tuple[list[_Draft], str | None]:
 
 
 def _structured_response(turn: Sequence[_Read], steps: Sequence[_Draft]) -> _Draft | None:
-    """Return the call by which the model gave a structured response: that of the last message, with its result.
+    """Return the call with which the model gave a structured response: a call of the last message, with its result.
 
-    The message of the result may say anything (LangChain's ``tool_message_content``). So what tells the call from that
-    of a tool is its name, which is that of a class or a schema: ``Sale``, or LangChain's ``response_format_1a2b``.
+    The message of the result may have any text (LangChain's ``tool_message_content``). So the call is recognised by its
+    name, which is that of a class or a schema: ``Sale``, or LangChain's ``response_format_1a2b``.
     """
     last = max((place for place, one in enumerate(turn) if one.role == "assistant"), default=-1)
     if last < 0 or any(one.role != "tool" for one in turn[last + 1 :]):
@@ -280,17 +284,17 @@ def _is_response(tool: str, output: str) -> bool:
 
 
 def _response_text(response: Mapping[str, object]) -> str:
-    """The text of a structured response, as of any other mapping: its only text, else JSON."""
+    """Return the text of a structured response, as of any other mapping: its only text, else JSON."""
     kept = _kept(response)
     only = next(iter(kept.values())) if len(kept) == 1 else None
     return only if isinstance(only, str) else json.dumps(kept, ensure_ascii=False)
 
 
 def _answer_call(steps: list[_Draft], calls: Mapping[str, list[_Draft]], message: _Read) -> None:
-    if message.answers is not None:  # some models give parallel calls one id: then the first of them that is open
+    if message.answers is not None:  # some models give parallel calls one id: take the first open call
         named = calls.get(message.answers, [])
         called = next((one for one in named if one.open), named[-1] if named else None)
-    else:  # no id: the first open call, of that tool where the message says which
+    else:  # no id: the first open call, of the tool that the message names, if any
         called = next((one for one in steps if one.open and message.tool in (None, one.tool)), None)
     if called is None:
         called = _Draft(message.tool or "tool")
@@ -313,7 +317,7 @@ def is_verdict(artifact: object) -> bool:
 
 
 def _kept(arguments: Mapping[str, object]) -> Mapping[str, object]:
-    """The arguments; each as text when they are nested too deep to be kept."""
+    """Return the arguments frozen, or each as text if they are nested too deeply."""
     try:
         return freeze_mapping(arguments)
     except ValueError:

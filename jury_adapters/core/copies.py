@@ -1,4 +1,4 @@
-"""Copies of one item among the rows of a batch: one item counts once, with one human label."""
+"""Copies of one item among the rows of a batch; an item counts once and has one human label."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from jury_adapters.core.render import counted, visible
 T = TypeVar("T", bound=Hashable)
 
 Identity: TypeAlias = tuple[str | None, str | None]
-"""The hash of an item's content and its own id. Rows with the same identity are copies of one item."""
+"""Hash of an item's content and its own id. Rows with the same identity are copies of one item."""
 
 
 class ContradictingLabels(InputError):
-    """Copies of one item have different human labels.
+    """Error for copies of one item that have different human labels.
 
     Args:
         item_id: the item's own id, or None.
@@ -33,7 +33,7 @@ class ContradictingLabels(InputError):
         super().__init__(self.told([f"row {position + 1}" for position, _ in labels]))
 
     def told(self, places: Sequence[str]) -> str:
-        """Return the message, with the place of each copy in words, in the order of ``labels``."""
+        """Return the message with descriptions of the place of each copy, in the order of ``labels``."""
         said: dict[str, list[str]] = {}
         for (_, label), place in zip(self.labels, places, strict=True):
             said.setdefault(visible(str(label)), []).append(place)
@@ -43,9 +43,9 @@ class ContradictingLabels(InputError):
 
 
 def identity_of(key: str | None, item_id: str | None) -> Identity | None:
-    """Return the identity of an item; None where neither its content nor an id is known.
+    """Return the identity of an item; None if neither its content nor an id is known.
 
-    Items with the same content under two ids are two items: a question that two users asked counts twice.
+    Equal contents with different ids are different items: a question that two users asked counts twice.
 
     Args:
         key: the hash of the content (:attr:`Case.key`), or None.
@@ -56,7 +56,7 @@ def identity_of(key: str | None, item_id: str | None) -> Identity | None:
 
 
 def positions_by_item(identities: Sequence[Identity | None]) -> list[list[int]]:
-    """Return the positions of the copies of each item, in the order of the first; without identity, each is an item.
+    """Return the positions of the copies of each item, by first position; a row without identity is its own item.
 
     >>> positions_by_item([(None, "a"), None, (None, "a"), None])
     [[0, 2], [1], [3]]
@@ -68,14 +68,14 @@ def positions_by_item(identities: Sequence[Identity | None]) -> list[list[int]]:
 
 
 def one_label(item_id: str | None, labels: Sequence[tuple[int, T | None]]) -> T | None:
-    """Return the label that the copies of an item have; None without any.
+    """Return the common label of the copies of an item; None without any.
 
     Args:
         item_id: the item's own id, for the message.
-        labels: per copy its position in the batch and its label; None for no label.
+        labels: the position of each copy in the batch and its label; None for no label.
 
     Raises:
-        ContradictingLabels: there are two different labels.
+        ContradictingLabels: the copies have different labels.
     """
     known = [(position, label) for position, label in labels if label is not None]
     if len({label for _, label in known}) > 1:

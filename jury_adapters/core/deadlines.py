@@ -1,8 +1,7 @@
-"""Time limits on very many calls, at the price of an entry in a dictionary each.
+"""Time limits for very many calls, each at the cost of one dictionary entry.
 
-``asyncio.timeout`` sets a timer for every call. A limit of minutes hardly ever strikes, but its timers, cancelled and
-not yet swept away, fill the event loop's heap and slow down all others. Here one timer per loop looks after all long
-limits.
+``asyncio.timeout`` sets a timer for every call. A limit of minutes rarely expires, but cancelled timers remain in the
+event loop's heap for a while and slow down all others. Here one timer per loop serves all long limits.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from weakref import WeakKeyDictionary
 
 
 class Deadline:
-    """A time limit on what is awaited inside, like ``asyncio.timeout``: past it, TimeoutError.
+    """Time limit for a ``with`` block, like ``asyncio.timeout``; the block raises TimeoutError when the limit expires.
 
-    A limit of at least ten seconds strikes up to a second late; a shorter one has a timer of its own and is exact.
+    A limit of at least ten seconds expires up to one second late. A shorter limit has its own timer and is exact.
 
     Args:
-        seconds: the limit; None for none.
+        seconds: the limit in seconds; None for no limit.
 
     Attributes:
-        expired: whether it has struck.
+        expired: whether the limit has expired.
 
     >>> async def patient():
     ...     with Deadline(0.01):
@@ -45,7 +44,7 @@ class Deadline:
             return self
         loop = asyncio.get_running_loop()
         task = asyncio.current_task(loop)
-        assert task is not None  # whoever awaits a model is a task
+        assert task is not None  # models are always awaited in a task
         self._task = task
         self._cancelling = task.cancelling()
         if self._seconds < _LONG:
@@ -63,7 +62,7 @@ class Deadline:
         elif self._timer is not None:
             self._timer.cancel()
         if self.expired and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
-            raise TimeoutError from error  # nobody else has cancelled the task
+            raise TimeoutError from error  # only this limit has cancelled the task
 
     def _strike(self) -> None:
         self.expired = True
@@ -71,12 +70,12 @@ class Deadline:
 
 
 _LONG = 10.0
-_STRIDE = 1.0  # seconds between two looks at the clock
+_STRIDE = 1.0  # seconds between two checks
 _WATCHES: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Deadline, float]] = WeakKeyDictionary()
 
 
 def _watch_over(loop: asyncio.AbstractEventLoop) -> dict[Deadline, float]:
-    """The long limits of a loop and when they strike; looked at every second while there are any."""
+    """Return the long limits of a loop with their times of expiry, which are checked every second."""
     watch = _WATCHES.get(loop)
     if watch is None:
         watch = _WATCHES[loop] = {}

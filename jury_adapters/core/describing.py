@@ -1,4 +1,4 @@
-"""The one line that says which judge this is, for a notebook, a debugger and an error message."""
+"""Description of a judge in one line, for notebooks, debuggers and error messages."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ Traits = Mapping[str, "str | Sequence[str]"]
 
 
 class Named(Protocol):
-    """A judge, as far as its name goes."""
+    """Part of the judge interface that holds the name."""
 
     @property
     def name(self) -> str: ...
 
 
-_LISTED = 5  # members that are named before the others are counted
-_LONGEST = 60  # characters of one name
+_LISTED = 5  # members that are listed by name; the others are counted
+_LONGEST = 60  # maximum number of characters of one name
 
 
 def described(judge: Named, traits: Callable[[], Traits]) -> str:
-    """A judge on one line of bounded length: its class, its name where it has one of its own, and its traits.
+    """Return one line of bounded length with the class of a judge, its name if it has its own, and its traits.
 
     Args:
-        judge: which one.
-        traits: gives what else is told of it: a text, or names of which the first few are. What is empty is not told.
+        judge: the judge.
+        traits: returns further values by name: texts, or lists of which the first entries are shown. Empty values are
+            left out.
 
     >>> from jury_adapters import NotEmpty
     >>> described(NotEmpty().named("empty?"), lambda: {"members": list("abcdefg")})
@@ -37,25 +38,25 @@ def described(judge: Named, traits: Callable[[], Traits]) -> str:
     told = [] if judge.name in ("", kind) else [quoted(judge.name)]
     try:
         told += [f"{name}={_listed(value)}" for name, value in traits().items() if value]
-    except Exception:  # it is looked at while it is being made
+    except Exception:  # the judge may not be initialised yet
         told.append("...")
     return f"{kind}({', '.join(told)})"
 
 
 def names_of(judges: Sequence[Named]) -> list[str]:
-    """What judges are called inside a jury."""
+    """Return the names of judges inside a jury."""
     return [judge.name or f"Judge#{position}" for position, judge in enumerate(judges, start=1)]
 
 
 def model_of(judge: object) -> str:
-    """The name of the model that a judge asks; empty where it has none that says its name."""
+    """Return the name of the model that a judge asks; empty if it has no model with a name."""
     model = getattr(judge, "model", None)
     name = model if isinstance(model, str) else getattr(model, "name", None)
     return name if isinstance(name, str) else ""
 
 
 def quoted(text: object) -> str:
-    """The text in quotes, on one line whatever is in it; a key is blotted out before the text is cut."""
+    """Return a text in quotes on one line; API keys are redacted before the text is cut."""
     plain = without_keys(shown(text))
     return repr(plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…")
 

@@ -1,4 +1,4 @@
-"""Entries of the sections of a docstring, which explain arguments and attributes."""
+"""Parser of the sections of docstrings that describe arguments and attributes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ def entries_of(docstring: str | None, section: str) -> dict[str, str]:
     r"""Return the entries of a section as plain text; none if the docstring has no such section.
 
     Args:
-        docstring: in Google's style.
-        section: its heading, such as ``"Args"`` or ``"Attributes"``.
+        docstring: a docstring in Google style.
+        section: the heading of the section, such as ``"Args"`` or ``"Attributes"``.
 
     >>> entries_of("Do it.\n\n    Args:\n        how: in\n            a way.\n    ", "Args")
     {'how': 'in a way.'}
@@ -22,7 +22,7 @@ def entries_of(docstring: str | None, section: str) -> dict[str, str]:
 
 
 def plain_text(text: str) -> str:
-    """Return a docstring's text on one line, without its marks.
+    """Return the text of a docstring on one line, without markup.
 
     >>> plain_text("see :func:`parse_share`, or ``None``")
     'see parse_share, or None'

@@ -1,4 +1,4 @@
-"""Echoes: outputs of tools, or parts of them, that only repeat what the model wrote in its call."""
+"""Echoes: outputs of tools, or parts of them, that only repeat the arguments of the call."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from jury_adapters.core.loose_values import json_text
 
 
 def echoes(tool: str) -> bool:
-    """Whether a tool is known by its name to repeat what the model wrote.
+    """Whether the name of a tool shows that it repeats text of the model.
 
-    Such a name is a known one, that of a handoff, or one made of a word for the model's own notes (todo, plan, note,
-    thought, scratchpad, memory) and words for writing.
+    Such a name is a known one, that of a handoff, or a combination of a word for the model's own notes (todo, plan,
+    note, thought, scratchpad, memory) with words for writing.
 
     >>> echoes("write_todos"), echoes("savePlan"), echoes("transfer_to_billing"), echoes("plan_flight")
     (True, True, True, False)
@@ -38,16 +38,17 @@ def echoes(tool: str) -> bool:
 
 
 def without_arguments(step: Step) -> str | None:
-    """Return the output of a step without the arguments of its call that it repeats; None if it has nothing else.
+    """Return the output of a step without the repeated arguments of its call; None if it has nothing else.
 
-    An output has nothing else where it equals an argument, is a part of one (of three words or 20 characters), is a
-    text in quotes within one, or is an argument after at most three words (``"Recorded: ..."``). In other outputs each
-    repeated argument, or sentence or line of one, becomes ``"…"``: anywhere, if it has six words or 40 characters, also
-    with tags inside or broken off by dots; with three words or 20 characters, where quotes set it off, or a colon or
-    bullet and the end of the line. Anything shorter stays, since a page has the words that were searched for, except
-    in parts that confirm the arguments in another order or form; see
-    :func:`jury_adapters.core.confirmations.without_confirmations`. An output that begins with "yes", "true" or
-    "correct" answers a question and is left as it is.
+    An output has nothing else if it equals an argument, is a part of one (of three words or 20 characters), is a quoted
+    text within one, or is an argument after at most three words (``"Recorded: ..."``).
+
+    In other outputs each repeated argument, or sentence or line of one, becomes ``"…"``. A repetition of six words or
+    40 characters is replaced anywhere, also with tags inside or truncated with dots. A repetition of three words or 20
+    characters is replaced if it is in quotes, or between a colon or bullet and the end of the line. Shorter repetitions
+    are kept, because a retrieved page contains the words of the query, except in parts that confirm the arguments in
+    another order or form; see :func:`jury_adapters.core.confirmations.without_confirmations`. An output that begins
+    with "yes", "true" or "correct" answers a question and is returned unchanged.
 
     >>> noted = Step(tool="log", arguments={"text": "It opened in 1987."}, output="Recorded: It opened in 1987.")
     >>> without_arguments(noted) is None
@@ -73,14 +74,14 @@ def without_arguments(step: Step) -> str | None:
 
 
 def _introduces(left: str) -> bool:
-    """Whether what is left of an output is a few words before its last gap, without a number or an answer."""
+    """Whether the rest of an output is only a few words before its last gap, without a number or an answer."""
     words = _WORD.findall(left)
     told = any(word.casefold() in DECIDING or word[-1].isdigit() for word in words)
     return len(words) <= _FEW_WORDS and not told and not _WORD.search(left.rpartition(GAP)[2])
 
 
 def _names_notes(name: str) -> bool:
-    """Whether a name says that the model writes down something of its own."""
+    """Whether the name of a tool says that the model writes notes of its own."""
     words = [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)]
     if len(words) > 1 and words[-1] in ("list", "lists", "item", "items") and words[-2] in _LISTED:
         words.pop()
@@ -107,7 +108,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _pieces(texts: Iterable[str], arguments: Mapping[str, object]) -> Iterator[str]:
-    """Yield what an output may repeat: nested arguments as a whole, texts, then their lines and sentences."""
+    """Yield the pieces that an output may repeat: whole nested arguments, texts, and their lines and sentences."""
     for value in arguments.values():
         if isinstance(value, list | tuple | Mapping):
             text = json_text(value)
@@ -125,14 +126,14 @@ def _equals(output: str, values: Iterable[object]) -> bool:
 
 
 def _is_part(text: str, texts: Iterable[str], least: tuple[int, int]) -> bool:
-    """Whether a text is a part of one of the plain texts: of at least that size, or in quotes."""
+    """Whether a text is a part of one of the plain texts, and has at least this size or is in quotes there."""
     said = _plain(text)
     shown = (said,) if _has_size(said, least) else (f"'{said}'", f'"{said}"')
     return bool(said) and any(one in given for given in texts for one in shown)
 
 
 def _acknowledges(output: str, given: Iterable[str]) -> bool:
-    """Whether an output is an argument after a few words; a short argument must be set off from them."""
+    """Whether an output is a few words followed by an argument; a short argument must be set off from the words."""
     said = _plain(output).rstrip(_CLOSING)
     for text in given:
         end = _plain(text).rstrip(_CLOSING)
@@ -150,7 +151,7 @@ def _acknowledges(output: str, given: Iterable[str]) -> bool:
 
 
 def _cut(output: str, pieces: Iterable[str]) -> str:
-    """The output without the pieces of arguments that it repeats."""
+    """Return the output without the pieces of arguments that it repeats."""
     long_ones = [(piece, found) for piece in pieces if _has_size(_plain(piece), _SHORT) and (found := tokens_of(piece))]
     if not long_ones:
         return output
@@ -173,7 +174,7 @@ def _forms(tokens: Sequence[Token]) -> tuple[str, ...]:
 
 
 def _repeated(output: str, found: Sequence[Token], place: int, piece: str, wanted: Sequence[Token]) -> tuple[int, int]:
-    """Return the span in which an output repeats a piece, whole or broken off by dots; (0, 0) if it does not."""
+    """Return the span in which an output repeats a piece, whole or truncated with dots; (0, 0) if it does not."""
     same, most = 0, min(len(wanted), len(found) - place)
     while same < most and found[place + same].form == wanted[same].form:
         same += 1
@@ -192,7 +193,7 @@ def _repeated(output: str, found: Sequence[Token], place: int, piece: str, wante
 
 
 def _is_set_off(output: str, start: int, end: int) -> bool:
-    """Whether quotes stand around a span, or a colon or bullet before it and the end of the line behind it."""
+    """Whether a span is in quotes, or between a colon or bullet and the end of the line."""
     before = output[:start].rstrip(" \t")
     return before.endswith(_OPENING) and _ENDS.match(output[end:]) is not None
 
@@ -221,14 +222,14 @@ _ECHOING: Final = frozenset({
     "writetodos", "readtodos", "updatetodos", "todowrite", "todoread", "writetodo", "updatetodo",
     "thinktool", "sequentialthinking", "makeplan", "createplan", "writeplan", "updateplan", "exitplanmode",
     "handoff", "forwardmessage", "finalanswer", "jury",
-    "exception", "invalidtool",  # LangChain's AgentExecutor, on a reply that it cannot read
+    "exception", "invalidtool",  # LangChain's AgentExecutor, for a reply that it cannot parse
 })  # fmt: skip
 _NOTES: Final = frozenset({
     "todo", "todos", "think", "thinking", "thought", "thoughts", "plan", "planning", "note", "scratchpad", "reflect",
     "reflection", "memorize", "memorise",
 })  # fmt: skip
 _WRITTEN: Final = frozenset({"plans", "notes", "notepad", "memory", "memories", "idea", "ideas"})
-"""Words for notes that the model writes, or that people have written, so that a name must also say that it writes."""
+"""Words for notes of the model or of users, so that a name must also have a word for writing."""
 _LISTED: Final = _NOTES | _WRITTEN
 _WRITING: Final = frozenset({
     "write", "create", "update", "add", "append", "save", "store", "set", "put", "make", "manage", "submit", "record",

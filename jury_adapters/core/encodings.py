@@ -1,4 +1,4 @@
-"""Encodings of files: text in UTF-8, and UTF-16 with its byte order mark as UTF-8."""
+"""Encodings of files: conversion of UTF-16 with a byte order mark to UTF-8."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Any, BinaryIO, Final, cast
 
 
 def buffered(raw: BinaryIO) -> io.BufferedReader:
-    """A stored file that can be looked into before it is read."""
+    """Return a buffered reader of a binary file, which can be peeked into before it is read."""
     return io.BufferedReader(cast(io.RawIOBase, raw))
 
 
 def as_utf_8(raw: io.BufferedReader) -> io.BufferedReader:
-    """Return the same text in UTF-8; UTF-16 is Excel's "Unicode text"."""
+    """Return a reader of the same text in UTF-8, for UTF-8 and for UTF-16 (Excel's "Unicode text")."""
     return io.BufferedReader(_Utf16AsUtf8(raw)) if raw.peek(2).startswith(_UTF_16) else raw
 
 
 class _Utf16AsUtf8(io.RawIOBase):
-    """UTF-16 as UTF-8, piece by piece. What is broken in the one is broken in the other, so that its row is refused."""
+    """Reader that converts UTF-16 to UTF-8 piece by piece.
+
+    Invalid UTF-16 becomes invalid UTF-8, so that its row is refused.
+    """
 
     def __init__(self, raw: io.BufferedReader) -> None:
         self._raw = raw

@@ -1,4 +1,4 @@
-"""Peers that vote."""
+"""Ensemble, a jury whose jurors vote."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WeightsLike = Sequence[float] | Mapping[str, float] | Mapping[int, float]
 
 
 class EnsembleOptions(VotingOptions, total=False):
-    """The keyword options of :class:`Ensemble`."""
+    """Keyword options of :class:`Ensemble`."""
 
     voting: Voting | None
     weights: WeightsLike | None
@@ -47,35 +47,35 @@ class EnsembleOptions(VotingOptions, total=False):
 
 
 class Ensemble(Jury):
-    """A jury of peers: every juror judges the case, and a voting strategy turns the judgments into one verdict.
+    """Jury in which every juror judges the case, and a voting strategy combines the judgments into one verdict.
 
-    The jurors answer one question. Critics with rubrics of different names draw a warning, also inside other juries;
+    All jurors answer the same question. Critics with rubrics of different names cause a warning, also in nested juries;
     for several questions see :class:`Scorecard`.
 
     Args:
-        judges: judges, juries or functions; at least one. Equal names get ``-2``, ``-3``. A mapping gives each juror a
-            name: ``{"build": judge, "tests": judge}``.
-        voting: a voting rule by name, such as ``"majority"``, ``"quorum"`` or ``"bayes"``; a ready strategy; or a
-            function of the judgments. :data:`jury_adapters.core.voting.STRATEGIES` has every name. By default
-            ``"majority"``, and ``"weighted"`` where there are weights.
-        weights: per juror, by position or by name; those not named weigh 1.
-        required: jurors, by name or position, without whose vote the verdict is ABSTAIN, also where the others agree.
-            One that breaks makes it FAIL where errors count as FAIL, as they do by default in a vote on statuses or
-            scores.
-        schedule: ``"parallel"`` asks all at once and keeps full diagnostics; ``"sequential"`` one by one;
-            ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while it is
-            open. A frugal verdict has the status and label of the full vote; score, confidence and agreement speak of
-            the jurors asked. With ``on="auto"`` a vote on statuses is open as long as a juror still out may give a
-            label without a PASS/FAIL meaning. Functions may (see ``Judge.opinion_statuses``), so a jury of functions
-            asks everyone unless ``on="status"`` or ``on="label"`` is given. A jury inside a rule that reads its score
-            or confidence asks everyone.
-        timeout: seconds each juror may take; then it counts as ERROR ``timeout``.
+        judges: judges, juries or functions; at least one. Duplicate names get the suffix ``-2``, ``-3``. A mapping
+            gives each juror a name: ``{"build": judge, "tests": judge}``.
+        voting: the name of a voting rule, such as ``"majority"``, ``"quorum"`` or ``"bayes"``; a strategy object; or a
+            function of the judgments. :data:`jury_adapters.core.voting.STRATEGIES` has every name. The default is
+            ``"majority"``, or ``"weighted"`` if weights are given.
+        weights: the weights of the jurors, by position or by name; a juror that is not named has the weight 1.
+        required: names or positions of jurors that must vote. If one of them does not vote, the verdict is ABSTAIN,
+            even if the others agree. If one of them breaks and errors count as FAIL, as they do by default in a vote on
+            statuses or scores, the verdict is FAIL.
+        schedule: ``"parallel"`` asks all jurors at once and keeps full diagnostics. ``"sequential"`` asks one after the
+            other. ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while
+            the vote is open. A frugal verdict has the status and label of the full vote; score, confidence and
+            agreement describe the jurors that were asked. With ``on="auto"`` a vote on statuses stays open as long as a
+            juror without a vote may give a label without a PASS/FAIL meaning. Functions may (see
+            ``Judge.opinion_statuses``), so a jury of functions asks every juror unless ``on="status"`` or
+            ``on="label"`` is given. A jury inside a rule that reads its score or confidence asks every juror.
+        timeout: time limit per juror in seconds, after which its judgment is ERROR ``timeout``.
         name: the jury's own name.
-        band_on: what the confidence band is made of: agreeing ``"pairs"``, or the modal ``"share"``.
+        band_on: the basis of the confidence band: agreeing ``"pairs"`` or the modal ``"share"``.
         **voting_kwargs: options of the rule, such as ``threshold=0.7`` or ``errors="ignore"``.
 
     Raises:
-        ConfigurationError: no judges, an unknown strategy or option, unusable weights.
+        ConfigurationError: there are no judges, a strategy or an option is unknown, or the weights are unusable.
 
     >>> from jury_adapters import Ensemble
     >>> Ensemble([lambda case: True, lambda case: True, lambda case: False]).judge("2 + 2?").status
@@ -126,7 +126,7 @@ class Ensemble(Jury):
 
     @classmethod
     def of(cls, *judges: JudgeLike, **options: Unpack[EnsembleOptions]) -> Self:
-        """An ensemble of these judges: ``Ensemble.of(first, second, third, voting="median")``."""
+        """Return an ensemble of these judges: ``Ensemble.of(first, second, third, voting="median")``."""
         return cls(judges, **options)
 
     @property
@@ -141,7 +141,7 @@ class Ensemble(Jury):
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The names of the jurors without whose vote the verdict does not pass."""
+        """The names of the jurors that must vote."""
         return tuple(self.names[position] for position in self._required)
 
     @property
@@ -174,12 +174,13 @@ class Ensemble(Jury):
         return self._verdict(await ask(self.seats, case), self.weights, case.generator)
 
     def aggregate(self, judgments: Iterable[Judgment], *, generator: str | None = None) -> Verdict:
-        """Vote over judgments obtained elsewhere, as if these jurors had given them just now.
+        """Vote over existing judgments, as if the jurors had just given them.
 
-        A required juror is found by its name.
+        Required jurors are found by name.
 
         Args:
-            judgments: in juror order; they may be more or fewer than the jury's own jurors unless it has weights.
+            judgments: judgments in juror order; unless the jury has weights, their number may differ from the number of
+                jurors.
             generator: the model that wrote the answer, for ``same_family``.
 
         Raises:
@@ -194,7 +195,7 @@ class Ensemble(Jury):
         return self._built(result, tuple(named), self.weights, generator)
 
     def stopping_at(self, rule: StopRule) -> Ensemble:
-        """Return the same jury for a tier: when it is frugal it stops where this rule is settled."""
+        """Return the jury for use in a tier: if it is frugal, it stops as soon as this rule is settled."""
         return self._with(_stop_rule=rule) if self.schedule == "frugal" else self
 
     def asking_everyone(self) -> Ensemble:
@@ -205,7 +206,7 @@ class Ensemble(Jury):
     ) -> Verdict:
         try:
             result = self._with_required(self.strategy.tally(judgments, weights), judgments, self._required)
-        except Exception as error:  # a user's voting function; the judgments must not be lost with it
+        except Exception as error:  # a user's voting function failed; keep the judgments
             failure = self.failure(error)
             tally = Tally(errors=sum(j.status is Status.ERROR for j in judgments), ballots=(None,) * len(judgments))
             result = VoteResult(Status.ERROR, tally, reasoning=f"the vote broke: {failure.error}", error=failure.error)
@@ -220,7 +221,7 @@ class Ensemble(Jury):
         missing = votes.count(None)
         if not missing:
             return self._verdict([vote for vote in votes if vote is not None], self.weights, generator)
-        # A juror that was not asked counts like one that abstains; that is one of the extremes the rule has tested.
+        # A juror that was not asked counts as an abstention, which is one of the extreme votes that the rule tested.
         full = self._verdict([_NOT_ASKED if vote is None else vote for vote in votes], self.weights, generator)
         asked = [position for position, vote in enumerate(votes) if vote is not None]
         unasked = [seat for seat, vote in zip(self.seats, votes, strict=True) if vote is None]
@@ -246,7 +247,7 @@ class Ensemble(Jury):
         generator: str | None,
     ) -> Verdict:
         reasoning, error = _reasons(result, judgments) or result.reasoning, result.error
-        if result.status is Status.ABSTAIN:  # a rule of the user's may give no reason
+        if result.status is Status.ABSTAIN:  # a user's own rule may give no reason
             reasoning = stated(reasoning, _NO_REASON)
         elif result.status is Status.ERROR:
             error = stated(error, _NO_REASON)
@@ -269,9 +270,9 @@ class Ensemble(Jury):
 
 
 def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
-    """A jury of juries: each keeps its own vote, and their verdicts are voted on (majority by default).
+    """Return a jury of juries that votes over their verdicts, by majority by default.
 
-    An ERROR of a member propagates unless ``errors=`` says otherwise: a whole jury that broke is no dissent.
+    An ERROR of a member propagates unless ``errors=`` is given, because the failure of a whole jury is not dissent.
     """
     if options.get("errors") is None and not isinstance(options.get("voting"), VotingStrategy):
         options["errors"] = "propagate"
@@ -279,14 +280,14 @@ def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
 
 
 def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> None:
-    """Warn when members of one vote have critics with rubrics of different names, also inside other juries.
+    """Warn if members of one vote have critics with rubrics of different names, also in nested juries.
 
     Args:
         members: the jurors of one jury.
-        stacklevel: the line that the warning names, as in :func:`warnings.warn` called by the caller.
+        stacklevel: the stack level of the warning, counted from the caller as in :func:`warnings.warn`.
     """
     by_member = [_rubrics(member) for member in members]
-    names = {text: name for rubrics in by_member for text, name in rubrics.items()}  # one text is one question
+    names = {text: name for rubrics in by_member for text, name in rubrics.items()}  # equal texts ask one question
     questions = {frozenset(names[text] for text in rubrics) for rubrics in by_member if rubrics}
     if len(questions) > 1:
         told = ", ".join(dict.fromkeys(names.values()))
@@ -299,7 +300,7 @@ def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> No
 
 
 def _rubrics(judge: Judge) -> dict[str, str]:
-    """Return the rubrics of the critics in a judge: the name of each by its text."""
+    """Return the names of the rubrics of the critics in a judge, by the text of the rubric."""
     judge = seated(judge)
     if isinstance(judge, Jury):
         return {text: name for member in judge.members for text, name in _rubrics(member).items()}
@@ -315,7 +316,7 @@ def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) 
 
 
 def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:
-    """Return why the jurors said FAIL, each reason once, if all who voted did; empty otherwise."""
+    """Return the distinct reasons of the jurors if all votes are FAIL; else an empty text."""
     if result.status is not Status.FAIL or result.tally.on != "status" or not result.tally.unanimous:
         return ""
     reasons = dict.fromkeys(j.reasoning for j in judgments if j.status is Status.FAIL and j.reasoning)

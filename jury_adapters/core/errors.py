@@ -1,15 +1,15 @@
-"""The exceptions of this package, one tree.
+"""Exception tree of this package.
 
 ::
 
     JuryError
-    ├── ConfigurationError      something was built wrongly; also a ValueError
-    │   └── InputError          a file or row of input cannot be read
-    ├── ModelError              a call to a language model failed
-    └── GateFailed              a verdict does not meet what `require` asked; also an AssertionError
+    ├── ConfigurationError      wrong construction or wrong arguments; also a ValueError
+    │   └── InputError          a file or row of input that cannot be read
+    ├── ModelError              a failed call to a language model
+    └── GateFailed              a verdict that misses a condition of `require`; also an AssertionError
 
-A judge never raises for a case: whatever goes wrong while judging becomes a judgment with status ERROR.
-These exceptions are for wrong construction and for gates, and each message says what to do.
+A failure while a case is judged does not raise an exception: it becomes a judgment with status ERROR. These exceptions
+are for wrong construction and for gates, and each message says what to do.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from typing import Literal
 
 
 class JuryError(Exception):
-    """Base of every exception this package raises on purpose."""
+    """Base of all exceptions that this package raises on purpose."""
 
 
 class ConfigurationError(JuryError, ValueError):
-    """Something was built wrongly; the message says how to build it."""
+    """Error for wrong construction or wrong arguments; the message says how to correct them."""
 
 
 class InputError(ConfigurationError):
-    """A file, or a row of one, cannot be read as cases, votes or results."""
+    """Error for a file, or a row of one, that cannot be read as cases, votes or results."""
 
 
 ModelErrorKind = Literal[
@@ -39,20 +39,21 @@ _TRANSIENT = frozenset({"rate_limited", "server", "timeout", "connection", "brok
 
 
 class ModelError(JuryError):
-    """Failed call to a language model. It never carries a key.
+    """Error for a failed call to a language model. It never contains an API key.
 
     Attributes:
         message: the message, without the status and the id of the request that ``str()`` adds.
         kind: ``"rate_limited"`` (429), ``"server"`` (5xx, 409), ``"timeout"``, ``"connection"``, ``"broken_body"``
-            (a 200 whose body is cut off, or of another content type), ``"authentication"`` (401, or a 403 that objects
-            to the key), ``"quota_exhausted"`` (402, or another status that says that the account has no credit left),
-            ``"refused_request"`` (another 3xx or 4xx), ``"malformed"`` (a complete answer that does not follow the
-            vendor's protocol), ``"circuit_open"`` (not sent, because the model counts as down; see :class:`Limits`).
+            (a 200 with a truncated body, or with another content type), ``"authentication"`` (401, or a 403 that
+            rejects the key), ``"quota_exhausted"`` (402, or another status that says that the account has no credit
+            left), ``"refused_request"`` (another 3xx or 4xx), ``"malformed"`` (a complete response that does not follow
+            the vendor's protocol), ``"circuit_open"`` (not sent, because the model counts as down; see
+            :class:`Limits`).
         status: the HTTP status, or None.
         request_id: the vendor's id of the request, or None.
-        retry_after: seconds the vendor asks to wait, or until an open circuit lets a call through; or None.
-        parameter: the request parameter the vendor objects to, or None.
-        sent: False when no request was made: the circuit is open, or the batch has given up the model.
+        retry_after: time in seconds for which the vendor asks to wait, or until an open circuit allows a call; or None.
+        parameter: the request parameter that the vendor rejects, or None.
+        sent: False if no request was made, because the circuit is open or the batch has given up the model.
     """
 
     def __init__(
@@ -80,15 +81,15 @@ class ModelError(JuryError):
 
     @property
     def transient(self) -> bool:
-        """Whether trying the same call again at once may help."""
+        """Whether an immediate retry of the same call may succeed."""
         return self.kind in _TRANSIENT
 
 
 class GateFailed(JuryError, AssertionError):
-    """A verdict misses a condition of :meth:`Verdict.require`.
+    """Error for a verdict that misses a condition of :meth:`Verdict.require`.
 
     Attributes:
-        unmet: one sentence per condition that was not met.
+        unmet: one sentence for each condition that is not met.
     """
 
     def __init__(self, unmet: Iterable[str]) -> None:
@@ -100,7 +101,7 @@ class GateFailed(JuryError, AssertionError):
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> str:
-    """Say that ``name`` is not known, what is, and which one was probably meant."""
+    """Return the message for an unknown name, with the known names and the closest one."""
     names = sorted(known)
     close = get_close_matches(str(name).lower(), names, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""

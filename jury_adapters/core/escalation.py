@@ -1,7 +1,7 @@
-"""Policies that say when a cascade stops at a tier: their names, and one class per policy with its rule.
+"""Policies that decide whether a cascade stops at a tier: their names, and one class with the rule of each.
 
-A new policy is a value of :class:`Policy`, its name in :data:`PolicyName` for type checkers, and a class with that
-``kind`` below. Jury files with their schema, messages and the table of the documentation are derived from them.
+To add a policy, add a value to :class:`Policy`, its name to :data:`PolicyName` for type checkers, and a class with that
+``kind``. The schema of jury files, the messages and the table in the documentation are derived from them.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ PolicyLike: TypeAlias = PolicyName | Policy | TierPolicy
 
 
 def escalate_below(confidence: float) -> TierPolicy:
-    """Return the policy that accepts a tier's verdict from this confidence on, 0..1, and escalates below it."""
+    """Return the policy that accepts a tier's verdict with at least this confidence, 0..1, and else escalates."""
     return TierPolicy(Policy.ESCALATE_BELOW, unit_interval(confidence, "escalate_below"))
 
 
 def policy_of(policy: PolicyLike | str) -> TierPolicy:
-    """Return the policy of this name, in any case and with or without a final ``_tier``, or a policy as it is.
+    """Return the policy with this name, in any case and with or without the suffix ``_tier``, or a policy unchanged.
 
     Raises:
-        ConfigurationError: an unknown policy, or one without the threshold that it needs.
+        ConfigurationError: the policy is unknown, or lacks the threshold that it needs.
 
     >>> policy_of("FINAL_TIER").kind
     <Policy.FINAL: 'final'>
@@ -93,10 +93,10 @@ def policy_of(policy: PolicyLike | str) -> TierPolicy:
 
 
 def check_policy_text(text: object) -> None:
-    """Check that a text is what ``str(policy)`` returns; results, which may come from a file, hold it.
+    """Check that a text is the ``str`` of a policy, because results may come from a file.
 
     Raises:
-        ConfigurationError: it is not the text of a policy.
+        ConfigurationError: the text is not that of a policy.
 
     >>> check_policy_text("escalate_below(0.8)")
     """
@@ -105,7 +105,7 @@ def check_policy_text(text: object) -> None:
 
 
 def is_guard_policy(text: str) -> bool:
-    """True if ``str(policy)`` returns this for a guard's policy: the tier decides by rule, and not by a vote.
+    """Whether a text is the ``str`` of a guard's policy, with which a tier decides by rule and not by a vote.
 
     >>> is_guard_policy("reject_on_any_fail"), is_guard_policy("escalate_below(0.8)")
     (True, False)
@@ -119,7 +119,7 @@ class TierOutcome(NamedTuple):
     Attributes:
         tier: the name of the tier.
         judgment: the judgment of the tier's judge.
-        individuals: the judgments of its jury; the judgment itself where the judge is not a jury, and none if it broke.
+        individuals: the judgments of its jury; the judgment itself if the judge is not a jury, and none if it broke.
         reject_errors: whether a broken guard rejects.
     """
 
@@ -135,12 +135,12 @@ class TierRule(ABC):
     Attributes:
         kind: the policy.
         is_guard: whether the tier decides by rule, and not by a vote.
-        takes_on_error: whether ``on_error=`` of the tier has a meaning.
+        takes_on_error: whether the policy uses ``on_error=`` of the tier.
         takes_threshold: whether the policy has a threshold.
-        accepted_as: the status of what the tier accepts; None for the status of its own verdict.
-        stops_when: the condition, for the table of the documentation.
-        verdict_is: the verdict where the cascade stops, for the table.
-        otherwise: what happens where the cascade does not stop, for the table.
+        accepted_as: the status of an accepted case; None for the status of the tier's own verdict.
+        stops_when: the condition, for the table in the documentation.
+        verdict_is: the verdict if the cascade stops, for the table.
+        otherwise: the effect if the cascade does not stop, for the table.
         threshold: the threshold of the policy; 0.0 if it has none.
     """
 
@@ -158,36 +158,36 @@ class TierRule(ABC):
 
     @abstractmethod
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
-        """Return the decision at which the cascade stops here, or None if it goes on, and why."""
+        """Return the decision (None if the cascade continues) and the reason for it."""
 
     def is_broken(self, outcome: TierOutcome) -> bool:
-        """Whether the tier could not do its work."""
+        """Whether the tier broke, that is, could not do its work."""
         return outcome.judgment.status is Status.ERROR
 
     def errors_decided(self, individuals: Sequence[Judgment]) -> bool | None:
-        """Whether errors decided where the cascade stopped; None if the tally of the tier's vote says it."""
+        """Whether errors decided the outcome; None to use ``errors_decided`` of the tier's tally."""
         return None
 
 
 class EarlyStop(TierRule):
-    """Rule of a tier that is settled by some of the votes, whatever the vote of its jury would be."""
+    """Base of the rules that some of the votes can settle, whatever the vote of the jury would be."""
 
     def settled(self, votes: Sequence[Judgment | None]) -> bool:
-        """Whether the votes that are still out cannot change the decision of the tier."""
+        """Whether the missing votes can no longer change the decision of the tier."""
         cast = [vote for vote in votes if vote is not None]
         return len(cast) == len(votes) or self.is_settled_by(cast)
 
     @abstractmethod
     def is_settled_by(self, cast: Sequence[Judgment]) -> bool:
-        """Whether these votes settle it before all are cast."""
+        """Whether these votes settle the decision before all votes are cast."""
 
     def fewest(self, votes: Sequence[Judgment | None], order: Sequence[int]) -> int:
-        """Return the smallest number of the jurors in ``order`` whose votes could settle it."""
+        """Return the smallest number of jurors in ``order`` whose votes could settle the decision."""
         return 1
 
 
 class RejectOnAnyFail(EarlyStop):
-    """Stop when any individual is FAIL; the verdict is FAIL, whatever the tier voted."""
+    """Stop if any individual is FAIL; the verdict is FAIL, whatever the tier voted."""
 
     kind = Policy.REJECT_ON_ANY_FAIL
     is_guard = True
@@ -214,7 +214,7 @@ class RejectOnAnyFail(EarlyStop):
 
 
 class AcceptOnAllPass(EarlyStop):
-    """Stop when there is an individual and all are PASS; the verdict is PASS."""
+    """Stop if there is at least one individual and all are PASS; the verdict is PASS."""
 
     kind = Policy.ACCEPT_ON_ALL_PASS
     is_guard = True
@@ -236,7 +236,7 @@ class AcceptOnAllPass(EarlyStop):
 
 
 class EscalateOnSplit(EarlyStop):
-    """Stop on a unanimous PASS or FAIL. Abstentions leave; an ERROR escalates."""
+    """Stop on a unanimous PASS or FAIL. Abstentions do not count; an ERROR escalates."""
 
     kind = Policy.ESCALATE_ON_SPLIT
     stops_when = "all opinions are the same, PASS or FAIL"
@@ -257,7 +257,7 @@ class EscalateOnSplit(EarlyStop):
 
 
 class EscalateBelow(TierRule):
-    """Stop when the tier's confidence reaches the threshold; no confidence, ABSTAIN and ERROR escalate."""
+    """Stop if the tier's confidence reaches the threshold; a missing confidence, ABSTAIN and ERROR escalate."""
 
     kind = Policy.ESCALATE_BELOW
     takes_threshold = True
@@ -288,7 +288,7 @@ class Final(TierRule):
 
 
 def is_unanimous(judgments: Sequence[Judgment]) -> bool:
-    """True when at least one opinion was given, none is an ERROR, and all opinions are the same."""
+    """Whether there is at least one opinion, no ERROR, and all opinions are the same."""
     if any(judgment.status is Status.ERROR for judgment in judgments):
         return False
     return len({judgment.opinion for judgment in judgments if judgment.valid}) == 1
@@ -302,8 +302,8 @@ def _policies() -> dict[Policy, type[TierRule]]:
 
 
 POLICIES: Mapping[Policy, type[TierRule]] = _policies()
-"""The classes of the policies."""
+"""Rule class of each policy."""
 _GUARDS = frozenset(kind.value for kind, rule in POLICIES.items() if rule.is_guard)
 THRESHOLD_POLICIES: tuple[str, ...] = tuple(kind.value for kind, rule in POLICIES.items() if rule.takes_threshold)
-"""The policies that have a threshold."""
+"""Names of the policies that have a threshold."""
 _WITH_THRESHOLD = re.compile(rf"(?:{'|'.join(THRESHOLD_POLICIES)})\([0-9.e+-]{{1,30}}\)")

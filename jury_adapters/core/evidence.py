@@ -1,6 +1,6 @@
-"""Evidence: the outputs of tools that an answer may rest on.
+"""Evidence: the outputs of tools on which an answer may rest.
 
-Adapters of both frameworks ask :class:`Evidence` which steps of a run become contexts of its case.
+The adapters of both frameworks use :class:`Evidence` to decide which steps of a run become contexts of its case.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.loose_values import json_text
 
 EvidenceTools: TypeAlias = Iterable[str] | Callable[[Step], bool] | None
-"""Names of the tools whose output is evidence, or a predicate of a step; None for all that do not echo."""
+"""Names of the tools whose output is evidence, or a predicate of a step; None for all tools that are not echoes."""
 
 
 class Evidence:
     """Rule that decides which steps of a run are evidence.
 
     Some outputs are never evidence, because the judged model wrote them itself: the tool message of a structured
-    response (LangChain's ``ToolStrategy``) or of a failed try of one, and the verdict of a ``JuryTool``. Unless they
-    are named, tools that are known to repeat what the model wrote are not evidence either (``write_todos``,
+    response (LangChain's ``ToolStrategy``) or of a failed attempt at one, and the verdict of a ``JuryTool``. Unless
+    they are named, tools that are known to repeat text of the model are not evidence either (``write_todos``,
     ``think``, ``save_plan``, handoffs to other agents such as LlamaIndex's ``handoff`` and ``transfer_to_...``), nor is
-    an output that repeats or confirms the call's arguments. Where it has more than that, only that part is left out;
-    see :func:`jury_adapters.core.echoes.without_arguments`.
+    an output that repeats or confirms the arguments of the call. If an output has further content, only the repeated
+    part is left out; see :func:`jury_adapters.core.echoes.without_arguments`.
 
     Args:
-        evidence_tools: the names of the tools whose output is evidence, and no others; or a predicate, asked about each
-            step that would be evidence by default. None: all of these steps.
+        evidence_tools: the names of the only tools whose output is evidence; or a predicate that is applied to each
+            step that is evidence by default. None accepts all of these steps.
 
     Raises:
-        ConfigurationError: it is neither names nor a predicate.
+        ConfigurationError: ``evidence_tools`` is neither names nor a predicate.
 
     >>> steps = [Step(tool="search", output="Rome: 2.8 million people."), Step(tool="think", output="Perhaps 3.")]
     >>> Evidence().contexts(steps)
@@ -58,10 +58,10 @@ class Evidence:
 
     @classmethod
     def of(cls, given: EvidenceTools | Evidence) -> Evidence:
-        """Return a rule as it is, or the rule of an ``evidence_tools`` option.
+        """Return a rule unchanged, or the rule for an ``evidence_tools`` option.
 
         Raises:
-            ConfigurationError: it is neither names nor a predicate.
+            ConfigurationError: the option is neither names nor a predicate.
         """
         return given if isinstance(given, Evidence) else cls(given)
 
@@ -69,7 +69,7 @@ class Evidence:
         """Return the part of a step's output that is evidence; None if no part is.
 
         Raises:
-            Exception: whatever the predicate raises.
+            Exception: any exception of the predicate.
         """
         output = step.output
         if not output or not output.strip() or step.echo or _is_written_by_model(step):
@@ -83,29 +83,29 @@ class Evidence:
         """Whether a part of a step's output is evidence.
 
         Raises:
-            Exception: whatever the predicate raises.
+            Exception: any exception of the predicate.
         """
         return self.text_of(step) is not None
 
     def contexts(self, steps: Iterable[Step]) -> tuple[str, ...]:
-        """Return the outputs that are evidence, each text once."""
+        """Return the outputs that are evidence, without duplicates."""
         return tuple(dict.fromkeys(text for step in steps if (text := self.text_of(step)) is not None))
 
 
 DEFAULT_EVIDENCE: Final = Evidence()
-"""The rule without an option."""
+"""Rule with default options."""
 
 
 def with_echoes(steps: Iterable[Step], tools: Collection[str]) -> tuple[Step, ...]:
-    """Return the steps with those of some tools marked as echoes."""
+    """Return the steps, with the steps of these tools marked as echoes."""
     return tuple(step.model_copy(update={"echo": True}) if step.tool in tools else step for step in steps)
 
 
 def structured_tools(steps: Sequence[Step], response: object, *, ends_in_call: bool) -> frozenset[str]:
-    """Return the names under which a structured response was called as a tool.
+    """Return the tool names under which the model gave a structured response.
 
-    The name is that of the response's class. The class of a response that is a mapping is unknown; then the calls with
-    which the turn ends are asked for one with the fields of the response.
+    The name is that of the response's class. If the response is a mapping, its class is unknown; then the last calls of
+    the turn are searched for one with the fields of the response.
 
     Args:
         steps: the steps of the turn.
@@ -127,20 +127,20 @@ def structured_tools(steps: Sequence[Step], response: object, *, ends_in_call: b
 
 
 def _last_calls(steps: Sequence[Step]) -> list[Step]:
-    """The calls of the last message that has any."""
+    """Return the calls of the last message that has calls."""
     calls = [step for step in steps if step.tool is not None]
     first = max((position for position, step in enumerate(calls) if not step.parallel), default=0)
     return calls[first:]
 
 
 def _fits(step: Step, wanted: Mapping[str, str]) -> bool:
-    """Whether the arguments of a call are those fields; fields with a default may be missing in it."""
+    """Whether the arguments of a call equal those fields; fields with a default may be missing in the call."""
     given = {name: json_text(value) for name, value in step.arguments.items()}
     return bool(given) and given.items() <= wanted.items()
 
 
 def _is_written_by_model(step: Step) -> bool:
-    """Whether an output is a text that frameworks make of what the model wrote."""
+    """Whether an output is a text that a framework has built from text of the model."""
     output, tool = step.output or "", re.escape(step.tool or "")
     if output.startswith(_STRUCTURED) or ("answer" in step.arguments and _VERDICT.match(output) is not None):
         return True
@@ -148,7 +148,7 @@ def _is_written_by_model(step: Step) -> bool:
 
 
 def _refuse_tool(given: object) -> None:
-    """Refuse a single tool where names of tools are expected."""
+    """Refuse a single tool object or class instead of names of tools."""
     if isinstance(given, type):
         raise ConfigurationError(f"evidence_tools= takes names of tools or a predicate, not the class {given.__name__}")
     name = _name_of_tool(given)
@@ -188,7 +188,7 @@ def _checked_predicate(given: Callable[[Step], bool]) -> Callable[[Step], bool]:
 
 
 def _name_of_tool(given: object) -> str | None:
-    """The name of a tool object of a framework."""
+    """Return the name of a tool object of a framework; None for other values."""
     names = [getattr(place, "name", None) for place in (given, getattr(given, "metadata", None))]
     return next((name for name in names if isinstance(name, str) and name), None)
 
@@ -203,11 +203,11 @@ _STRUCTURED: Final = (
     "Error: Model incorrectly returned multiple structured responses ",
 )
 _FAILED_TRY: Final = (
-    r"Failed to parse structured output for tool '{0}'|"  # LangChain's errors, in the words of handle_errors=
+    r"Failed to parse structured output for tool '{0}'|"  # LangChain's errors, also with a text of handle_errors=
     r"incorrectly returned multiple structured responses \([^)]*\b{0}\b|"
     r"\d validation errors? for {0}\b"
 )
 _VERDICT: Final = re.compile(
     r"(?:[^\n:]{1,80}, )?(?:PASS|FAIL|ABSTAIN|ERROR|label [^\n]{1,80}?)(?:, score \d\.\d\d)?(?:, agreement \d\.\d\d)?: "
 )
-"""The line in which :class:`jury_adapters.langchain.JuryTool` answers."""
+"""First line of the output of :class:`jury_adapters.langchain.JuryTool`."""

@@ -1,7 +1,7 @@
-"""Which vendor family a model belongs to, by its name.
+"""Vendor families of models, derived from their names.
 
-A juror tends to favour answers written by its own family, so a verdict says when the two meet. The family is the one
-that trained the model, not the one that serves it: ``azure:gpt-4o`` is ``openai``.
+A juror tends to favour answers written by its own family, so a verdict reports this combination. The family is the
+vendor that trained the model, not the one that serves it: ``azure:gpt-4o`` is ``openai``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from jury_adapters.vendors import VENDOR_NAMES, VENDORS
 
-# The first word of a name that begins with one of these decides. More telling words stand first: "codestral" before
-# "code...", and "deepseek" before the models its distillations are built on ("deepseek-r1-distill-qwen-7b").
+# The first word of a name that, without trailing digits, is one of these decides: "deepseek-r1-distill-qwen-7b" is
+# "deepseek".
 _FAMILY_BY_WORD = {
     "claude": "anthropic",
     "gpt": "openai", "chatgpt": "openai", "davinci": "openai",
@@ -32,18 +32,18 @@ _FAMILY_BY_WORD = {
     "granite": "ibm", "nemotron": "nvidia", "jamba": "ai21", "falcon": "tii", "smollm": "huggingface",
     "minimax": "minimax", "yi": "01ai", "ernie": "baidu", "hunyuan": "tencent", "olmo": "allenai",
 }  # fmt: skip
-# Names of those who train models, by which a model is known whose own name does not tell.
+# Names of vendors, which decide if the name of the model itself does not.
 _FAMILY_BY_MAKER = {"meta": "meta", "cohere": "cohere", "xai": "xai"} | {
     called: vendor.family for called, name in VENDOR_NAMES.items() if (vendor := VENDORS[name]).family is not None
 }
-_NOT_OPENAI = re.compile(r"\bgpt-?(j|jt|neox?|4all)\b")  # made by others, after the method
+_NOT_OPENAI = re.compile(r"\bgpt-?(j|jt|neox?|4all)\b")  # models of other vendors, named after the method
 _REASONING_MODEL = re.compile(r"o[1-9]")
 
 
 def model_name(name: str) -> str:
     """Return a model's own name in lower case, without the vendor or the path before it.
 
-    The names of one model are then equal for all vendors that serve it. A date or a version in the name is kept.
+    So a model has the same name for all vendors that serve it. A date or a version in the name is kept.
 
     >>> model_name("openrouter:anthropic/Claude-3-Haiku"), model_name("openai/gpt-4o"), model_name("ollama:llama3:8b")
     ('claude-3-haiku', 'gpt-4o', 'llama3:8b')
@@ -55,7 +55,7 @@ def model_name(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def family_of(model: str | None) -> str | None:
-    """The vendor family of a model name, or None when the name does not tell.
+    """Return the vendor family for a model name, or None if the name does not show it.
 
     >>> family_of("openrouter:anthropic/claude-sonnet-4-5"), family_of("gpt-4o"), family_of("my-finetune")
     ('anthropic', 'openai', None)
@@ -67,5 +67,5 @@ def family_of(model: str | None) -> str | None:
             return "openai"
         if stem in _FAMILY_BY_WORD:
             return _FAMILY_BY_WORD[stem]
-    # A word that names a model is better evidence than one that names its maker.
+    # The name of a model is better evidence than the name of a vendor.
     return next((_FAMILY_BY_MAKER[stem] for stem, _ in named if stem in _FAMILY_BY_MAKER), None)

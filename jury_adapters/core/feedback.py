@@ -1,4 +1,4 @@
-"""Feedback of a verdict: the reasons for its outcome, the jurors that broke, and those that voted otherwise."""
+"""Feedback of a verdict: the reasons for its outcome, the jurors that broke, and the dissenting jurors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from jury_adapters.core.verdict import SCORECARD, Verdict
 
 
 def feedback_of(judgment: Judgment) -> str:
-    """Return why a judgment came out as it did, in one line that a model or a user can act on.
+    """Return the reasons for the outcome of a judgment in one line, on which a model or a user can act.
 
-    The reasons are those of the jurors that voted for the outcome. Where no such juror gives one, as in a FAIL by
-    jurors that broke, it is the jury's own. Jurors that broke, voted otherwise or abstained are named.
+    The reasons are those of the jurors that voted for the outcome. If no such juror gives a reason, as in a FAIL caused
+    by jurors that broke, it is the jury's own reason. Jurors that broke, voted otherwise or abstained are named.
 
     >>> from jury_adapters import Ensemble
     >>> jury = Ensemble({"a": lambda case: (True, "fine"), "b": lambda case: (False, "late"), "c": lambda case: 1 / 0})
@@ -25,9 +25,9 @@ def feedback_of(judgment: Judgment) -> str:
 
 
 def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
-    """Yield the names and reasons of the jurors that say what their jury says; of a judge that is no jury, its own.
+    """Yield the names and reasons of the jurors that agree with their jury; for a single judge its own.
 
-    Of a scorecard, they are those of the criteria that have its outcome.
+    For a scorecard they are those of the criteria that have its outcome.
     """
     for criterion in _criteria(judgment):
         if _agrees(criterion, judgment):
@@ -38,9 +38,9 @@ def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
 
 
 def notes_of(judgment: Judgment) -> Iterator[str]:
-    """Yield who could not judge and with what error, and who voted otherwise or abstained.
+    """Yield a sentence about the jurors that broke, with their errors, and one for each that dissented or abstained.
 
-    Where one objection is enough, as in a guard tier, the other votes are no dissent and are left out.
+    If one objection is enough, as in a guard tier, the other votes are not dissent and are left out.
     """
     for criterion in _criteria(judgment):
         if _agrees(criterion, judgment) or not criterion.valid:
@@ -54,12 +54,12 @@ def notes_of(judgment: Judgment) -> Iterator[str]:
         if _broke(juror) or _agrees(juror, judgment) or (juror.valid and _by_rule(judgment)):
             continue
         said = "abstained" if juror.opinion is None else f"voted {juror.opinion}"
-        reason = "" if juror.status is Status.PASS else _reason(juror)  # praise is no reason for another outcome
+        reason = "" if juror.status is Status.PASS else _reason(juror)  # a reason for PASS is not actionable
         yield f"{juror.critic} {said}: {reason}" if reason else f"{juror.critic} {said}"
 
 
 def _criteria(judgment: Judgment) -> tuple[Judgment, ...]:
-    """The criteria of a scorecard, also of one that is the last tier of a cascade."""
+    """Return the criteria of a scorecard, also if it is the last tier of a cascade; empty for another judgment."""
     while isinstance(judgment, Verdict) and judgment.tiers:
         judgment = judgment.tiers[-1].judgment
     scores = isinstance(judgment, Verdict) and judgment.voting == SCORECARD
@@ -67,7 +67,7 @@ def _criteria(judgment: Judgment) -> tuple[Judgment, ...]:
 
 
 def _jurors(judgment: Judgment) -> tuple[Judgment, ...]:
-    """The single opinions; none of a scorecard, whose criteria have them."""
+    """Return the judgments of the single jurors; empty for a scorecard, whose criteria have them."""
     if _criteria(judgment):
         return ()
     return (judgment.jurors() if isinstance(judgment, Verdict) else ()) or (judgment,)
@@ -86,7 +86,7 @@ def _agrees(juror: Judgment, judgment: Judgment) -> bool:
 
 
 def _reason(juror: Judgment) -> str:
-    """The reason, and the error where the reason does not mention it."""
+    """Return the reason of a juror, and its error if the reason does not mention it."""
     reason, error = juror.reasoning, juror.error
     return f"{reason} ({error})" if reason and error and error not in reason else reason or error or ""
 

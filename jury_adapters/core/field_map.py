@@ -1,4 +1,4 @@
-"""Field maps: where the fields of a case are in rows whose names the package does not know."""
+"""Field maps: places of the fields of a case in rows with names that the package does not know."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.field_names import FIELD_NAMES
 
 FieldMapLike: TypeAlias = "Mapping[str, str] | Callable[[Mapping[str, Any]], Any] | FieldMap"
-"""A field map as users write it: paths by field, or a function from a row to a case."""
+"""Field map as users write it: paths by field, or a function from a row to a case."""
 
 
 class FieldMap:
-    """Fields of a case by the paths that lead to them in a row.
+    """Mapping from fields of a case to their paths in a row.
 
-    A path is the name of a column, as it is written there (``"User Question"``, ``"Question [en]"``, ``"_reply"``), or
-    names and positions (``"outputs.messages[-1].content"``). A column of that name wins, row by row. Fields that the
-    map does not name are read as always.
+    A path is the exact name of a column (``"User Question"``, ``"Question [en]"``, ``"_reply"``), or a sequence of
+    names and positions (``"outputs.messages[-1].content"``). If a row has a column with exactly that name, the column
+    is used. Fields that the map does not name are read as usual.
 
     Args:
         paths: the path of each field.
 
     Raises:
-        ConfigurationError: a field is not a field of a case, or a path is empty or no text.
+        ConfigurationError: a field is not a field of a case, or a path is empty or not a text.
 
     >>> FieldMap({"question": "User Question"}).apply({"User Question": "2 + 2?", "id": 1})
     {'id': 1, 'question': '2 + 2?'}
@@ -42,10 +42,11 @@ class FieldMap:
 
     @classmethod
     def parse(cls, items: Sequence[str]) -> FieldMap:
-        """Return the map of ``FIELD=PATH`` texts, as on a command line.
+        """Return the field map for ``FIELD=PATH`` texts, as on a command line.
 
         Raises:
-            ConfigurationError: a text has another form, a field is given twice, or as for the class.
+            ConfigurationError: a text has another form, a field is given twice, or a field or path is invalid (see the
+                class).
         """
         paths: dict[str, str] = {}
         for item in items:
@@ -60,10 +61,10 @@ class FieldMap:
     def apply(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row with each mapped field under its own name.
 
-        Other columns that name a mapped field keep their names; the mapped value counts.
+        Other columns that name a mapped field keep their names, but the mapped value has priority.
 
         Raises:
-            InputError: a path leads nowhere in this row, or is neither a column of it nor a path.
+            InputError: a path does not exist in this row, or is neither one of its columns nor a valid path.
         """
         values = self.values(row)
         columns = set(self._paths.values())
@@ -89,14 +90,14 @@ class FieldMap:
 
 
 CheckedFieldMap: TypeAlias = "FieldMap | Callable[[Mapping[str, Any]], Any] | None"
-"""A field map as adapters keep it."""
+"""Field map after validation, as adapters keep it."""
 
 
 def field_map_of(given: FieldMapLike | None) -> CheckedFieldMap:
-    """Check a field map, once for all rows.
+    """Return a validated field map; call it once for all rows.
 
     Raises:
-        ConfigurationError: it is not a mapping and not a function, or as for :class:`FieldMap`.
+        ConfigurationError: it is neither a mapping nor a function, or it is invalid (see :class:`FieldMap`).
     """
     if given is None or isinstance(given, FieldMap):
         return given
@@ -119,16 +120,16 @@ def _at(path: str, row: Mapping[str, Any]) -> object:
 
 
 class Path:
-    """Names and positions that lead to a value; nothing is ever evaluated or called.
+    """Path of names and positions to a value, which is followed without evaluating or calling anything.
 
-    A name is a key of a mapping, or a public attribute of another object that is no method.
+    A name is a key of a mapping, or a public attribute of another object that is not a method.
 
     Args:
         text: the path, such as ``"messages[-1].content"``.
-        root: a name that may stand first without meaning anything.
+        root: an optional first name of the path that is skipped.
 
     Raises:
-        ConfigurationError: the text is no path.
+        ConfigurationError: the text is not a path.
 
     >>> Path("messages[-1].content")({"messages": [{"content": "Hello"}]})
     'Hello'
@@ -142,10 +143,10 @@ class Path:
         self._steps = _steps(text)
 
     def __call__(self, value: object) -> object:
-        """The value at the end of the path.
+        """Return the value at the end of the path.
 
         Raises:
-            InputError: there is nothing; the message says where the path ends and what is there.
+            InputError: the path does not exist; the message says at which name, and what is there instead.
         """
         steps = self._steps
         if steps[0] == self._root and not (isinstance(value, Mapping) and self._root in value):

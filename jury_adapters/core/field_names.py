@@ -1,7 +1,7 @@
-"""Names of the fields of a case in every framework, CSV file and loose dictionary: the only table of them.
+"""Table of all names of the fields of a case in frameworks, CSV files and dictionaries.
 
-Rows of files, ``Case.from_row``, the LangChain adapter and the LlamaIndex adapter read this table. A new name is added
-here and nowhere else.
+The readers of files, ``Case.from_row``, the LangChain adapter and the LlamaIndex adapter use this table. To add a name,
+add it only here.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from jury_adapters.core.values import is_missing
 
 @dataclass(frozen=True, slots=True)
 class FieldNames:
-    """Names of one field, the best first.
+    """Names of one field, in order of priority.
 
     Attributes:
-        exact: names that can mean nothing else. ``Case(...)`` takes them too. The first one is the field's own name.
-        loose: names of columns that may hold something else. They count in rows, and in the parts of a run, where no
-            exact name is given.
-        in_part: names that count only in the part of a run where the field is expected: the answer in ``outputs``, the
-            reference in ``reference_outputs``. In a flat row they are metadata, because they are ambiguous there.
-        unless: a field beside which loose names are metadata; a ``prompt`` beside ``messages`` is not the question.
+        exact: unambiguous names, which ``Case(...)`` accepts too. The first one is the field's own name.
+        loose: ambiguous names of columns. They are used in rows and in the parts of a run if no exact name is given.
+        in_part: names that are used only in the part of a run where the field is expected: the answer in ``outputs``,
+            the reference in ``reference_outputs``. In a flat row they are metadata, because they are ambiguous there.
+        unless: another field; if a row has it, loose names are metadata. For example, a ``prompt`` in a row with
+            ``messages`` is not the question.
     """
 
     exact: tuple[str, ...]
@@ -34,12 +34,12 @@ class FieldNames:
 
     @property
     def everywhere(self) -> tuple[str, ...]:
-        """The names that count in a flat row and in every part of a run."""
+        """The names that are used in a flat row and in every part of a run."""
         return self.exact + self.loose
 
     @property
     def in_its_part(self) -> tuple[str, ...]:
-        """The names that count in the part of a run where the field is expected."""
+        """The names that are used in the part of a run where the field is expected."""
         return self.exact + self.loose + self.in_part
 
 
@@ -94,20 +94,20 @@ FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
     "metadata": FieldNames(("metadata",)),
 }
 PAIRS: Final[Mapping[str, str]] = {"second_response": "response", "prediction_b": "prediction"}
-"""Second answers of a pair, by the name of the first; together they are the candidates."""
+"""Names of the second answer of a pair, with the name of the first; together they are the candidates."""
 PARTS: Final = ("inputs", "outputs", "reference_outputs")
-"""Parts of a run or an example: what it took, what it gave, and what it should have given."""
+"""Parts of a run or an example: its inputs, its actual outputs, and the expected outputs."""
 EARLIER: Final = FIELD_NAMES["messages"].loose
-"""Names of messages that all came before the question."""
+"""Names of messages that all precede the question."""
 
 ALIASES: Final[Mapping[str, str]] = {
     alias: field for field, names in FIELD_NAMES.items() for alias in names.exact if alias != field
 }
-"""Exact names other than the fields' own, and the field that each stands for."""
+"""Field for each exact name that is not the field's own."""
 FORMAT_COLUMNS: Final = frozenset({"tools_called", "expected_tools", "reference_tool_calls", "expectations", "vars"})
-"""Columns of other packages that :mod:`.row_formats` rewrites."""
+"""Columns of other packages that :mod:`.row_formats` converts."""
 OWN_COLUMNS: Final = frozenset({"id", "item_id", "gold", "votes"})
-"""Columns that no field holds, and that commands look up in the metadata."""
+"""Columns that are not fields, and that commands look up in the metadata."""
 
 
 class _Place(NamedTuple):
@@ -136,12 +136,12 @@ _KNOWN: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Columns of a mapping by the field that they hold.
+    """Columns of a mapping, by field.
 
     Attributes:
         of: the column of each field.
-        conflicts: sentences that say which column was ignored although it names a field as clearly as the column that
-            was taken and has another value, and which column was taken because a better one is empty.
+        conflicts: sentences for the report. Each names a column that was ignored although it has another value and its
+            name is as clear as that of the column used, or a column that was used because a better one is empty.
     """
 
     of: Mapping[str, str]
@@ -149,14 +149,14 @@ class Columns:
 
 
 def columns_of(row: Mapping[str, Any], fields: Collection[str], *, part_of: str = "") -> Columns:
-    """Choose the column of each field: the best of its names that has a value in the row.
+    """Return the column of each field: the best of its names that has a value in the row.
 
     The order of the columns does not matter.
 
     Args:
         row: a row, or a part of a run.
         fields: the fields to look for.
-        part_of: the field that this part of a run holds; its ``in_part`` names count then.
+        part_of: the field that is expected in this part of a run; its ``in_part`` names are used too.
 
     >>> columns_of({"prompt": "2 + 2?", "output": "4", "response": "four"}, ["question", "answer"])
     Columns(of={'question': 'prompt', 'answer': 'response'}, conflicts=('output is ignored beside response',))
@@ -178,20 +178,20 @@ def columns_of(row: Mapping[str, Any], fields: Collection[str], *, part_of: str 
 
 
 def ignored(name: str, beside: str) -> str:
-    """Return the sentence that reports a value that was not taken, because another one was."""
+    """Return the sentence that reports an ignored value and the one that was used instead."""
     return f"{name} is ignored beside {beside}"
 
 
 def differ(one: object, other: object) -> bool:
-    """Whether two values for one field compete."""
+    """Whether two values for one field differ."""
     try:
         return one is not other and bool(one != other)
-    except Exception:  # arrays compare in parts; and whatever the comparison of foreign objects raises
+    except Exception:  # arrays compare element by element, and other objects may raise anything
         return repr(one) != repr(other)
 
 
 def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the columns of two answers to compare, or None; ``candidates`` under their own name go first."""
+    """Return the columns of two answers to compare; None without them, or if the row has ``candidates``."""
     for second, first in PAIRS.items():
         if second in row and first in row:
             return None if any(name in row for name in FIELD_NAMES["candidates"].exact) else (first, second)
@@ -199,7 +199,7 @@ def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def named_twice(row: Mapping[str, object]) -> dict[str, str]:
-    """Return the names that :func:`plainly_named` left, because the row has the known name too, and that name.
+    """Return the names that :func:`plainly_named` leaves unchanged, with the known name that the row has too.
 
     >>> named_twice({"answer": "4", "Answer": "four"})
     {'Answer': 'answer'}
@@ -208,7 +208,7 @@ def named_twice(row: Mapping[str, object]) -> dict[str, str]:
 
 
 def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
-    """Return the row with known names as this table writes them: ``ground_truth`` for ``Ground Truth``."""
+    """Return the row with known names in the spelling of this table: ``ground_truth`` for ``Ground Truth``."""
     named: dict[str, object] = {}
     for key, value in row.items():
         name = str(key)
@@ -224,18 +224,18 @@ def _plain(name: str) -> str:
 
 
 def _conflict(row: Mapping[str, Any], name: str, best: str) -> str:
-    """Return what is to be reported of a name beside the one that was taken; empty when there is nothing."""
+    """Return the sentence to report about a name and the one that was used; empty if there is none."""
     if is_missing(row[name]):
         return f"{best} is taken, because {name} is empty" if _PLACES[name].rank < _PLACES[best].rank else ""
     return "" if name == best or _settled(best, name) or not differ(row[name], row[best]) else ignored(name, best)
 
 
 def _settled(best: str, other: str) -> bool:
-    """Whether the kinds of two names leave no doubt; an exact name beside a loose one is the field."""
+    """Whether the first name has priority without doubt, because it is exact and the other one is not."""
     return _PLACES[best].kind == "exact" and _PLACES[other].kind != "exact"
 
 
 def _gives_way(field: str, row: Mapping[str, Any]) -> bool:
-    """Whether the row has what makes the loose names of a field mean something else."""
+    """Whether the row has another field that makes the loose names of this field metadata."""
     unless = FIELD_NAMES[field].unless
     return bool(unless) and any(not is_missing(row.get(name)) for name in FIELD_NAMES[unless].exact)

@@ -17,7 +17,7 @@ from jury_adapters.core.values import positive_timeout, unit_interval
 
 
 class FunctionJudge(Judge):
-    """A function as a judge; see :meth:`Judge.from_function`."""
+    """Judge that calls a function; see :meth:`Judge.from_function`."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class FunctionJudge(Judge):
 
     async def assess(self, case: Case) -> Outcome:
         answer: Any = self._function(case) if self._waits else await examined(self, self._function, case)
-        if isinstance(answer, Awaitable):  # a plain function may return one too: lambda case: ask(case, strict=True)
+        if isinstance(answer, Awaitable):  # a plain function may return one: lambda case: ask(case, strict=True)
             answer = portal.run(_awaited, answer) if portal.runs_inline() else await answer
         return answer if isinstance(answer, bool) else to_judgment(answer, self.threshold)
 
@@ -70,17 +70,17 @@ class FunctionJudge(Judge):
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """Pickle the settings, and the function by its name.
 
-        After ``@judge`` the function's own name stands for this judge, so pickle would not find the function there.
+        After ``@judge`` the function's own name refers to this judge, so pickle would not find the function there.
         """
         function: Any = self._function
         name = getattr(function, "__qualname__", "")
         found = attribute_at(getattr(function, "__module__", None), name)
         if isinstance(found, FunctionJudge) and found._function is function:
-            function.__qualname__ = f"{name}._function"  # where it is, also for cloudpickle
+            function.__qualname__ = f"{name}._function"  # its actual place, also for cloudpickle
         return super().__reduce_ex__(protocol)
 
     def __call__(self, case: Case) -> Any:
-        """Call the function itself, as if it had never been made a judge."""
+        """Call the undecorated function and return its result."""
         return self._function(case)
 
 
@@ -91,7 +91,7 @@ def judge(
     *, name: str = "", threshold: float = 0.5, timeout: float | None = None, cost: float = 0.0, blocking: bool = False
 ) -> Callable[[Callable[[Case], Any]], FunctionJudge]: ...
 def judge(function: Callable[[Case], Any] | None = None, /, **options: Any) -> Any:
-    """Make a judge of a function, as a decorator with or without options; see :meth:`Judge.from_function`.
+    """Turn a function into a judge, as a decorator with or without options; see :meth:`Judge.from_function`.
 
     >>> @judge
     ... def short(case):

@@ -1,4 +1,4 @@
-"""Facts about functions of the user: where they are found, and what they take."""
+"""Inspection of users' functions: lookup by name, asynchronous functions, and signatures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def attribute_at(module: object, name: str) -> object:
-    """Return what a qualified name stands for in a module; None if it is not found."""
+    """Return the object with a qualified name in a module; None if it is not found."""
     found = sys.modules.get(module) if isinstance(module, str) else None
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -16,16 +16,16 @@ def attribute_at(module: object, name: str) -> object:
 
 
 def is_async(function: object) -> bool:
-    """Whether calling a function, or an object with ``__call__``, returns something to await."""
+    """Whether a function, or the ``__call__`` of an object, is asynchronous."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
 
 
 def takes_one(function: Callable[..., object]) -> bool:
-    """Return whether a function can be called with one argument; True where the signature is unknown."""
+    """Whether a function can be called with one argument; True if the signature is unknown."""
     try:
         inspect.signature(function).bind(None)
     except TypeError:
         return False
-    except ValueError:  # one of C without a signature
+    except ValueError:  # a C function without a signature
         return True
     return True

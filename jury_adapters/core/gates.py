@@ -1,4 +1,4 @@
-"""Conditions a verdict must meet before anyone relies on it."""
+"""Gates: conditions that a verdict must meet."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from jury_adapters.core.tolerance import exceeds, reaches
 from jury_adapters.core.verdict import Verdict
 
 _BANDS: dict[str, int] = {"low": 0, "medium": 1, "high": 2}
-_LONGEST = 300  # characters of a reason
+_LONGEST = 300  # maximum number of characters of a reason
 
 
 class GateOptions(TypedDict, total=False):
-    """The conditions of :func:`check_gates`."""
+    """Conditions of :func:`check_gates`."""
 
     passed: bool
     allow_undecided: bool
@@ -36,7 +36,7 @@ class GateOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What became of one condition; ``note`` says what was asked and what was found."""
+    """Result of one condition; ``note`` has the condition and the value that was found."""
 
     gate: str
     result: Literal["passed", "failed", "skipped"]
@@ -44,28 +44,30 @@ class GateResult:
 
 
 def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
-    """Check every condition given; those not given are not checked, except that something was decided.
+    """Check the given conditions, and in any case that the verdict is decided.
 
     Args:
         verdict: the verdict to check.
         **conditions:
-            ``passed``: the verdict's status is PASS (False: is not).
-            ``allow_undecided=True``: the verdict may be ABSTAIN or ERROR. Otherwise such a verdict fails, whatever
-            else is asked: an outage must not pass for a good answer.
-            ``min_agreement``: agreement among the jurors, 0..1.
-            ``min_confidence``: a band (``"medium"``) for the agreement, or 0..1 for the verdict's own confidence.
-            ``min_eligible``: how many jurors voted.
-            ``allow_escalation=False``: a verdict that is split, has a broken tier, or is changed by jurors that broke,
-            fails (``escalate_for_review``).
-            ``broken_tiers=False``: no tier broke, such as a screening tier whose check could not run, also not in a
-            cascade further inside.
-            ``allow_same_family=False``, ``allow_bias_warning=False``, ``allow_partial=False``: likewise.
-            ``max_cost_usd``: what the verdict may have cost; undefined when a price is unknown.
-            ``undefined``: what an undefined value means (one juror has no agreement, and what a guard decides has
-            none): ``"skip"`` the condition with a note (default), or ``"fail"`` it.
+            ``passed``: whether the verdict's status must be PASS (True) or must not be (False).
+            ``allow_undecided=True``: the verdict may be ABSTAIN or ERROR. Otherwise such a verdict fails, whatever the
+            other conditions, because an outage must not count as a good answer.
+            ``min_agreement``: minimum agreement among the jurors, 0..1.
+            ``min_confidence``: minimum band (``"medium"``) of the agreement, or minimum confidence of the verdict,
+            0..1.
+            ``min_eligible``: minimum number of jurors that voted.
+            ``allow_escalation=False``: a verdict fails if it is split, has a broken tier, or was changed by jurors that
+            broke (``escalate_for_review``).
+            ``broken_tiers=False``: a verdict fails if a tier broke, such as a screening tier whose check could not run,
+            also in a nested cascade.
+            ``allow_same_family=False``, ``allow_bias_warning=False``, ``allow_partial=False``: a verdict fails if its
+            ``same_family``, ``bias_warning`` or ``partial`` is set.
+            ``max_cost_usd``: maximum cost of the verdict; undefined if a price is unknown.
+            ``undefined``: the effect of an undefined value (for example, a verdict of one juror, or one that a guard
+            decided, has no agreement): ``"skip"`` the condition with a note (default), or ``"fail"`` it.
 
     Raises:
-        ConfigurationError: an unknown condition or band.
+        ConfigurationError: a condition or a band is unknown.
     """
     check_conditions(conditions)
     undefined = conditions.get("undefined", "skip")
@@ -88,10 +90,10 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
 
 
 def check_conditions(names: Iterable[str]) -> None:
-    """Check the names of conditions, before there is a verdict.
+    """Check the names of conditions without a verdict.
 
     Raises:
-        ConfigurationError: there is no such condition; the message has the one that was probably meant.
+        ConfigurationError: there is no such condition; the message suggests the closest name.
     """
     strange = set(names) - set(GateOptions.__annotations__)
     if strange:
@@ -99,7 +101,7 @@ def check_conditions(names: Iterable[str]) -> None:
 
 
 def found_in(judgment: Judgment) -> str:
-    """What was decided; where nothing was, also why.
+    """Return the outcome of a judgment as text; for ABSTAIN and ERROR with the reason.
 
     >>> found_in(Judgment("FAIL")), found_in(Judgment("ERROR", error="timeout"))
     ('found FAIL', 'found ERROR (timeout)')
@@ -111,10 +113,10 @@ def found_in(judgment: Judgment) -> str:
 
 
 def require(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
-    """Check every condition and raise when one is not met.
+    """Check every condition and return the results.
 
     Raises:
-        GateFailed: lists every condition that is not met.
+        GateFailed: some conditions are not met; the error lists them.
     """
     results = check_gates(verdict, **conditions)
     unmet = [result.note for result in results if result.result == "failed"]
@@ -124,7 +126,7 @@ def require(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateRe
 
 
 def _measure(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, str]:
-    """Whether the condition is met (None: undefined), and what was found."""
+    """Return whether the condition is met (None if undefined), and the value that was found."""
     if gate == "min_confidence" and isinstance(asked, str):
         if asked not in _BANDS:
             raise ConfigurationError(unknown("band", asked, _BANDS))
@@ -156,7 +158,7 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
     if isinstance(asked, bool) or not isinstance(asked, int | float):
         raise ConfigurationError(f"{gate} takes a number, not {asked!r}")
     if gate == "max_cost_usd":
-        usage = verdict.usage.total  # a gate gives the same result when the verdict is served from a store
+        usage = verdict.usage.total  # includes recorded calls, so that a verdict from a store gives the same result
         cost = usage.cost_usd
         if exceeds(cost, asked) or usage.cost_complete:
             return not exceeds(cost, asked), f"found {cost:.6g}"

@@ -1,4 +1,4 @@
-"""What somebody gave where a judge is asked for."""
+"""Conversion of judge-like arguments (a judge or a function) to a :class:`Judge`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.judge import Judge
 
 JudgeLike: TypeAlias = Judge | Callable[[Case], Any]
-"""A judge, or a function that takes a Case and returns what :func:`jury_adapters.judge` allows."""
+"""Judge, or a function that takes a Case and returns a value that :func:`jury_adapters.judge` allows."""
 
 
 def judge_of(given: object) -> Judge:
-    """The judge that was given; a function of a case becomes one.
+    """Convert a judge-like argument to a :class:`Judge`: a judge is returned unchanged, a function is wrapped.
 
     Raises:
-        ConfigurationError: it is neither; the message says how to make a judge of it, where that is known.
+        ConfigurationError: the argument is neither; for common mistakes the message says how to correct it.
 
     >>> judge_of(lambda case: len(case.answer) < 80).judge(answer="Yes.").passed
     True
@@ -39,4 +39,4 @@ def _fix(given: object) -> str:
         return f"the class {given.__name__}; a judge is {given.__name__}(), with its arguments"
     if isinstance(given, list | tuple):
         return f"a {type(given).__name__}; several judges make a jury: Ensemble([...])"
-    return type(given).__name__  # never its repr, which may hold a key
+    return type(given).__name__  # never its repr, which may contain an API key

@@ -1,4 +1,4 @@
-"""Reports of plain functions that keep everything else waiting, each function once."""
+"""Warnings about plain functions that block other work; each function is reported once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 class Named(Protocol):
-    """A judge, as far as its name and its members go."""
+    """Part of the judge interface that holds the name and the members."""
 
     @property
     def name(self) -> str: ...
@@ -23,17 +23,17 @@ class Named(Protocol):
 
 
 def report_held_loop(judge: Named, function: object, seconds: float) -> None:
-    """Report a function that held an event loop for more than 50 ms."""
+    """Log a warning if a function held an event loop for more than 50 ms."""
     if seconds > _LONGEST_S:
-        code = getattr(function, "__code__", type(judge))  # a judge that is made anew for each case is one function
+        code = getattr(function, "__code__", type(judge))  # report a function once, also if each case has a new judge
         _report(judge, code, f"held the event loop for {1000 * seconds:.0f} ms, and everything else on it waited")
 
 
 def report_slow_members(judges: Sequence[Named], judgments: Sequence[Judgment]) -> None:
-    """Report the members of a jury that ran in turn for more than 50 ms each, where there are several.
+    """Log a warning if several members of a jury ran in sequence for more than 50 ms each.
 
     Without an event loop, a jury of plain functions calls them one after the other. In worker threads they would run
-    at the same time.
+    concurrently.
     """
     if not portal.runs_inline():
         return

@@ -1,4 +1,4 @@
-"""Human labels of cases: how they are read, and which of them mean PASS."""
+"""Human labels of cases, and their PASS or FAIL meaning."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from jury_adapters.core.render import visible
 from jury_adapters.core.verdict import Verdict
 
 GOLD = "gold"
-"""The column, or the entry of a case's metadata, that holds the human label."""
+"""Column, or entry of a case's metadata, that holds the human label."""
 
 
 class UnclearLabels(ConfigurationError):
-    """It is not known which human labels mean PASS.
+    """Error for human labels without a known PASS or FAIL meaning.
 
     Args:
-        what: what is wrong, with the labels that people gave; without the fix, which differs on a command line.
+        what: the problem, with the human labels; without the fix, which differs on a command line.
 
     Attributes:
         what: the same.
@@ -33,7 +33,7 @@ class UnclearLabels(ConfigurationError):
 
 
 def human_label(value: object) -> str | None:
-    """Return a human label as text; None for no label: None, an empty text, NaN.
+    """Return a human label as text; None for a missing label: None, a blank text, NaN.
 
     >>> human_label(True), human_label(" "), human_label("valid"), human_label(3), human_label(3.0)
     ('PASS', None, 'valid', '3', '3')
@@ -51,7 +51,7 @@ def human_label_of(case: Case | None, judgment: Judgment, column: str = GOLD) ->
     """Return the human label of a judged case, from its metadata or from the metadata that its verdict keeps.
 
     Args:
-        case: what was judged; None where it is not known.
+        case: the judged case; None if it is not known.
         judgment: the verdict.
         column: the entry of the metadata.
     """
@@ -62,10 +62,10 @@ def human_label_of(case: Case | None, judgment: Judgment, column: str = GOLD) ->
 
 
 def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
-    """Return a list of labels as it is.
+    """Return a list of labels after checking that it is not a single text.
 
     Raises:
-        ConfigurationError: it is one text, whose letters would be the labels.
+        ConfigurationError: it is a text, so that its letters would be the labels.
     """
     if isinstance(pass_labels, str):
         raise ConfigurationError(f"pass_labels is a list of labels: [{pass_labels!r}]")
@@ -73,16 +73,16 @@ def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
 
 
 def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known: Collection[str] = ()) -> None:
-    """Refuse a PASS label that no case has: with a misspelt one, every human label would mean FAIL.
+    """Check that cases have the PASS labels; with a misspelt PASS label, every human label would mean FAIL.
 
     Args:
         truths: the human labels.
-        pass_labels: those that mean PASS.
-        known: labels that jurors use; they are no misspelling, even if people gave none of them.
+        pass_labels: the labels that mean PASS.
+        known: labels of jurors, which are accepted as PASS labels even if no case has them as a human label.
 
     Raises:
-        UnclearLabels: a label of ``pass_labels`` is not among the truths.
-        ConfigurationError: one text instead of a list of them.
+        UnclearLabels: a label of ``pass_labels`` is neither a human label nor known.
+        ConfigurationError: ``pass_labels`` is a text instead of a list.
     """
     seen = truths if isinstance(truths, Counter) else Counter(truths)
     for label in listed_labels(pass_labels) if seen else ():
@@ -93,7 +93,7 @@ def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known
 
 
 def tally(labels: Mapping[str, int]) -> str:
-    """Return labels with how often they were given, the most frequent first.
+    """Return labels with their counts as text, the most frequent first.
 
     >>> tally({"wrong": 7, "correct": 53})
     'correct 53, wrong 7'
@@ -104,7 +104,7 @@ def tally(labels: Mapping[str, int]) -> str:
 
 
 class Learned:
-    """The PASS or FAIL meaning of labels, learned from judgments that have both a label and a status.
+    """PASS or FAIL meaning of labels, learned from judgments that have both a label and a status.
 
     >>> learned = Learned()
     >>> learned.add(Judgment("PASS", label="valid"))
@@ -124,18 +124,18 @@ class Learned:
 
     @property
     def meaning(self) -> Mapping[str, Status]:
-        """PASS or FAIL by label, for labels that always have the same."""
+        """PASS or FAIL by label, for labels that always have the same status."""
         return {label: next(iter(statuses)) for label, statuses in self._seen.items() if len(statuses) == 1}
 
 
 @dataclass(frozen=True, slots=True)
 class LabelMeanings:
-    """The PASS or FAIL meaning of human labels.
+    """PASS or FAIL meaning of human labels.
 
     Attributes:
-        meaning: by label; labels that are not in it have no such meaning, unless they are an obvious word.
+        meaning: the status by label; other labels have no meaning, unless they are an obvious word.
         only: whether labels outside ``meaning`` mean FAIL, because the labels that mean PASS were listed.
-        seen: how often people gave which label, for messages.
+        seen: the count of each human label, for messages.
     """
 
     meaning: Mapping[str, Status]
@@ -146,12 +146,12 @@ class LabelMeanings:
     def of(
         cls, judgments: Iterable[Judgment], pass_labels: Collection[str], truths: Iterable[str] = ()
     ) -> LabelMeanings:
-        """Learn them from the list of PASS labels, or from jurors whose judgments have both a label and a status.
+        """Return the meanings from the list of PASS labels, or else from judgments with both a label and a status.
 
         Args:
-            judgments: what the jurors said.
+            judgments: the judgments of the jurors.
             pass_labels: the human labels that mean PASS.
-            truths: the human labels, for messages.
+            truths: the human labels, for the check of ``pass_labels`` and for messages.
 
         Raises:
             UnclearLabels: a label of ``pass_labels`` is not among the truths.
@@ -165,10 +165,10 @@ class LabelMeanings:
     def from_learned(
         cls, learned: Learned, pass_labels: Collection[str], seen: Mapping[str, int], known: Collection[str] = ()
     ) -> LabelMeanings:
-        """Return the same from what was learned before; ``known`` are the labels that jurors use.
+        """Return the meanings from the list of PASS labels, or else from ``learned``; ``known`` has labels of jurors.
 
         Raises:
-            UnclearLabels: a label of ``pass_labels`` is not among the truths.
+            UnclearLabels: a label of ``pass_labels`` is neither in ``seen`` nor in ``known``.
         """
         check_pass_labels(seen, pass_labels, known)
         if pass_labels:
@@ -178,7 +178,7 @@ class LabelMeanings:
     def status_of(self, truth: str) -> Status | None:
         """Return PASS or FAIL, or None for a label that has neither meaning.
 
-        Listed labels come first, then what jurors' judgments show (in any case of letters), then the words pass,
+        Listed labels have priority. Next are the labels of jurors' judgments, in any case, and last the words pass,
         passed, true, yes, and fail, failed, false, no.
         """
         if truth in self.meaning or self.only:
@@ -190,7 +190,7 @@ class LabelMeanings:
         return _OBVIOUS.get(word)
 
     def agrees(self, judgment: Judgment, truth: str) -> bool:
-        """Whether the judgment says what people said; False when it says nothing.
+        """Whether a judgment agrees with the human label; False for ABSTAIN and ERROR.
 
         Raises:
             UnclearLabels: the two cannot be compared.
@@ -208,12 +208,12 @@ class LabelMeanings:
 
 
 def unclear(seen: Mapping[str, int]) -> str:
-    """Return the sentence about human labels whose PASS or FAIL meaning is not known."""
+    """Return the message about human labels whose PASS or FAIL meaning is not known."""
     return f"people's labels are {tally(seen)}, and the jury says PASS and FAIL"
 
 
 _SHOWN = 6
-_MOST_LEARNED = 1000  # labels come from models, and a file may claim anything
+_MOST_LEARNED = 1000  # a limit, because labels come from models and from files that are not trusted
 _STATUSES = {"PASS": Status.PASS, "FAIL": Status.FAIL}
 _OBVIOUS = {
     **dict.fromkeys(("pass", "passed", "true", "yes"), Status.PASS),

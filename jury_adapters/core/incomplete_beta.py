@@ -1,4 +1,4 @@
-"""The incomplete beta function, without SciPy: tails of the binomial distribution and quantiles of Student's t."""
+"""Incomplete beta function without SciPy, for tails of the binomial distribution and quantiles of Student's t."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jury_adapters.core.statistics import Z95
 def incomplete_beta(a: float, b: float, x: float) -> float:
     """Return the regularised incomplete beta function ``I_x(a, b)``.
 
-    It is computed by its continued fraction, on the side where that converges fast.
+    It is computed with its continued fraction, on the side on which that converges fast.
 
     Args:
         a: first parameter, above 0.
@@ -31,7 +31,7 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
 
 @lru_cache(maxsize=256)
 def student_quantile(freedom: float) -> float:
-    """Return the 0.975 quantile of Student's t distribution: how many standard errors a 95 % interval reaches.
+    """Return the 0.975 quantile of Student's t distribution: half the width of a 95 % interval in standard errors.
 
     Args:
         freedom: degrees of freedom, from 1; may be fractional.
@@ -43,7 +43,7 @@ def student_quantile(freedom: float) -> float:
     2.2622
     """
     density = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(freedom * pi)
-    quantile, step = Z95, 1.0  # where there are infinitely many degrees of freedom, and left of the quantile
+    quantile, step = Z95, 1.0  # the value for infinitely many degrees of freedom, which is below the quantile
     while step > 1e-14 * quantile:  # the tail is convex there, so Newton's method never passes the quantile
         x = freedom / (freedom + quantile**2)
         step = (incomplete_beta(freedom / 2, 0.5, x) - 0.05) / (2 * density * x ** ((freedom + 1) / 2))

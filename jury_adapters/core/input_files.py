@@ -1,4 +1,4 @@
-"""Files to read: those that are refused, and messages about those that are missing or empty."""
+"""Checks of input files: pipes and devices, missing files and empty files."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from pathlib import Path
 from jury_adapters.core.errors import InputError
 
 _HANDED_OVER = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
-_HEAD = 4096  # bytes in which a file that is not blank has something to read
+_HEAD = 4096  # bytes; a file is blank if these are white space
 
 
 def refuse_pipe(path: str | Path) -> None:
-    """Refuse a named pipe, a device or a socket: to open one could take without end.
+    """Refuse a named pipe, a device or a socket, because opening one may block forever.
 
-    Standard input and what the shell hands over, ``/dev/stdin`` and ``<(...)``, have a writer, and may be pipes.
+    Standard input (``/dev/stdin``) and process substitutions of the shell (``<(...)``) are accepted, because they have
+    a writer.
 
     Raises:
-        InputError: it is one; the message says what to do instead.
+        InputError: the path is such a file; the message suggests alternatives.
     """
     try:
         kind = Path(path).stat().st_mode
-    except (OSError, ValueError):  # opening it will say what is wrong
+    except (OSError, ValueError):  # opening the file will report the error
         return
     if stat.S_ISREG(kind) or stat.S_ISDIR(kind) or str(path).startswith(_HANDED_OVER):
         return
@@ -33,7 +34,7 @@ def refuse_pipe(path: str | Path) -> None:
 
 
 def no_such_file(path: str | Path) -> str:
-    """Return the message on a file that does not exist, with the name that was probably meant."""
+    """Return the message for a file that does not exist, with the closest name in its folder."""
     file = Path(path)
     if not file.parent.is_dir():
         return f"{file}: there is no such folder as {file.parent}"
@@ -43,7 +44,7 @@ def no_such_file(path: str | Path) -> str:
 
 
 def is_blank(path: Path) -> bool:
-    """Whether a file, packed or not, has nothing but white space at its beginning."""
+    """Whether a file, gzipped or not, begins with 4096 bytes of white space, or has only white space."""
     try:
         with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stored:
             return not stored.read(_HEAD).removeprefix(b"\xef\xbb\xbf").strip()

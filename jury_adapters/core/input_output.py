@@ -1,7 +1,7 @@
-"""Inputs and outputs of runs, read into the fields of a case.
+"""Conversion of the inputs and outputs of runs to the fields of a case.
 
-Texts, dictionaries, messages, documents and graph states are recognised by their shape; :mod:`.field_names` says which
-key is which field.
+Texts, dictionaries, messages, documents and graph states are recognised by their shape; :mod:`.field_names` maps keys
+to fields.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from jury_adapters.core.message_formats import reply_in
 from jury_adapters.core.values import is_missing
 
 Found: TypeAlias = dict[str, Any]
-"""Fields of a case, by name; a field that is not there was not found."""
+"""Fields of a case, by name; a missing field was not found."""
 
 GIVEN_STEPS = "given steps"
-"""The key in :data:`Found` that says that the trajectory was given as steps. Its outputs are not contexts then."""
+"""Key in :data:`Found` for a trajectory that was given as steps; its outputs do not become contexts."""
 
 THREAD = "thread"
-"""The key in :data:`Found` of the :class:`Conversation` from which the run was read, if that was the whole run."""
+"""Key in :data:`Found` for the :class:`Conversation` from which the run was read, if it was the whole run."""
 
 CONFLICTS = "conflicts"
-"""The key in :data:`Found` of the sentences that report values which were not taken."""
+"""Key in :data:`Found` for the sentences that report ignored values."""
 
 
 def read_inputs(value: object) -> Found:
-    """Read what a run took: a question, the conversation before it, perhaps contexts and a reference."""
+    """Read the inputs of a run: a question, the conversation before it, and optional contexts and reference."""
     value = opened(value)
     if (started := graph_input(value)) is not None:
         return read_inputs(started)
@@ -72,7 +72,7 @@ def read_inputs(value: object) -> Found:
 
 
 def read_outputs(value: object) -> Found:
-    """Read what a run gave: an answer, how it got there, perhaps contexts and the question again."""
+    """Read the outputs of a run: an answer, its steps, and optional contexts and question."""
     value = opened(value)
     if value is None or isinstance(value, str):
         return {} if value is None else {"answer": value}
@@ -91,7 +91,7 @@ def read_outputs(value: object) -> Found:
     name = columns.of.get("answer")
     if name is None or isinstance(value[name], str):
         return _from_mapping(value)
-    if len(present(value)) == 1:  # LangSmith wraps what is not a mapping: {"output": ...}
+    if len(present(value)) == 1:  # LangSmith wraps values other than mappings: {"output": ...}
         return {**read_answer(value[name]), **reported(columns.conflicts)}
     around = _from_mapping({**value, **{key: None for key in value if key in _ANSWERS}})
     for replaced in ("answer", THREAD):
@@ -100,7 +100,7 @@ def read_outputs(value: object) -> Found:
 
 
 def read_answer(value: object) -> Found:
-    """Read the value of an answer's column: messages, what a run gave, or a value that is itself the answer."""
+    """Read the value under a name of the answer: messages, the outputs of a run, or the answer itself."""
     if isinstance(value, str):
         return {"answer": value}
     state = opened(value)
@@ -114,10 +114,11 @@ def read_answer(value: object) -> Found:
 
 
 def read_answer_column(value: object) -> Found:
-    """Read the value of an answer's column in a flat row.
+    """Read the value of the column of the answer in a flat row.
 
-    The judged model may have written all of it, so a mapping never brings contexts or steps: its answer is the text
-    under a known name of an answer, else the mapping as JSON. A list of messages is the conversation of the run.
+    The judged model may have written all of it, so a mapping never provides contexts or steps. The answer of a mapping
+    is the text under a known name of the answer, or else the mapping as JSON. A list of messages is the conversation of
+    the run.
     """
     if isinstance(value, str):
         return {"answer": value}
@@ -134,7 +135,7 @@ def read_answer_column(value: object) -> Found:
 
 
 def read_thread(value: object) -> Found:
-    """Like :func:`read_outputs`, but of a conversation every turn, and not only the last one."""
+    """Read the outputs of a run like :func:`read_outputs`, but with all turns of a conversation, not only the last."""
     found = read_outputs(value)
     thread = _thread_in(value)
     if thread is not None:
@@ -142,12 +143,12 @@ def read_thread(value: object) -> Found:
         found.update(_all_turns(thread))
         _mark_structured(found, _structured_in(value))
     if not found.get("trajectory") and found.get("answer"):
-        found["trajectory"] = (Step(text=found["answer"]),)  # an answer without a step is a way to go about it too
+        found["trajectory"] = (Step(text=found["answer"]),)  # an answer without steps is a trajectory of one step
     return found
 
 
 def asked(read: Conversation) -> Found:
-    """Return the question of a conversation and what came before it."""
+    """Return the question of a conversation and the messages before it."""
     found: Found = {} if read.question is None else {"question": read.question}
     if read.earlier:
         found["messages"] = read.earlier
@@ -155,7 +156,7 @@ def asked(read: Conversation) -> Found:
 
 
 def answered(read: Conversation) -> Found:
-    """Return all that a conversation holds."""
+    """Return the question, the earlier messages, the answer and the steps of a conversation."""
     found = {**asked(read), THREAD: read}
     if read.answer is not None:
         found["answer"] = read.answer
@@ -165,7 +166,7 @@ def answered(read: Conversation) -> Found:
 
 
 def before(messages: object, question: str | None) -> tuple[Message, ...]:
-    """Return the messages that came before a question: all but the question itself, where it is the last of them."""
+    """Return the messages before a question: all of them, without the last one if that is the question itself."""
     earlier = messages_of(messages)
     repeated = earlier and earlier[-1].role == "user" and earlier[-1].content == question
     return earlier[:-1] if repeated else earlier
@@ -185,7 +186,7 @@ def _lacking(value: Mapping[str, Any]) -> dict[str, None]:
 
 
 def reported(said: Sequence[str]) -> Found:
-    """Return the sentences that report values which were not taken, as a part of what was found."""
+    """Return the sentences that report ignored values, as a part of :data:`Found`."""
     return {CONFLICTS: tuple(said)} if said else {}
 
 
@@ -224,13 +225,13 @@ def _mark_structured(found: Found, response: object) -> None:
 
 
 def _structured_in(value: object) -> object:
-    """The structured response in what a run gave."""
+    """Return the structured response in the outputs of a run."""
     value = opened(value)
     return value.get("structured_response") if isinstance(value, Mapping) else None
 
 
 def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "") -> tuple[Found, set[str]]:
-    """Take each field from the best of its names; return also the keys that have been read."""
+    """Return each field from the best of its names, and the keys that were read."""
     there = present(value)
     taken = {name for name in _MESSAGES if name in value and messages_in(value[name]) is not None}
     found: Found = {}
@@ -253,9 +254,9 @@ def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "")
 
 
 def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: set[str]) -> None:
-    """Without a name we know: the only text there is, else all of it."""
+    """Read a field without a known name: the only text in the mapping, or else the whole rest."""
     if columns_of(dict.fromkeys(value, ""), (field,), part_of=field).of:
-        return  # a column of the field that is empty
+        return  # the field has an empty column
     rest = {name: given for name, given in value.items() if name not in taken and not is_missing(given)}
     texts = [name for name, given in rest.items() if isinstance(given, str)]
     if len(texts) == 1:
@@ -266,9 +267,9 @@ def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: se
 
 
 def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Found:
-    """Small values without a meaning for us go along: a rubric's own variables are looked up there.
+    """Return the fields with the unused scalar values as metadata, because a rubric may use them as variables.
 
-    Names that commands look up, such as the human label, are left out: a run is what is judged, and cannot set them.
+    Names that commands look up, such as the human label, are left out, because the judged run must not set them.
     """
     rest = {
         str(name): given
@@ -284,7 +285,7 @@ def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Fo
 
 
 def _thread_of(value: Mapping[str, Any]) -> tuple[str, list[object] | None]:
-    """Return the messages in a mapping, and the name that they have there."""
+    """Return the name of the messages in a mapping, and the messages."""
     for name in (*_MESSAGES, _GEMINI_REQUEST):
         thread = messages_in(value[name]) if name in value else None
         if thread is not None:
@@ -293,7 +294,7 @@ def _thread_of(value: Mapping[str, Any]) -> tuple[str, list[object] | None]:
 
 
 def _thread_in(value: object) -> list[object] | None:
-    """The messages in what a run gave, wherever they are."""
+    """Return the messages in the outputs of a run, also if they are nested; None without any."""
     value = opened(value)
     thread = messages_in(value)
     if thread is not None or not isinstance(value, Mapping):
@@ -303,7 +304,7 @@ def _thread_in(value: object) -> list[object] | None:
 
 
 def _all_turns(thread: Sequence[object]) -> Found:
-    """Every turn's steps, with what was said in between; the question is the first one."""
+    """Return the first question, the last answer, and the steps of every turn with the messages in between."""
     starts = [position for position, message in enumerate(thread) if role_in(message) == "user"]
     bounds = [*(starts if starts[:1] == [0] else [0, *starts]), len(thread)]
     turns = [Conversation.of(thread[start:end]) for start, end in pairwise(bounds)]
@@ -322,7 +323,7 @@ def _all_turns(thread: Sequence[object]) -> Found:
 
 
 def _are_steps(value: object) -> bool:
-    """Whether it is a trajectory that is given as steps."""
+    """Whether a value is a trajectory that is given as steps."""
     return (
         isinstance(value, list | tuple)
         and bool(value)
@@ -335,12 +336,12 @@ def _are_steps(value: object) -> bool:
 
 def _documents_or(value: object, field: str) -> Found:
     items = value if isinstance(value, Sequence) else (value,)
-    documents = all(page_of(item) is not None for item in items)  # of an empty list too: a retriever that found nothing
+    documents = all(page_of(item) is not None for item in items)  # also True for a retriever that found nothing
     return {"contexts": texts_of(value)} if documents else {field: text_of(value)}
 
 
 def _generated(generations: object) -> Found:
-    """Return the text of a language model's own run: ``[[{"text": ..., "message": ...}]]``."""
+    """Return the answer of a run of a language model alone: ``[[{"text": ..., "message": ...}]]``."""
     while isinstance(generations, Sequence) and not isinstance(generations, str) and generations:
         generations = generations[0]
     message = message_in(field_of(generations, "message"))
@@ -351,13 +352,13 @@ def _generated(generations: object) -> Found:
 
 
 def _graph_trajectory(value: Mapping[str, Any]) -> Found:
-    """A LangGraph thread as agentevals extracts it: inputs, results and the nodes visited, turn by turn."""
+    """Read a LangGraph thread as agentevals extracts it: inputs, results and visited nodes, turn by turn."""
     found: Found = {}
     for part, read in (("inputs", read_inputs), ("results", read_outputs)):
         turns = value.get(part)
         if isinstance(turns, list) and turns:
             found.update(read(turns[-1]))
-    found.pop(THREAD, None)  # of the last turn alone
+    found.pop(THREAD, None)  # it has only the last turn
     found["trajectory"] = graph_steps(value)
     return found
 

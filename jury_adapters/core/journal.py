@@ -1,4 +1,4 @@
-"""The record that makes a judgment count once: asked for again it is served, asked for twice at once it is shared."""
+"""Cache of judgments: a recorded judgment is reused, and simultaneous requests for one judgment share one call."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _log = logging.getLogger(__name__)
 
 
 class JournalKey(NamedTuple):
-    """What makes two judgments the same one.
+    """Cache key of a judgment.
 
     Attributes:
-        case_key: the case, and whatever else of it the judge reads.
+        case_key: the key of the case and of everything else that the judge reads of it.
         critic: fingerprint of the model and its parameters.
-        rubric: fingerprint of what is asked.
-        sample: which of several asks of the same judge it is: ``"0"``, and ``"0.1"``, ``"0.2"`` for repeated ones.
+        rubric: fingerprint of the question to the model.
+        sample: number of the sample if the same judge is asked several times: ``"0"``, then ``"0.1"``, ``"0.2"``.
 
-    Candidates shown in another order are another case, with a key of its own.
+    Candidates in another order are another case with another key.
     """
 
     case_key: str
@@ -44,27 +44,27 @@ class JournalKey(NamedTuple):
 
 @runtime_checkable
 class Journal(Protocol):
-    """Where judgments are kept; :class:`jury_adapters.store.Store` is one.
+    """Interface of a store of judgments, such as :class:`jury_adapters.store.Store`.
 
-    A journal that takes long to look something up has ``async def find`` beside :meth:`get`, and is asked by that, so
-    that nothing else waits; :class:`jury_adapters.store.postgres.PostgresStore` is one.
+    A journal with slow lookups also has ``async def find``, which is called instead of :meth:`get`, so that the event
+    loop is not blocked; :class:`jury_adapters.store.postgres.PostgresStore` is an example.
     """
 
     def get(self, key: JournalKey) -> Judgment | None:
-        """The judgment kept under the key; never one with status ERROR."""
+        """Return the judgment under the key, or None; never one with status ERROR."""
 
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
-        """Keep a judgment; return when it is durable."""
+        """Store a judgment, and return when it is durable."""
 
 
 StoreLike: TypeAlias = Journal | str | PathLike[str]
-"""A store, its path, or its URL."""
+"""Store, or the path or the URL of one."""
 
 
 def open_journal(store: Journal | str | PathLike[str] | None) -> Journal | None:
-    """A journal, or the one in a file or at a URL.
+    """Return a journal unchanged, or open the one in a file or at a URL.
 
-    The core knows journals, not files: the store is looked up by name, and only when a path or URL is given.
+    The store package is imported only if a path or URL is given, so that the core does not depend on it.
     """
     if store is None or isinstance(store, Journal):
         return store
@@ -79,22 +79,22 @@ async def once(
     ask: Callable[[], Awaitable[Judgment]],
     slot: CaseSlot | None = None,
 ) -> Judgment:
-    """Return the judgment under this key: from the journal, from a call for it that is under way, or by asking.
+    """Return the judgment for this key: from the journal, from a running call for the same key, or from a new call.
 
-    A judgment that was not asked for here counts its usage as recorded; see :attr:`Usage.recorded`.
+    The usage of a judgment that required no new call is counted as recorded; see :attr:`Usage.recorded`.
 
-    A judgment that is not recorded, because the disk is full or the store does not answer for 120 seconds, is returned
-    all the same and says so in its metadata: what was paid for is not thrown away. An abstention for want of budget is
-    neither recorded nor shared, so that a run with more budget asks.
+    If a judgment cannot be recorded, because the disk is full or the store does not answer for 120 seconds, it is still
+    returned, with the error in its metadata, because it has been paid for. An abstention caused by an exhausted budget
+    is neither recorded nor shared, so that a run with a larger budget asks again.
 
     Args:
-        key: what makes two judgments the same one.
+        key: the cache key.
         case: the case.
-        journal: where judgments are kept; None for none.
-        ask: asks for the judgment.
-        slot: the place of the case in its batch, which is free while another case asks for the same judgment.
+        journal: the store of judgments; None for no store.
+        ask: calls the model for the judgment.
+        slot: the slot of the case in its batch; it is idle while another case asks for the same judgment.
     """
-    find = getattr(journal, "find", None)  # only a journal on another machine has it
+    find = getattr(journal, "find", None)  # only journals on another machine have it
     recorded = journal.get(key) if journal is not None and find is None else None
     if recorded is not None:
         return _served(recorded)
@@ -104,7 +104,7 @@ async def once(
         flying = _FLYING.setdefault(loop, {})
     while (flight := flying.get(key)) is not None:
         shared = flight.shared()
-        with slot.waiting() if slot is not None else nullcontext():  # the case that asks keeps a place, not this one
+        with slot.waiting() if slot is not None else nullcontext():  # only the asking case occupies its slot
             await asyncio.wait((shared,))
         if shared.cancelled():
             continue
@@ -114,7 +114,7 @@ async def once(
             return _served(judgment if same_journal else await _recorded(journal, key, case, judgment))
     flight = flying[key] = _Flight(journal)
     try:
-        # Looked for inside the flight: who asks meanwhile shares the answer, or would ask for what is being recorded.
+        # Look it up inside the flight: a request that arrives meanwhile must share the answer, not ask again.
         found: Judgment | None = await _within_limit(find(key)) if find is not None else None
         judgment = await ask() if found is None else found
         if journal is not None and found is None and not _unasked(judgment):
@@ -129,7 +129,10 @@ async def once(
 
 
 class _Flight:
-    """A judgment being asked for, and where it will be recorded. The future is there once somebody else wants it."""
+    """Running request for a judgment, with the journal that will record it.
+
+    The future is created when another request for the same judgment arrives.
+    """
 
     __slots__ = ("_shared", "journal")
 
@@ -138,7 +141,7 @@ class _Flight:
         self._shared: asyncio.Future[Judgment] | None = None
 
     def shared(self) -> asyncio.Future[Judgment]:
-        """To be waited for by all who want the same judgment."""
+        """Return the future for all other requests for the same judgment."""
         if self._shared is None:
             self._shared = asyncio.get_running_loop().create_future()
         return self._shared
@@ -154,7 +157,7 @@ class _Flight:
             self._shared.cancel()
         else:
             self._shared.set_exception(error)
-            self._shared.exception()  # looked at, so that nobody is warned when those who waited have gone
+            self._shared.exception()  # marks it as retrieved: asyncio does not warn if all waiters have ended
 
 
 def _served(judgment: Judgment) -> Judgment:
@@ -178,20 +181,20 @@ async def _recorded(journal: Journal | None, key: JournalKey, case: Case, judgme
 
 
 async def _within_limit(answer: Awaitable[T]) -> T:
-    """Wait for a store.
+    """Wait for the answer of a store.
 
     Raises:
-        InputError: it does not answer.
+        InputError: the store does not answer in time.
     """
     limit = Deadline(_LONGEST_S)
     try:
         with limit:
             return await answer
     except TimeoutError:
-        if not limit.expired:  # the store's own
+        if not limit.expired:  # a timeout of the store itself
             raise
     raise InputError(f"the store does not answer within {_LONGEST_S:g} s")
 
 
-_LONGEST_S = 120.0  # beyond what the stores of this package wait for others: 30 s, for two groups of writes
+_LONGEST_S = 120.0  # longer than the stores of this package wait for locks: 30 s, for two groups of writes
 _FLYING: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[JournalKey, _Flight]] = WeakKeyDictionary()

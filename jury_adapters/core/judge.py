@@ -1,4 +1,4 @@
-"""The one concept: whatever judges is a Judge, and whatever it returns is a Judgment."""
+"""Judge, the base class of everything that judges a case and returns a Judgment."""
 
 from __future__ import annotations
 
@@ -33,26 +33,27 @@ CaseLike: TypeAlias = Case | str | Mapping[str, Any]
 
 
 class Judge(ABC):
-    """Anything that judges a case.
+    """Base class of everything that judges a case.
 
-    Subclass it and write :meth:`assess`; everything else (timing, naming, errors, batches, the synchronous API) is
-    here. A check that never waits is shorter as a :class:`PlainJudge` or a function with :func:`judge`.
+    Subclass it and write :meth:`assess`; the base class adds timing, names, error handling, batches and the synchronous
+    API. A check that never waits is shorter as a :class:`PlainJudge` or as a function with :func:`judge`.
 
     Attributes:
-        name: how the judge is called in verdicts; a subclass is called like its class. Judges without a name are
-            called ``Judge#<position>`` inside a jury.
-        timeout: seconds one case may take, then the judgment is ERROR ``timeout``; None for no limit.
-        cost: what one judgment costs in US dollars, roughly; a frugal jury asks the cheapest first.
-        blocking: True when judging waits without ``await`` (a file, a database, ``requests``) or computes for long. A
-            plain function, or :meth:`PlainJudge.examine`, then runs in a worker thread, beside the other jurors.
-        inline: True when judging never waits, so that no event loop is needed.
-        members: the judges inside, of a jury.
-        size: how many single opinions one judgment can take; 1 unless the judge is a jury.
-        requests_at_once: the most requests to models that judging one case has in flight at a time; 0 for a judge that
-            asks no model.
-        opinion_statuses: the statuses that the judge's opinions may have, ABSTAIN and ERROR apart. A frugal jury with
-            ``on="auto"`` stops early only where every juror that is still out is known to say PASS or FAIL
-            (``PASS_OR_FAIL``), or where labels vote already. By default nothing is known: ``ANY_OPINION``.
+        name: the name of the judge in verdicts; the class name by default. Judges without a name are called
+            ``Judge#<position>`` inside a jury.
+        timeout: time limit per case in seconds, after which the judgment is ERROR ``timeout``; None for no limit.
+        cost: approximate cost of one judgment in US dollars; a frugal jury asks the cheapest jurors first.
+        blocking: True if judging waits without ``await`` (a file, a database, ``requests``) or computes for a long
+            time. A plain function, or :meth:`PlainJudge.examine`, then runs in a worker thread, in parallel with the
+            other jurors.
+        inline: True if judging never waits, so that no event loop is needed.
+        members: the judges inside a jury; empty for a single judge.
+        size: the most judgments of single judges that one judgment can take; 1 unless the judge is a jury.
+        requests_at_once: the most requests to models that are in flight at a time while one case is judged; 0 for a
+            judge that does not ask a model.
+        opinion_statuses: the statuses that the judge's opinions may have, ABSTAIN and ERROR excluded. A frugal jury
+            with ``on="auto"`` stops early only if every juror without a vote is known to say PASS or FAIL
+            (``PASS_OR_FAIL``), or if the vote is already on labels. The default is ``ANY_OPINION``.
 
     >>> class Polite(PlainJudge):
     ...     def examine(self, case):
@@ -73,12 +74,12 @@ class Judge(ABC):
 
     @abstractmethod
     async def assess(self, case: Case) -> Outcome:
-        """Judge one case. May raise: the exception becomes an ERROR judgment."""
+        """Judge one case. An exception becomes an ERROR judgment."""
 
     async def assess_within(self, seconds: float, case: Case) -> Outcome:
-        """Judge one case, or say that it took too long.
+        """Judge one case within a time limit; return an ERROR ``timeout`` when it has passed.
 
-        Work that never waits cannot be interrupted, so it gets a thread of its own.
+        Work that never waits cannot be interrupted, so it runs in a thread of its own.
         """
         try:
             if self.inline:
@@ -112,30 +113,30 @@ class Judge(ABC):
 
     @property
     def priced(self) -> bool:
-        """Whether what a judgment costs is known; only judges that ask a model cost anything."""
+        """Whether the price of a judgment is known; judges that do not ask a model are free."""
         return all(member.priced for member in self.members)
 
     @property
     def metered(self) -> bool:
-        """Whether the tokens of a judgment are known; they are not when another package makes the calls."""
+        """Whether the tokens of a judgment are known; they are not if another package makes the calls."""
         return all(member.metered for member in self.members)
 
     def estimate(self, case: Case) -> Usage:
-        """Estimate the usage of judging this case, before anything is sent.
+        """Estimate the usage of judging this case, without sending anything.
 
-        Without retries and repair requests a judgment makes at most these calls, with at most these output tokens.
+        Apart from retries and repair requests, calls and output tokens are upper limits.
         """
         return sum((member.estimate(case) for member in self.members), NO_USAGE)
 
     def plan(self, cases: Iterable[CaseLike]) -> Plan:
-        """Estimate what judging these cases takes: calls, tokens and dollars, before anything is sent.
+        """Estimate the calls, tokens and dollars of judging these cases, without sending anything.
 
         Args:
-            cases: Cases, questions or mappings, as for :meth:`judge_many`; read through once.
+            cases: Cases, questions or mappings, as for :meth:`judge_many`; iterated once.
 
         Returns:
-            A :class:`jury_adapters.core.plan.Plan` with a row per tier of a cascade (as if every case got there), or
-            per juror of another jury. Printed, it is a table.
+            A :class:`jury_adapters.core.plan.Plan` with a row per tier of a cascade (as if every case reached it), or
+            per juror of another jury. It prints as a table.
         """
         from jury_adapters.core import plan_of
 
@@ -143,30 +144,30 @@ class Judge(ABC):
 
     @property
     def fingerprint(self) -> str | None:
-        """What sets this judge apart from others, also in another process; None where nothing can be said.
+        """Identity of the judge that is stable across processes; None if it cannot be determined.
 
-        Judges with one fingerprint in a jury are samples of one judge, and are recorded apart.
+        Judges of a jury with the same fingerprint are samples of one judge, and are stored separately.
         """
         return None
 
     def check_store(self) -> None:
-        """Check that a store can tell every judge inside that asks a model from others.
+        """Check that a store can identify every judge inside that asks a model.
 
         Raises:
-            ConfigurationError: one of them cannot be told from others; the message says what to write.
+            ConfigurationError: a judge has no stable identity; the message says how to give it one.
         """
         for member in self.members:
             member.check_store()
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
-        """Judge one case and wait for the judgment. Never raises for a case.
+        """Judge one case and return the judgment. A failure of the judge becomes an ERROR judgment.
 
-        A judge that calls itself for the same case without end is stopped: the innermost call is an ERROR, and the
-        other calls return what the judge makes of it. Calls of one judge for one case object that come from new
-        threads, or from tasks with an empty context, count as nested from the 500th thread or the 10,000th task on.
+        Endless recursion, in which a judge calls itself for the same case, is stopped: the innermost call returns an
+        ERROR. Calls of one judge for one case object that come from new threads, or from tasks with an empty context,
+        count as nested from the 500th thread or the 10,000th task on.
 
         Args:
-            case: a Case, a bare question, or a mapping of fields.
+            case: a Case, a question, or a mapping of fields.
             **fields: the fields of a Case, as in ``judge(question=..., answer=...)``.
 
         Raises:
@@ -185,14 +186,14 @@ class Judge(ABC):
         """Judge one case; see :meth:`judge`.
 
         Raises:
-            ConfigurationError: it is awaited without asyncio, for example under trio.
+            ConfigurationError: the event loop is not asyncio's, for example under trio.
             ValueError: the fields do not make a Case.
         """
         portal.require_asyncio("ajudge()")
         return await run_judge(self, Case.of(case, fields))
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
-        """Judge many cases and hand out each judgment when it is there; see :func:`jury_adapters.core.batch.stream`."""
+        """Judge many cases and yield the judgments as they arrive; see :func:`jury_adapters.core.batch.stream`."""
         from jury_adapters.core import stream
 
         return (item.judgment for item in stream(self, cases, **options))
@@ -203,7 +204,7 @@ class Judge(ABC):
         """Judge many cases from an iterable or asynchronous iterable; see :meth:`judge_many`."""
         from jury_adapters.core import astream
 
-        async with aclosing(astream(self, cases, **options)) as judged_cases:  # closed with this one, not some day
+        async with aclosing(astream(self, cases, **options)) as judged_cases:  # do not wait for the garbage collector
             async for item in judged_cases:
                 yield item.judgment
 
@@ -212,8 +213,8 @@ class Judge(ABC):
     ) -> Iterator[tuple[Case | None, Judgment]]:
         """Judge many cases and yield each case with its judgment; see :meth:`judge_many` for the options.
 
-        The case is None where a row makes no case. The judgment is then the ERROR that says why; of a jury it is a
-        verdict without jurors, with the id of the row as ``case_id``.
+        For a row that is not a valid case, the case is None and the judgment is an ERROR with the reason. A jury
+        returns a verdict without jurors, with the id of the row as ``case_id``.
 
         >>> from jury_adapters import NotEmpty
         >>> [(case.answer, judgment.passed) for case, judgment in NotEmpty().judge_pairs([{"answer": "Yes."}])]
@@ -234,24 +235,24 @@ class Judge(ABC):
                 yield item.case, item.judgment
 
     def named(self, name: str) -> Self:
-        """The same judge under another name."""
+        """Return the same judge under another name."""
         return self._with(name=name)
 
     def with_timeout(self, seconds: float | None) -> Self:
-        """The same judge with a time limit per case."""
+        """Return the same judge with a time limit per case."""
         return self._with(timeout=positive_timeout(seconds))
 
     def repeated(self, times: int, *, voting: Voting = "majority") -> Ensemble:
-        """Ask this judge several times and vote over its answers (self-consistency)."""
+        """Return a jury that asks this judge several times and votes over its answers (self-consistency)."""
         from jury_adapters.core import repeated
 
         return repeated(self, times, voting=voting)
 
     def backed_by(self, stand_in: Judge | Callable[[Case], Any]) -> BackedJudge:
-        """This judge with a stand-in, who is asked when the judgment is an ERROR; see :class:`BackedJudge`.
+        """Return this judge with a fallback, which is asked if the judgment is an ERROR; see :class:`BackedJudge`.
 
         Args:
-            stand_in: a judge, a jury or a function; with a stand-in of its own, if you like.
+            stand_in: the fallback: a judge, a jury or a function. It may have a fallback of its own.
 
         >>> from jury_adapters import judge
         >>> @judge
@@ -266,40 +267,40 @@ class Judge(ABC):
         return BackedJudge(self, stand_in)
 
     def __and__(self, other: Judge) -> AllOf:
-        """Both must pass; the second is asked only when the first passes."""
+        """Return a jury in which both must pass; the second is asked only if the first passes."""
         from jury_adapters.core import all_of
 
         return all_of(self, other)
 
     def __or__(self, other: Judge) -> AnyOf:
-        """One must pass; the second is asked only when the first does not."""
+        """Return a jury in which one must pass; the second is asked only if the first does not pass."""
         from jury_adapters.core import any_of
 
         return any_of(self, other)
 
     def asking_everyone(self) -> Judge:
-        """Return this judge without early stopping, as far as that changes its score, confidence or judgments.
+        """Return this judge without the early stopping that would change its score, confidence or judgments.
 
-        A rule that reads the score or the confidence of its jurors asks juries in this form.
+        Rules that read the score or the confidence of a nested jury use it in this form.
         """
         return self
 
     def failure(self, error: BaseException | str, reasoning: str = "") -> Judgment:
-        """The judgment that says this judge broke; a jury makes it a verdict."""
+        """Return the ERROR judgment for a failure of this judge; a jury returns a verdict."""
         return broken(error, reasoning)
 
     def __repr__(self) -> str:
-        """One short line: class, name and :meth:`_traits`; never a prompt, never a key."""
+        """Return one short line with class, name and :meth:`_traits`, and without prompts or API keys."""
         return described(self, self._traits)
 
     def _traits(self) -> Traits:
-        """What the repr tells beside the name; an empty value is left out."""
+        """Return the values that the repr shows after the name; empty values are left out."""
         return {"model": model_of(self), "members": names_of(self.members)}
 
     def _with(self, **attributes: object) -> Self:
         other = copy.copy(self)
         for attribute, value in attributes.items():
-            object.__setattr__(other, attribute, value)  # ready-made judges are frozen dataclasses
+            object.__setattr__(other, attribute, value)  # the built-in judges are frozen dataclasses
         return other
 
     @staticmethod
@@ -312,17 +313,17 @@ class Judge(ABC):
         cost: float = 0.0,
         blocking: bool = False,
     ) -> FunctionJudge:
-        """Make a judge of a plain or asynchronous function.
+        """Return a judge that calls a plain or asynchronous function.
 
         Args:
             function: takes a Case and returns a bool, a score 0..1, a Status, a pair ``(one of these, reason)``, or a
-                ready Judgment.
-            name: the judge's name; the function's own by default.
-            threshold: a score from here on is PASS.
-            timeout: seconds one case may take. A plain function with a timeout runs in a thread that is abandoned at
-                the deadline.
-            cost: US dollars per judgment, roughly.
-            blocking: whether a plain function runs in a worker thread, because it waits or computes for long.
+                Judgment.
+            name: the judge's name; the function's name by default.
+            threshold: the lowest score that is PASS.
+            timeout: time limit per case in seconds. A plain function with a timeout runs in a thread that is abandoned
+                at the deadline.
+            cost: approximate cost of one judgment in US dollars.
+            blocking: whether a plain function waits or computes for a long time, and so runs in a worker thread.
         """
         from jury_adapters.core import FunctionJudge
 
@@ -330,14 +331,14 @@ class Judge(ABC):
 
 
 class PlainJudge(Judge):
-    """A judge of plain code: subclass it and write :meth:`examine`.
+    """Base class of judges of plain, synchronous code: subclass it and write :meth:`examine`.
 
-    Set ``blocking = True`` on a class whose ``examine`` waits or computes for long.
+    Set ``blocking = True`` on a class whose ``examine`` waits or computes for a long time.
     """
 
     @abstractmethod
     def examine(self, case: Case) -> Outcome:
-        """Judge one case. May raise: the exception becomes an ERROR judgment."""
+        """Judge one case. An exception becomes an ERROR judgment."""
 
     async def assess(self, case: Case) -> Outcome:
         return await examined(self, self.examine, case)
@@ -348,9 +349,9 @@ class PlainJudge(Judge):
 
 
 async def examined(judge: Judge, function: Callable[[Case], T], case: Case) -> T:
-    """Call the plain function of a judge: in a worker thread if the judge is blocking, else here.
+    """Call the plain function of a judge, in a worker thread if the judge is blocking.
 
-    A function that holds an event loop for more than 50 ms is reported once, by a warning in the log.
+    A function that holds an event loop for more than 50 ms is logged once as a warning.
     """
     if judge.blocking:
         return await portal.in_worker_thread(lambda: function(case))

@@ -1,4 +1,4 @@
-"""What a judge says: status, score, label, reasons, and what it cost."""
+"""Judgment, the result of a judge: status, score, label, reasons and usage."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from jury_adapters.core.values import (
 
 
 class Status(StrEnum):
-    """What became of a case in the eyes of one judge.
+    """Status of a judgment.
 
-    ``ABSTAIN`` means *cannot say* (missing context, a reply nobody can read); ``ERROR`` means the judge itself broke.
+    ``ABSTAIN`` means *cannot say* (missing context, an unreadable reply). ``ERROR`` means that the judge itself broke.
     """
 
     PASS = "PASS"
@@ -40,7 +40,7 @@ class Status(StrEnum):
 
 
 OpinionStatuses: TypeAlias = frozenset[Status | None]
-"""Statuses that the opinions of a judge may have; None is that of a label without a PASS/FAIL meaning."""
+"""Statuses that the opinions of a judge may have; None is the status of a label without a PASS/FAIL meaning."""
 PASS_OR_FAIL: Final[OpinionStatuses] = frozenset({Status.PASS, Status.FAIL})
 LABEL_ONLY: Final[OpinionStatuses] = frozenset({None})
 ANY_OPINION: Final = PASS_OR_FAIL | LABEL_ONLY
@@ -51,11 +51,11 @@ class Check:
     """One finding inside a judgment: a claim, a file, a rule.
 
     Attributes:
-        name: what was checked, short enough for a table.
-        passed: True, False, or None when it could not be decided.
-        detail: why.
-        evidence: the quoted text the finding rests on.
-        score: 0..1, where the finding is a matter of degree.
+        name: the subject of the finding, short enough for a table.
+        passed: True, False, or None if it could not be decided.
+        detail: the reason.
+        evidence: the quoted text on which the finding rests.
+        score: 0..1, if the finding is a matter of degree.
     """
 
     name: str
@@ -80,28 +80,30 @@ _STATUS_BY_NAME = {status.value: status for status in Status}
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Judgment:
-    """One opinion on one case. Immutable; equal contents are equal judgments, whatever time they took.
+    """Immutable result of one judge on one case.
+
+    Judgments with equal contents are equal, whatever their ``elapsed_s``.
 
     Attributes:
-        status: PASS, FAIL, ABSTAIN or ERROR; None only beside a label without a PASS/FAIL meaning (``KEEP``, ``A``).
+        status: PASS, FAIL, ABSTAIN or ERROR; None only with a label without a PASS/FAIL meaning (``KEEP``, ``A``).
         score: 0..1, or None. ABSTAIN and ERROR have none.
         label: the answer in the rubric's own words, or None. ERROR has none.
         probabilities: probability of each label, or None.
         confidence: the judge's own certainty, 0..1, or None.
-        reasoning: why; may be empty (decision models give no reasons).
-        checks: the single findings behind the status.
+        reasoning: the reasons; may be empty (decision models give none).
+        checks: the findings that led to the status.
         critic: the name of the judge.
         model: the language model that judged, or None.
         family: the vendor family of that model (``"openai"``, ``"anthropic"``...), or None.
         usage: tokens, calls and cost.
-        elapsed_s: seconds it took, or None when unknown.
-        error: what went wrong: the exception's type and message, or a short code such as ``"parse_fail"``.
-        raw_response: the model's reply as it came, or None.
+        elapsed_s: duration in seconds, or None if unknown.
+        error: the exception's type and message, or a short code such as ``"parse_fail"``.
+        raw_response: the unchanged reply of the model, or None.
         metadata: anything else, as JSON values.
 
     Raises:
-        ConfigurationError: a number outside 0..1 (NaN and infinity included), a field that the status forbids, or a
-            missing or blank text where one is needed: ``reasoning`` of ABSTAIN, ``error`` of ERROR.
+        ConfigurationError: a number is outside 0..1 (NaN and infinity included), the status forbids a field, or a
+            required text is missing or blank: ``reasoning`` of ABSTAIN, ``error`` of ERROR.
 
     >>> Judgment("PASS", score=0.9, reasoning="every claim is in the context").passed
     True
@@ -148,12 +150,12 @@ class Judgment:
             raise no_amount(self.elapsed_s, "elapsed_s")
         for name, default in _TEXTS:
             text = getattr(self, name)
-            if text is not default and not (text.__class__ is str and text.isascii()):  # few pass
+            if text is not default and not (text.__class__ is str and text.isascii()):  # rarely true
                 put(self, name, default if text is None else _text(text, name))
         _check_explained(self.status, self.reasoning, self.error)
 
     def __bool__(self) -> bool:
-        """Refused: a FAIL that counts as true has let bad answers through.
+        """Raise TypeError: if a judgment were truthy, ``if judgment:`` would accept a FAIL.
 
         Raises:
             TypeError: always.
@@ -165,31 +167,31 @@ class Judgment:
 
     @property
     def passed(self) -> bool | None:
-        """True for PASS, None where the label has no PASS/FAIL meaning, else False."""
+        """True for PASS, None for a label without a PASS/FAIL meaning, else False."""
         return None if self.status is None else self.status is Status.PASS
 
     @property
     def valid(self) -> bool:
-        """True when this is an opinion: neither ABSTAIN nor ERROR."""
+        """True if this is an opinion: neither ABSTAIN nor ERROR."""
         return self.status is not Status.ABSTAIN and self.status is not Status.ERROR
 
     @property
     def opinion(self) -> str | None:
-        """PASS or FAIL, or the label that has neither meaning; None for ABSTAIN and ERROR."""
+        """PASS or FAIL, or a label without a PASS/FAIL meaning; None for ABSTAIN and ERROR."""
         if not self.valid:
             return None
         return self.label if self.status is None else self.status
 
     @property
     def ballot(self) -> str | None:
-        """What the judge votes in a vote on labels: its label, else PASS or FAIL; None for ABSTAIN and ERROR."""
+        """The judge's vote on labels: its label, else PASS or FAIL; None for ABSTAIN and ERROR."""
         if not self.valid:
             return None
         return self.status if self.label is None else self.label
 
     @property
     def numeric_score(self) -> float | None:
-        """The score that numeric votes use: ``score``, else 1.0 for PASS and 0.0 for FAIL, else None."""
+        """The judge's vote on scores: ``score``, else 1.0 for PASS and 0.0 for FAIL, else None."""
         if self.score is not None:
             return self.score
         if self.status is Status.PASS:
@@ -198,41 +200,41 @@ class Judgment:
 
     @property
     def stand_in(self) -> str | None:
-        """The stand-in that voted in place of the juror, which broke; None when the juror itself did."""
+        """Name of the fallback that judged because the juror broke; None if the juror itself judged."""
         note = self.metadata.get(STAND_IN) if self.metadata else None
         name = note.get("judge") if isinstance(note, Mapping) else None
         return name if isinstance(name, str) else None
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """Plain JSON values, without the fields that hold nothing. :func:`judgment_from_dict` reads them back."""
+        """Return plain JSON values, without empty fields. :func:`judgment_from_dict` reads them back."""
         from jury_adapters.core import to_dict
 
         return to_dict(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """One JSON object; ASCII only, so that it passes through any file, terminal or log."""
+        """Return one JSON object in ASCII, which is safe for every file, terminal and log."""
         data = self.to_dict()
         return _ENCODER.encode(data) if indent is None else json.dumps(data, indent=indent, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read what :meth:`to_json` wrote. A verdict comes back as a :class:`Verdict`.
+        """Read the output of :meth:`to_json`. A verdict is returned as a :class:`Verdict`.
 
         Raises:
-            InputError: the text is no judgment.
+            InputError: the text is not a judgment.
         """
         from jury_adapters.core import from_json
 
         return from_json(text, cls)
 
     def canonical_json(self) -> str:
-        """Return JSON without times, ids and the metadata of the case: equal verdicts are equal bytes."""
+        """Return JSON without times, ids and the metadata of the case, so that equal verdicts give equal bytes."""
         from jury_adapters.core import canonical_json
 
         return canonical_json(self)
 
     def __repr__(self) -> str:
-        """One line; :meth:`to_dict` and :meth:`to_json` have everything."""
+        """Return a summary in one line; :meth:`to_dict` and :meth:`to_json` return all fields."""
         from jury_adapters.core import to_line
 
         return f"<{type(self).__name__} {to_line(self)}>"
@@ -249,16 +251,16 @@ class Judgment:
 
 
 STAND_IN = "stand_in"
-"""Where in a judgment's metadata it stands who voted in place of the juror, and why."""
+"""Metadata key of a judgment under which the fallback that judged, and the reason, are recorded."""
 
 
 def abstain(reasoning: str, *, error: str | None = None, **details: Any) -> Judgment:
-    """A judgment that says *cannot say*, and why."""
+    """Return an ABSTAIN judgment with its reason."""
     return Judgment(Status.ABSTAIN, reasoning=reasoning, error=error, **details)
 
 
 def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> Judgment:
-    """A judgment that says *the judge broke*: with the exception's type and message without keys, or a short code."""
+    """Return an ERROR judgment with an exception's type and message (API keys redacted), or with a short code."""
     if isinstance(error, BaseException):
         error = error_text(error)
     error = stated(error, "unknown")
@@ -266,9 +268,9 @@ def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> J
 
 
 def evolve(judgment: J, **changes: Any) -> J:
-    """A copy with other values in some fields: ``dataclasses.replace`` without checking again what is already valid.
+    """Return a copy with other values in some fields, like ``dataclasses.replace`` but without validation.
 
-    Only for values that cannot be invalid (names, times), on the path that every judgment takes.
+    Use it only for values that cannot be invalid (names, times). It is faster, and every judgment is copied this way.
     """
     kind = judgment.__class__
     copy = object.__new__(kind)
@@ -282,7 +284,7 @@ def evolve(judgment: J, **changes: Any) -> J:
 
 
 def _fields_of(kind: type[Judgment]) -> tuple[tuple[str, ...], Callable[[Judgment], tuple[Any, ...]]]:
-    """The names of a result class's fields and a function that reads them all, made once per class."""
+    """Return the field names of a result class and a function that reads all of them; cached per class."""
     found = _FIELDS.get(kind)
     if found is None:
         names = tuple(f.name for f in fields(kind))
@@ -291,7 +293,7 @@ def _fields_of(kind: type[Judgment]) -> tuple[tuple[str, ...], Callable[[Judgmen
 
 
 def total_usage(judgments: Sequence[Judgment]) -> Usage:
-    """The usage of all of them together."""
+    """Return the total usage of the judgments."""
     total = NO_USAGE
     for judgment in judgments:
         if judgment.usage is not NO_USAGE:
@@ -318,7 +320,7 @@ def _status_for(status: object, label: str | None) -> Status | None:
 
 
 def _check_explained(status: Status | None, reasoning: str, error: str | None) -> None:
-    """Check that a judgment without an opinion says why; a blank text says nothing."""
+    """Check that a judgment without an opinion gives its reason; a blank text does not count."""
     if status is Status.ABSTAIN and not stated(reasoning, ""):
         raise ConfigurationError("ABSTAIN needs a reason: abstain('why it cannot say'), or reasoning=")
     if status is Status.ERROR and not stated(error, ""):
@@ -344,4 +346,4 @@ def _probabilities(values: Mapping[str, float]) -> FrozenDict:
     return freeze_mapping({label: unit_interval(p, f"probability of {label!r}") for label, p in values.items()})
 
 
-_ENCODER = json.JSONEncoder(allow_nan=False)  # json.dumps would make one for each judgment
+_ENCODER = json.JSONEncoder(allow_nan=False)  # json.dumps would create one for each judgment

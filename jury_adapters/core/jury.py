@@ -1,4 +1,4 @@
-"""What every jury shares: it is a judge, and it says verdicts."""
+"""Jury, the base class of all judges that consist of judges and return verdicts."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class Jury(Judge):
-    """A judge made of judges. Its judgments are verdicts; also when it breaks.
+    """Base class of judges that consist of judges. Their judgments are verdicts, also if the jury itself breaks.
 
     Attributes:
-        gates: the conditions its verdicts should meet, as in ``verdict.require(...)``; empty unless set, by
-            :meth:`with_gates` or the ``gates:`` of a jury file. Judging does not look at them: whoever relies on the
-            verdicts does (``jury judge``, the pytest plugin, ``verdict.require(**jury.gates)``).
+        gates: the conditions that its verdicts should meet, as in ``verdict.require(...)``. They are set by
+            :meth:`with_gates` or by ``gates:`` in a jury file, and are empty by default. Judging ignores them; the
+            consumers of verdicts check them (``jury judge``, the pytest plugin, ``verdict.require(**jury.gates)``).
     """
 
     name = ""
@@ -34,24 +34,24 @@ class Jury(Judge):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the members' judgments in a verdict, in order."""
+        """The names of the members in a verdict, in order."""
         return unique_names([member.name for member in self.members])
 
     def with_gates(self, **conditions: Unpack[GateOptions]) -> Self:
-        """The same jury with these conditions for its verdicts, in place of those it has.
+        """Return the same jury with these conditions for its verdicts; they replace existing ones.
 
         Args:
             **conditions: as in ``verdict.require(...)``; see :func:`jury_adapters.core.gates.check_gates`.
 
         Raises:
-            ConfigurationError: an unknown condition, or a value that is none for it.
+            ConfigurationError: a condition is unknown, or has an invalid value.
 
         >>> from jury_adapters import Ensemble, NotEmpty
         >>> jury = Ensemble([NotEmpty(), NotEmpty()]).with_gates(passed=True, min_agreement=0.8)
         >>> [result.result for result in jury.judge(answer="Yes.").require(**jury.gates)]
         ['passed', 'passed']
         """
-        check_gates(Verdict(Status.PASS), **conditions)  # whatever it finds, it refuses what is no condition
+        check_gates(Verdict(Status.PASS), **conditions)  # only to validate the conditions
         return self._with(gates=freeze_mapping(conditions))
 
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Verdict:
@@ -84,10 +84,10 @@ class Jury(Judge):
 
 
 def members_of(judges: Iterable[JudgeLike], what: str) -> tuple[Judge, ...]:
-    """The judges of a jury; functions become judges.
+    """Return the judges of a jury; functions are converted to judges.
 
     Raises:
-        ConfigurationError: there are none, or one is neither a judge nor a function.
+        ConfigurationError: there are no judges, or one is neither a judge nor a function.
     """
     if isinstance(judges, Judge | str) or callable(judges):
         raise ConfigurationError(f"{what} takes a list of judges; for one judge write {what}([judge])")
@@ -100,10 +100,10 @@ def members_of(judges: Iterable[JudgeLike], what: str) -> tuple[Judge, ...]:
 def named_members(
     judges: Iterable[JudgeLike] | Mapping[str, JudgeLike], what: str
 ) -> tuple[tuple[Judge, ...], tuple[str, ...]]:
-    """Return the judges of a jury with their names in it: those of a mapping, else the judges' own, made unique.
+    """Return the judges of a jury and their names in it: the keys of a mapping, or the judges' own names made unique.
 
     Raises:
-        ConfigurationError: there are none, one is neither a judge nor a function, or a name is not a text.
+        ConfigurationError: there are no judges, one is neither a judge nor a function, or a name is not a text.
     """
     if not isinstance(judges, Mapping):
         members = members_of(judges, what)
@@ -115,7 +115,7 @@ def named_members(
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Names under which no result is lost: unnamed ones are ``Judge#<position>``, equal ones get ``-2``, ``-3``."""
+    """Return unique names: an empty name becomes ``Judge#<position>``, and duplicates get ``-2``, ``-3``."""
     taken: set[str] = set()
     repeats: dict[str, int] = {}
     unique = []
@@ -131,9 +131,9 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def sample_numbers(members: Sequence[Judge]) -> tuple[int, ...]:
-    """Per juror, how many before it are the same judge: 0 for the first, and for all that are alone.
+    """Return for each juror the number of earlier jurors that are the same judge; 0 for the first.
 
-    Who backs them makes no difference.
+    Fallbacks are ignored.
     """
     seen: dict[object, int] = {}
     numbers = []
@@ -146,7 +146,7 @@ def sample_numbers(members: Sequence[Judge]) -> tuple[int, ...]:
 
 
 def judges_own_family(judgments: Iterable[Judgment], generator: str | None) -> bool:
-    """Whether a juror's model is of the vendor family of the model that wrote the answer."""
+    """Whether a juror's model is of the same vendor family as the model that wrote the answer."""
     family = family_of(generator)
     if family is None:
         return False

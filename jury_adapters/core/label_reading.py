@@ -1,4 +1,4 @@
-"""Comparison of human labels with opinions: as PASS and FAIL where both have that meaning, else as labels."""
+"""Comparison of human labels with opinions: as PASS and FAIL if both have such a meaning, else as labels."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ HOW_TO_NAME_THEM = "name the labels that mean PASS: --pass-label LABEL (in Pytho
 _MOST_NAMED = 6
 
 Opinion: TypeAlias = tuple[Status | None, str | None]
-"""The status and the label of a judgment that is neither an abstention nor an error."""
+"""Status and label of a judgment that is neither an abstention nor an error."""
 
 
 def said_by(judgment: Judgment) -> Opinion | None:
-    """Return the opinion in a judgment; None for an abstention or an error."""
+    """Return the opinion of a judgment; None for an abstention or an error."""
     return (judgment.status, judgment.label) if judgment.valid else None
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Translation of human labels and opinions into the words in which they are compared.
+    """Conversion of human labels and opinions to values that can be compared.
 
     Attributes:
-        meanings: which labels mean PASS and FAIL; None to compare labels as they are.
-        labels: how often people gave which label.
-        problem: why they cannot be compared, with the fix; empty where they can.
+        meanings: the PASS or FAIL meaning of labels; None to compare labels unchanged.
+        labels: the count of each human label.
+        problem: the reason why they cannot be compared, with the fix; empty if they can.
     """
 
     meanings: LabelMeanings | None = None
@@ -38,15 +38,15 @@ class Reading:
 
     @property
     def pass_fail(self) -> bool:
-        """Whether they are compared as PASS and FAIL."""
+        """Whether labels and opinions are compared as PASS and FAIL."""
         return self.meanings is not None
 
     def truth(self, label: str) -> str:
-        """Return a human label in the words of the comparison."""
+        """Return the value of a human label in the comparison."""
         return label if self.meanings is None else str(self.meanings.status_of(label))
 
     def opinion(self, said: Opinion | None) -> str | None:
-        """Return an opinion in the words of the comparison; None for undecided."""
+        """Return the value of an opinion in the comparison; None for undecided."""
         if said is None:
             return None
         if self.meanings is None:
@@ -56,12 +56,12 @@ class Reading:
 
 
 def read_labels(labels: Mapping[str, int], opinions: Collection[Opinion], meanings: LabelMeanings) -> Reading:
-    """Return how human labels compare with opinions.
+    """Return the way in which human labels are compared with opinions.
 
     Args:
-        labels: how often people gave which label.
-        opinions: those of the jury; without a jury those of the jurors.
-        meanings: which labels mean PASS and FAIL, as far as it is known.
+        labels: the count of each human label.
+        opinions: the opinions of the jury, or without a jury those of the jurors.
+        meanings: the PASS or FAIL meaning of labels, as far as it is known.
     """
     known = all(meanings.status_of(label) is not None for label in labels)
     if meanings.only or (known and all(_status(said, meanings, labels) is not None for said in opinions)):
@@ -84,5 +84,5 @@ def _status(said: Opinion, meanings: LabelMeanings, labels: Collection[str]) -> 
     status, label = said
     if status is not None or label is None:
         return status
-    # Where labels are listed, one that people never gave does not mean FAIL.
+    # With listed PASS labels, a label that is not a human label does not mean FAIL.
     return meanings.status_of(label) if not meanings.only or label in labels or label in meanings.meaning else None

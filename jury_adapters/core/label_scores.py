@@ -1,4 +1,4 @@
-"""Figures of one judge, juror or constant answer against human labels, and how they are written."""
+"""Figures of one judge, juror or constant answer against human labels, and their formatting."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Kind = Literal["jury", "juror", "constant"]
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share of cases with its counts.
+    """Share of cases with its counts.
 
     Attributes:
         hits: number of cases that have the property.
-        n: number of cases it is a share of.
-        groups: the same two numbers of each group of cases; empty for independent cases.
+        n: number of all cases.
+        groups: the same two numbers for each group of cases; empty for independent cases.
     """
 
     hits: int
@@ -37,7 +37,7 @@ class Rate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the share, Wilson's or for groups :func:`clustered_wilson`; None without cases."""
+        """The 95 % Wilson interval of the share, for groups from :func:`clustered_wilson`; None without cases."""
         if not self.n:
             return None
         return clustered_wilson(self.groups) if self.groups else wilson(self.hits, self.n)
@@ -49,7 +49,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure as it is written: its value, its counts and its 95 % interval; empty where there is none."""
+    """Formatted figure: its value, its counts and its 95 % interval; empty texts for missing ones."""
 
     value: str
     counts: str = ""
@@ -58,16 +58,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
-    """One judge, juror or constant answer against human labels.
+    """Figures of one judge, juror or constant answer against human labels.
 
-    All figures but the coverage are of the cases that it decided.
+    All figures except the coverage are computed over the cases that it decided.
 
     Attributes:
         name: its name.
         kind: ``"jury"``, ``"juror"``, or ``"constant"`` for an answer that is always the same.
         score: the counts, by human label and opinion.
         pass_fail: whether the labels are PASS and FAIL; only then are there false passes and false fails.
-        within: the tiers and juries that a juror is in.
+        within: the tiers and juries that contain a juror.
         by_group: the counts of each group of cases; empty for independent cases.
     """
 
@@ -80,17 +80,17 @@ class LabelScore:
 
     @property
     def coverage(self) -> Rate:
-        """Share of the labelled cases it was asked about that it decided."""
+        """Share of decided cases among the labelled cases about which it was asked."""
         return self._rate(lambda score: (score.decided, score.cases))
 
     @property
     def accuracy(self) -> Rate:
-        """Share of the decided cases on which it says what people say."""
+        """Share of the decided cases on which it agrees with the human label."""
         return self._rate(lambda score: (score.right, score.decided))
 
     @property
     def balanced_accuracy(self) -> float | None:
-        """Mean, over the human labels, of the share of the decided cases with this label that it gets right."""
+        """Mean, over the human labels, of the share of correct opinions on decided cases with that label."""
         return self.score.balanced_accuracy
 
     @property
@@ -104,22 +104,22 @@ class LabelScore:
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa with people; see :attr:`Score.kappa`. It has no interval."""
+        """Cohen's kappa with the human labels; see :attr:`Score.kappa`. It has no interval."""
         return self.score.kappa
 
     @property
     def false_passes(self) -> Rate | None:
-        """Share of the decided cases that people fail which it passes; None for labels without PASS and FAIL."""
+        """Share of PASS opinions on decided cases with the human label FAIL; None without PASS and FAIL labels."""
         return self._said(FAIL, PASS) if self.pass_fail else None
 
     @property
     def false_fails(self) -> Rate | None:
-        """Share of the decided cases that people pass which it fails; None for labels without PASS and FAIL."""
+        """Share of FAIL opinions on decided cases with the human label PASS; None without PASS and FAIL labels."""
         return self._said(PASS, FAIL) if self.pass_fail else None
 
     def cells(self) -> tuple[Cell, ...]:
-        """Return the figures as they are written, in the order of :func:`headings`."""
-        constant = self.kind == "constant"  # decides everything and is wrong on one side only, whatever the cases
+        """Return the formatted figures, in the order of :func:`headings`."""
+        constant = self.kind == "constant"  # decides everything and errs on one side only, so some intervals are void
         decided, accuracy = (_cell(rate) for rate in (self.coverage, self.accuracy))
         balanced = Cell(percent(self.balanced_accuracy), interval=_span(self.balanced_interval))
         mistakes = [_cell(rate) for rate in (self.false_passes, self.false_fails) if rate is not None]
@@ -147,7 +147,7 @@ class LabelScore:
         }
 
     def _said(self, truth: Hashable, said: Hashable) -> Rate:
-        """Return the share of the decided cases with a human label on which it has this opinion."""
+        """Return the share of this opinion among the decided cases with this human label."""
 
         def count(score: Score) -> tuple[int, int]:
             decided = sum(times for (people, one), times in score.pairs.items() if people == truth and one is not None)
@@ -162,12 +162,12 @@ class LabelScore:
 def mean_interval(rates: Iterable[Rate]) -> tuple[float, float] | None:
     """Return the 95 % interval of the mean of independent shares, such as the recalls of balanced accuracy.
 
-    The distances from each share to the limits of its interval are squared and added (the square-and-add method;
-    MOVER). By exact calculation, for two shares of 10 to 97 % over 9 to 100 independent cases each, it covers the mean
+    The squared distances from each share to the limits of its interval are added (square-and-add method, MOVER). By
+    exact calculation for two shares of 10 to 97 %, each over 9 to 100 independent cases, the interval covers the mean
     in 90 to 100 % of the batches, and in 95 % on average.
 
     Args:
-        rates: the shares; those without a case are left out.
+        rates: the shares; shares without a case are left out.
 
     Sources: R. G. Newcombe (1998), *Interval estimation for the difference between independent proportions*,
     Statistics in Medicine 17, method 10; for sums of several shares G. Y. Zou, W. Huang and X. Zhang (2009), *A note on
@@ -192,7 +192,7 @@ def headings(*, pass_fail: bool) -> tuple[str, ...]:
 
 
 def table_lines(rows: Iterable[LabelScore]) -> list[str]:
-    """Return a table as lines of plain text: per row the figures, and below them their 95 % intervals."""
+    """Return a table as lines of plain text; each row has its figures, and below them their 95 % intervals."""
     found = list(rows)
     if not found:
         return []
@@ -212,7 +212,7 @@ def table_lines(rows: Iterable[LabelScore]) -> list[str]:
 
 
 def warn_of_constants(rows: Sequence[LabelScore]) -> Iterator[str]:
-    """Yield a sentence where a constant answer is right as often as the jury, or as some of the jurors."""
+    """Yield a warning if a constant answer is right at least as often as the jury, or as some of the jurors."""
     best = max((row for row in rows if row.kind == "constant"), key=_accuracy)
     compared = [row for row in rows if row.kind == "jury"] or [row for row in rows if row.kind == "juror"]
     beaten = [row for row in compared if row.score.decided and _accuracy(row) <= _accuracy(best)]

@@ -1,4 +1,4 @@
-"""Names that are loaded when they are first used, and what to install where their framework is missing."""
+"""Lazy loading of names, with installation advice if their framework is missing."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from jury_adapters.core.errors import ConfigurationError
 
 
 def load(home: str, name: str, frameworks: Mapping[str, str]) -> object:
-    """Get a name from a module, which is loaded now.
+    """Import a module and return a name from it.
 
     Args:
         home: the module.
-        name: what to get from it.
-        frameworks: what the module may need, by the name under which it is imported: who it is, and how to install it.
+        name: the name in the module.
+        frameworks: the frameworks that the module may need: their names with installation advice, by import name.
 
     Raises:
-        ConfigurationError: one of the frameworks is not installed. Another module that is missing, also one inside a
-            framework, raises ``ModuleNotFoundError``, since installing the framework would not help.
+        ConfigurationError: one of the frameworks is not installed.
+        ModuleNotFoundError: another module is missing, possibly inside a framework, so that installing the framework
+            would not help.
 
     >>> load("jury_adapters.core.errors", "InputError", {}).__name__
     'InputError'

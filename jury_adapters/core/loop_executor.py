@@ -16,9 +16,9 @@ T = TypeVar("T")
 class LoopExecutor(ThreadPoolExecutor):
     """Default executor of an event loop, for ``run_in_executor(None, ...)`` and ``asyncio.to_thread``.
 
-    Functions run in the context of the caller, as with ``asyncio.to_thread``. So a judge that calls itself is noticed.
-    A function for which a thread of an executor waits gets a thread of its own. So threads that wait for each other's
-    judges do not use up the executor.
+    Functions run in the context of the caller, as with ``asyncio.to_thread``, so that a judge that calls itself is
+    detected. A function for which a thread of an executor waits gets a thread of its own, so that threads that wait for
+    each other's judges do not exhaust the executor.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class LoopExecutor(ThreadPoolExecutor):
 
 @contextmanager
 def awaited_by_worker() -> Iterator[None]:
-    """Note, for work that is started inside, that this thread waits for it, if it is one of an executor."""
+    """Mark work that is started in the block as awaited by this thread, if the thread belongs to an executor."""
     if not getattr(_here, "worker", False) or _AWAITED.get():
         yield
         return

@@ -1,6 +1,6 @@
-"""Texts, documents, messages, steps and graph states of any framework, recognised by their shape.
+"""Conversion of texts, documents, messages, steps and graph states of any framework, recognised by their shape.
 
-No framework is imported.
+This module does not import any framework.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ from jury_adapters.core.values import freeze, is_missing, shown
 
 
 def text_of(value: object, *, asked: bool = False) -> str | None:
-    """The text of anything: of messages the last words of the assistant (of the user, when ``asked``), else JSON."""
+    """Return the text of a value of any framework.
+
+    The text of messages is the last message of the assistant, or of the user if ``asked``. The text of documents is
+    their content. A value of any other kind becomes JSON text.
+    """
     if value is None or isinstance(value, str):
         return value
     value = opened(value)
@@ -43,15 +47,15 @@ def text_of(value: object, *, asked: bool = False) -> str | None:
 
 
 def json_text(value: object) -> str:
-    """Return a value as JSON, with objects of frameworks as their fields or their text."""
+    """Return a value as JSON text, with objects of frameworks as their fields or their text."""
     frozen = freeze(_plain(value))
     return frozen if isinstance(frozen, str) else json.dumps(frozen, ensure_ascii=False)
 
 
 def texts_of(value: object) -> tuple[str, ...]:
-    """Return the texts of one or several documents, also of a CSV cell that holds a JSON list of texts.
+    """Return the texts of one or several documents, or of a CSV cell with a JSON list of texts.
 
-    Missing entries are left out. A list of texts inside the list, as Chroma returns for each query, is its texts.
+    Missing entries are left out. Lists of texts inside the list, as Chroma returns for each query, are flattened.
     """
     if is_missing(value):
         return ()
@@ -66,7 +70,7 @@ def texts_of(value: object) -> tuple[str, ...]:
 
 
 def candidates_of(value: object) -> tuple[str, ...]:
-    """Return the texts of answers to compare; a missing one is empty, so that the others keep their places."""
+    """Return the texts of answers to compare; a missing one is empty, so that the positions of the others are kept."""
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         return texts_of(value)
     return tuple("" if is_missing(item) else _entry(item) for item in value)
@@ -82,7 +86,7 @@ def _entry(item: object) -> str:
 
 
 def is_list_of_texts(value: object) -> TypeGuard[Iterable[object]]:
-    """Whether it is a list, or an array, with nothing in it but texts and missing entries."""
+    """Whether a value is a list, or an array, that contains only texts and missing entries."""
     is_list = isinstance(value, Sequence) or type(value).__name__ == "ndarray"
     if not is_list or not isinstance(value, Iterable) or isinstance(value, str | bytes) or _is_scalar(value):
         return False
@@ -90,12 +94,12 @@ def is_list_of_texts(value: object) -> TypeGuard[Iterable[object]]:
 
 
 def _is_scalar(value: object) -> bool:
-    """Whether it is an array without dimensions."""
+    """Whether a value is an array without dimensions."""
     return getattr(value, "shape", None) == ()
 
 
 def messages_of(value: object) -> tuple[Message, ...]:
-    """A conversation as messages of a case."""
+    """Return a conversation as messages of a case."""
     found: list[Message] = []
     for message in plain_messages(messages_in(value) or []):
         role = role_in(message)
@@ -107,7 +111,7 @@ def messages_of(value: object) -> tuple[Message, ...]:
 
 
 def steps_of(value: object) -> tuple[Step, ...]:
-    """A trajectory: messages, pairs of a LangChain agent's action and its observation, steps, or their fields."""
+    """Return a trajectory as steps, from messages, from LangChain pairs of action and observation, or from steps."""
     thread = messages_in(value)
     if thread is not None:
         return Conversation.of(thread).steps
@@ -118,15 +122,15 @@ def steps_of(value: object) -> tuple[Step, ...]:
 
 
 def steps_text(steps: Sequence[Step]) -> str:
-    """Steps as text, one JSON object a line."""
+    """Return steps as text, with one JSON object per line."""
     lines = (step.model_dump(mode="json", exclude_defaults=True, exclude={"echo"}) for step in steps)
     return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
 
 
 def messages_in(value: object) -> list[object] | None:
-    """The messages, when the value is one, a list of them, or a mapping that holds nothing else; else None.
+    """Return the messages if a value is a message, a list of messages, or a mapping of only these; else None.
 
-    Further items of the Responses API may stand among the messages. The reply of a vendor's API is its message.
+    Other items of the Responses API may be among the messages. The response of a vendor's API gives its message.
     """
     if isinstance(value, Mapping) and len(value) == 1 and "messages" in value:
         value = value["messages"]
@@ -151,7 +155,7 @@ def messages_in(value: object) -> list[object] | None:
 
 
 def from_json(text: str) -> object:
-    """Return the list or the mapping that a text is in JSON; any other text as it is."""
+    """Return the list or the mapping that a text contains as JSON; any other text unchanged."""
     if not text.lstrip().startswith(("[", "{")):
         return text
     try:
@@ -161,10 +165,10 @@ def from_json(text: str) -> object:
 
 
 def page_of(value: object) -> str | None:
-    """Return the text of a LangChain document, as an object or a mapping, or of a LlamaIndex node; else None."""
+    """Return the text of a LangChain document (an object or a mapping) or of a LlamaIndex node; else None."""
     if isinstance(value, Mapping):
         page = next((value[name] for name in ("page_content", "text") if isinstance(value.get(name), str)), None)
-        for inner in ("kwargs", "node"):  # as LangChain and LlamaIndex write it down
+        for inner in ("kwargs", "node"):  # as LangChain and LlamaIndex serialise it
             if page is None and isinstance(value.get(inner), Mapping):
                 return page_of(value[inner])
     elif (page := getattr(value, "page_content", None)) is None and hasattr(value, "node_id"):
@@ -173,7 +177,10 @@ def page_of(value: object) -> str | None:
 
 
 def message_in(item: object) -> object:
-    """A message as itself, also when it was written down by LangChain or LangSmith; a pair, which is a list in JSON."""
+    """Return a message that LangChain or LangSmith has serialised as its fields, and a pair from JSON as a tuple.
+
+    Any other value is returned unchanged.
+    """
     if isinstance(item, list) and len(item) == 2 and all(isinstance(one, str) for one in item):
         return tuple(item) if is_message(tuple(item)) else item
     if not isinstance(item, Mapping):
@@ -188,14 +195,17 @@ def message_in(item: object) -> object:
 
 
 def role_in(message: object) -> str | None:
-    """Who speaks, also in a pair such as ``("user", "Hello")``; None when it is no message."""
+    """Return the role of a message, also of a pair such as ``("user", "Hello")``; None if it is not a message."""
     if isinstance(message, tuple):  # ("user", "Hello")
         return role_of({"role": message[0]}) if len(message) == 2 else None
     return role_of(message)
 
 
 def opened(value: object) -> object:
-    """A state that is an object as the mapping of its fields; an agent's finish as what it returns."""
+    """Return a mapping of the fields of a state object, or the return values of an agent's finish.
+
+    Any other value is returned unchanged.
+    """
     if value is None or isinstance(value, str | Mapping | Sequence):
         return value
     returned = getattr(value, "return_values", None)
@@ -211,7 +221,7 @@ def opened(value: object) -> object:
 
 
 def is_graph_trajectory(value: Mapping[str, Any]) -> bool:
-    """Whether it is a LangGraph thread as agentevals extracts it: inputs, results and the nodes visited."""
+    """Whether a mapping is a LangGraph thread as agentevals extracts it: inputs, results and visited nodes."""
     steps = value.get("steps")
     return (
         isinstance(value.get("results"), list) and isinstance(steps, list) and all(isinstance(n, list) for n in steps)
@@ -219,7 +229,7 @@ def is_graph_trajectory(value: Mapping[str, Any]) -> bool:
 
 
 def graph_input(value: object) -> object:
-    """Return what a LangGraph thread was last started with, of the inputs that agentevals extracts; else None."""
+    """Return the last start input of a LangGraph thread, from the inputs that agentevals extracts; else None."""
     turns = value if isinstance(value, list | tuple) else [value]
     started = [
         turn.keys() == {_START} if isinstance(turn, Mapping) else isinstance(turn, str) and turn == _RESUMES
@@ -231,12 +241,12 @@ def graph_input(value: object) -> object:
 
 
 def graph_steps(value: Mapping[str, Any]) -> tuple[Step, ...]:
-    """The nodes that a graph trajectory visited, turn by turn, as steps."""
+    """Return the nodes that a graph trajectory visited, turn by turn, as steps."""
     return tuple(Step(text=f"visits the node {node}") for turn in value["steps"] for node in turn)
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """Return the texts of a list in JSON, or as Python or NumPy print one into a CSV cell; else the text itself."""
+    """Return the texts of a list in JSON, or of a list that Python or NumPy has printed; else the text itself."""
     parsed = from_json(text)
     if isinstance(parsed, list) and (is_list_of_texts(parsed) or all(map(is_list_of_texts, parsed))):
         return texts_of(parsed)
@@ -245,7 +255,7 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _printed(text: str) -> tuple[str, ...] | None:
-    """Return the texts of a printed list, or None; nothing but its literals is evaluated."""
+    """Return the texts of a printed list, or None; only its literals are evaluated."""
     if not (text.startswith("['") or text.startswith('["')) or not text.endswith("]"):
         return None
     found: list[str] = []
@@ -280,12 +290,12 @@ def _step(item: object) -> Step:
 
 
 def is_message(value: object) -> bool:
-    """Whether it is a message of any framework."""
+    """Whether a value is a message of any framework."""
     return role_in(value) is not None
 
 
 def _plain(value: object, depth: int = 0) -> object:
-    """Models and dataclasses, at any depth, as mappings; documents and messages as their text."""
+    """Return models and dataclasses, at any depth, as mappings, and documents and messages as their text."""
     if depth > _DEEPEST or value is None or isinstance(value, str | int | float):
         return value
     if not isinstance(value, Mapping):
@@ -303,4 +313,4 @@ _START, _RESUMES = "__start__", "__resuming__"
 _LITERAL = re.compile(r"""('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")(?:\s*,\s*|\s+(?=['"])|\s*(?=\]$))""")
 _TELLS_A_MESSAGE = {"role", "type", "lc"}
 _SAYS = ("content", "parts", "tool_calls", "refusal")
-_DEEPEST = 100  # what is nested deeper, freeze() refuses with a message
+_DEEPEST = 100  # freeze() raises an error for a deeper value

@@ -1,4 +1,4 @@
-"""Cases of objects that an adapter reads itself, with the fields of a field map in place of what it read."""
+"""Cases of objects that an adapter reads itself, with fields replaced by those of a field map."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def mapped_case(
     """Return the case of an object, with the fields that a field map names.
 
     Args:
-        field_map: the checked field map; see :func:`jury_adapters.core.field_map.field_map_of`. A function makes the
+        field_map: the checked field map; see :func:`jury_adapters.core.field_map.field_map_of`. A function returns the
             whole case.
         row: the row that the paths and the function read.
-        read: makes the case as it is without a field map. Fields that the map does not name are taken from it. Where it
-            cannot read an answer and the map names one, those fields stay empty.
+        read: returns the case without a field map, from which all other fields are taken. If it raises InputError and
+            the map names an answer, the other fields stay empty.
         evidence: the rule that decides which steps of a mapped conversation are contexts.
 
     Raises:
-        InputError: a path leads nowhere in the row, or its value cannot be what the field is.
-        Exception: whatever the function of the user's, or ``read``, raises.
+        InputError: a path does not exist in the row, or its value is invalid for the field.
+        Exception: any exception of the user's function or of ``read``.
     """
     if field_map is None:
         return read()

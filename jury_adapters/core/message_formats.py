@@ -1,7 +1,7 @@
-"""Messages of vendors that are not written as role, content and tool calls, rewritten in that form.
+"""Conversion of vendor messages to messages with role, content and tool calls.
 
-Messages of Anthropic have results of tools among the blocks of the user's content, those of Gemini have ``parts``, and
-OpenAI's Responses API has items such as ``function_call``. Every other message is returned as it is.
+Messages of Anthropic have results of tools among the blocks of the user's content. Messages of Gemini have ``parts``.
+OpenAI's Responses API has items such as ``function_call``. Every other message is returned unchanged.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ ITEM_ROLES: Final[Mapping[str, str]] = {
     **dict.fromkeys((*_NAMED_CALLS, *_BUILT_IN_CALLS, "reasoning"), "assistant"),
     **{f"{call}_output": "tool" for call in (*_NAMED_CALLS, *_BUILT_IN_CALLS)},
 }
-"""Roles of the items of OpenAI's Responses API that are no messages, by their type."""
+"""Roles of the items of OpenAI's Responses API that are not messages, by type."""
 
 _CODE_EXECUTION = "code_execution"
-"""The name of the tool of Gemini that runs code."""
+"""Name of the tool of Gemini that runs code."""
 
 ASIDE: Final = "beside_results"
-"""The key of a message that the user wrote beside results of tools. It begins no turn."""
+"""Key that marks a text of the user in a message with results of tools. Such a text does not begin a turn."""
 
 
 def plain_messages(messages: Iterable[object]) -> list[object]:
-    """Return messages with a content, tool calls, and each result of a tool as a message of its own.
+    """Return messages with content and tool calls; each result of a tool becomes a separate message.
 
     Source: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use,
     https://ai.google.dev/api/caching#Content, https://platform.openai.com/docs/api-reference/responses/object
 
-    Tools that OpenAI runs itself, such as ``web_search_call``, are calls too.
+    Calls of tools that OpenAI runs itself, such as ``web_search_call``, become tool calls too.
 
     >>> plain_messages([{"role": "model", "parts": [{"text": "4"}]}])
     [{'role': 'model', 'content': [{'text': '4'}], 'tool_calls': []}]
     """
     found: list[object] = []
-    reply: Plain | None = None  # the message of the Responses API that further calls belong to
+    reply: Plain | None = None  # the message of the Responses API to which further calls belong
     for message in messages:
         if _item_type(message) == "reasoning":
             continue
@@ -66,14 +66,14 @@ def plain_messages(messages: Iterable[object]) -> list[object]:
 
 
 def holds_results(message: object) -> bool:
-    """Whether a message holds results of tools, perhaps beside a text."""
+    """Whether a message contains results of tools, with or without a text."""
     return any(_result(block) is not None for block in _blocks(message))
 
 
 def is_other_item(value: object) -> bool:
-    """Whether it may be an item of the Responses API that is no message and no call, such as ``item_reference``.
+    """Whether a value may be an item of the Responses API other than a message or a call, such as ``item_reference``.
 
-    Such an item has a type that is a text, or nothing but an id. Blocks and documents have a text of their own.
+    Such an item has a type that is a text, or only an id. Values with a text of their own are blocks or documents.
     """
     if not isinstance(value, Mapping) or value.keys() & {"role", "text", "page_content"}:
         return False
@@ -81,9 +81,9 @@ def is_other_item(value: object) -> bool:
 
 
 def reply_in(value: object) -> object:
-    """Return the message in what OpenAI's Chat Completions, Gemini or Ollama returned; None in anything else.
+    """Return the message in a response of OpenAI's Chat Completions, Gemini or Ollama; None for any other value.
 
-    Of several choices it is the first. A ``message`` beside ``messages`` is not a reply.
+    If there are several choices, it is the first. A ``message`` in a value with ``messages`` is not a reply.
 
     Source: https://platform.openai.com/docs/api-reference/chat/object, https://ai.google.dev/api/generate-content,
     https://docs.ollama.com/api/chat
@@ -107,13 +107,13 @@ def reply_in(value: object) -> object:
 
 
 def _item_type(message: object) -> str:
-    """Return the type of an item of the Responses API that is no message; empty for a message."""
+    """Return the type of an item of the Responses API that is not a message; empty for a message."""
     kind = _kind(message)
     return kind if kind in ITEM_ROLES and field_of(message, "role") is None else ""
 
 
 def _reply(found: list[object]) -> Plain | None:
-    """Return the last message where it is the assistant's in the Responses API, ready to take its calls."""
+    """Return the last message if it is an assistant message of the Responses API, with a list for its calls."""
     last = found[-1] if found else None
     if _kind(last) != "message" or field_of(last, "role") != "assistant":
         return None
@@ -146,7 +146,7 @@ def _built_in_arguments(item: object) -> object:
 
 
 def _output(item: object) -> object:
-    """Return what a tool gave: its output, or the texts in the results that OpenAI recorded; None without one."""
+    """Return the output of a tool, or the texts in the results that OpenAI recorded; None without output."""
     output = _first(item, ("output", "outputs", "results"))
     if not isinstance(output, Sequence) or isinstance(output, str):
         return output
@@ -161,7 +161,7 @@ def _first(value: object, names: Iterable[str]) -> object:
 
 
 def _pieces(message: object) -> list[object]:
-    """Return a message in pieces: what was said and called, and the results in between."""
+    """Return a message in pieces: texts with calls, and the results of tools between them."""
     blocks = _blocks(message)
     results = holds_results(message)
     if not blocks or (field_of(message, "parts") is None and not results and not any(map(_is_built_in, blocks))):
@@ -187,18 +187,18 @@ def _pieces(message: object) -> list[object]:
 
 
 def _is_built_in(block: object) -> bool:
-    """Whether a block of LangChain's is the call of a tool that OpenAI runs."""
+    """Whether a LangChain block is the call of a tool that OpenAI runs."""
     return _kind(block) in _BUILT_IN_CALLS
 
 
 def _call_and_result(block: object) -> tuple[Plain | None, Plain | None]:
-    """Return the call and the result in a block; a tool that OpenAI runs has both in one."""
+    """Return the call and the result in a block; for a tool that OpenAI runs, one block has both."""
     is_item = _kind(block) in ITEM_ROLES and _kind(block) != "reasoning"
     return _item(block) if is_item else (_call(block), _result(block))
 
 
 def _blocks(message: object) -> Sequence[object]:
-    """Return the parts of a message of Gemini, else the blocks of its content."""
+    """Return the parts of a Gemini message, or the blocks of the content of another message."""
     for name in ("parts", "content"):
         found = field_of(message, name)
         if isinstance(found, Sequence) and not isinstance(found, str | bytes):
@@ -243,7 +243,7 @@ def _kind(block: object) -> str:
 
 
 def _text(value: object) -> str:
-    """Return the text of a result: its only value where that is a text, else JSON."""
+    """Return the text of a result: its only value if that is a text, else JSON."""
     if isinstance(value, Mapping) and len(value) == 1:
         (only,) = value.values()
         if isinstance(only, str):

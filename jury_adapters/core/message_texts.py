@@ -1,4 +1,4 @@
-"""Text of a message's content, the same for every reader."""
+"""Text of the content of a message, shared by all readers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 def text_in(content: object, role: str | None) -> str:
     r"""Return the text of a message's content: a string, or the text parts of a list of blocks.
 
-    The blocks of a model's reply are pieces of one text, as vendors document it. The blocks of any other message, such
-    as the results of a tool, are texts of their own, with a newline between them.
+    The blocks of a model's reply are pieces of one text, as vendors document. The blocks of any other message, such as
+    the results of a tool, are separate texts and are joined with newlines.
 
     Args:
         content: the content of the message, or its blocks.
@@ -27,26 +27,26 @@ def text_in(content: object, role: str | None) -> str:
 
 
 def refusal_in(message: object) -> str:
-    """Return the text by which a model refuses: OpenAI's field, or a part of the content; empty without one.
+    """Return the text of a refusal, from OpenAI's field or from a part of the content; empty without one.
 
-    LangChain has the field in ``additional_kwargs``.
+    In LangChain messages the field is in ``additional_kwargs``.
     """
     content = field_of(message, "content")
     parts = content if isinstance(content, Sequence) and not isinstance(content, str) else ()
     places = [message, field_of(message, "additional_kwargs")]
     for part in parts:
-        places += [part, field_of(part, "value")]  # LangChain's block of a kind that is not standard
+        places += [part, field_of(part, "value")]  # LangChain's non-standard block
     found = [field_of(place, "refusal") for place in places]
     return "".join(text for text in found if isinstance(text, str))
 
 
 def field_of(value: object, name: str) -> object:
-    """A mapping's value or an object's attribute; None when there is none."""
+    """Return a mapping's value or an object's attribute; None if there is none."""
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def _texts(content: object, *, inside: bool) -> Iterator[str]:
-    """Yield the texts of blocks; of a tool's result also those inside search results and embedded resources."""
+    """Yield the texts of blocks; for a result of a tool also those inside search results and embedded resources."""
     if isinstance(content, Mapping) or not isinstance(content, Sequence):
         content = (content,)
     for part in content:

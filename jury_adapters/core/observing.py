@@ -1,6 +1,6 @@
-"""Who watches the judging: nobody, unless somebody asks for it.
+"""Hook for instrumentation: an optional observer that is called for every judge that is asked.
 
-The core knows no tracing. It tells one observer, where there is one, of each judge that is asked.
+The core itself has no tracing.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class Observer(Protocol):
-    """Sees every judge that is asked, from the jury down to its jurors."""
+    """Observer of every judge that is asked, from the jury down to its jurors."""
 
     def judged(
         self, judge: Named, case: Case, name: str, work: Callable[[], Awaitable[Judgment]]
     ) -> Awaitable[Judgment]:
-        """Do the work of one judge on one case, and hand out what came of it, unchanged.
+        """Run the work of one judge on one case and return its judgment unchanged.
 
         Args:
-            judge: who is asked.
-            case: about what.
-            name: how it is called in its jury; empty when it is asked alone.
-            work: judges the case; to be awaited once, in the task and context that this was called in.
+            judge: the judge that is asked.
+            case: the case.
+            name: the name of the judge in its jury; empty if it is asked alone.
+            work: judges the case; must be awaited once, in the task and the context of this call.
         """
 
 

@@ -1,4 +1,4 @@
-"""The opinions that a judgment was made of: single votes, jurors, and the tiers that decide by rule."""
+"""Opinions inside a judgment: single votes, jurors, criteria, and tiers that decide by rule."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict
 
 Path = tuple[str, ...]
-"""The place of a juror: the names of the tiers and juries around it, then its own name."""
+"""Place of a juror: the names of the tiers and juries around it, then its own name."""
 
 UNDECIDED = "undecided"
-"""The name of the last tier of a calibrated cascade, which abstains on what the other tiers leave open."""
+"""Name of the last tier of a calibrated cascade, which abstains on cases that the other tiers leave open."""
 
 _NO_NAME = "(the jury itself)"
 
 
 def votes_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgment]]:
-    """Yield every single vote in a judgment with its path; a juror asked in both orders has two."""
+    """Yield every single vote in a judgment with its path; a juror that was asked in both orders has two votes."""
     return _walk(judgment, path, orders=True)
 
 
 def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
-    """Yield the opinion of every juror with its path; nothing for a judgment that keeps no juror's opinion.
+    """Yield the opinion of every juror with its path; nothing for a judgment without jurors.
 
     A pairwise juror has one opinion, whether it was asked in one order or in both.
     """
@@ -33,20 +33,20 @@ def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
 
 
 def is_placeholder(tier: TierResult) -> bool:
-    """Whether a tier is the last one of a calibrated cascade, which asks no juror and abstains."""
+    """Whether a tier is the last one of a calibrated cascade, which abstains without asking a juror."""
     judgment = tier.judgment
     return tier.name == judgment.critic == UNDECIDED and judgment.status is Status.ABSTAIN and judgment.model is None
 
 
 def is_pairwise_opinion(judgment: Judgment) -> bool:
-    """Whether a judgment is the one opinion of a pairwise juror, whose ``judgments`` are its votes in each order."""
+    """Whether a judgment is the opinion of a pairwise juror, whose ``judgments`` are its votes in each order."""
     return isinstance(judgment, Verdict) and "position_consistent" in judgment.metadata
 
 
 def criteria_of(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgment]]:
     """Yield the result of each criterion of a scorecard with its path.
 
-    Votes on different criteria are answers to different questions and are not compared.
+    Votes on different criteria answer different questions and are not compared.
     """
     if not isinstance(judgment, Verdict):
         return
@@ -60,7 +60,7 @@ def criteria_of(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Jud
 
 
 def guards_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
-    """Yield the paths of the tiers in a verdict that decide by rule; a vote in them is not an opinion of the case."""
+    """Yield the paths of the tiers in a verdict that decide by rule; a vote in them is not an opinion on the case."""
     if not isinstance(judgment, Verdict):
         return
     for tier in judgment.tiers:
@@ -73,15 +73,15 @@ def guards_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
 
 
 def stands_in(path: Path, guards: Iterable[Path]) -> bool:
-    """Whether a path leads through one of these tiers."""
+    """Whether a path is inside one of these tiers."""
     return any(path[: len(guard)] == guard for guard in guards)
 
 
 def first_vote(judgment: Judgment) -> Verdict | None:
-    """Return the verdict of the first vote: of a cascade that of the first tier that votes, before any escalation.
+    """Return the verdict of the first vote, for a cascade that of the first voting tier; None without a vote.
 
-    A cascade that escalates on a split decides by its panel only where the panel agrees. So the agreement of deciding
-    votes is 1.0 by construction, and this one is not. None where there was no vote.
+    A cascade that escalates on a split decides at its panel only if the panel agrees. So the agreement of deciding
+    votes is 1.0 by construction, while that of the first vote is not.
     """
     if not isinstance(judgment, Verdict):
         return None
@@ -92,7 +92,7 @@ def first_vote(judgment: Judgment) -> Verdict | None:
 
 
 def is_selected(judgment: Judgment) -> bool:
-    """Whether some jurors voted only because of the votes of others: later tiers, or a vote that stopped early."""
+    """Whether the votes of some jurors depended on those of others: there were later tiers, or an early stop."""
     if not isinstance(judgment, Verdict):
         return False
     if judgment.partial or sum(not is_guard_policy(tier.policy) for tier in judgment.tiers) > 1:
@@ -101,17 +101,17 @@ def is_selected(judgment: Judgment) -> bool:
 
 
 def deciding_votes(judgment: Judgment) -> list[Judgment]:
-    """Return the single votes of which a judgment was made; of a cascade, those of the tier at which it stopped."""
+    """Return the single votes that decided a judgment; for a cascade, those of the tier at which it stopped."""
     if isinstance(judgment, Verdict) and judgment.tiers:
         return deciding_votes(judgment.tiers[-1].judgment)
     return [vote for _, vote in votes_in(judgment)]
 
 
 def juror_names(paths: Iterable[Path]) -> dict[Path, str]:
-    """Return a name for each juror: its own where that is enough, else its whole path.
+    """Return a unique name for each juror: its own name if that is unique, else its whole path.
 
     Args:
-        paths: the paths of the jurors; the same path may come many times.
+        paths: the paths of the jurors; duplicates are allowed.
     """
     told = dict.fromkeys(paths)
     times = Counter(path[-1] for path in told)
@@ -119,7 +119,7 @@ def juror_names(paths: Iterable[Path]) -> dict[Path, str]:
     taken: set[str] = set()
     for path in told:
         name = (path[-1] or _NO_NAME) if times[path[-1]] == 1 else " / ".join(path)
-        while name in taken:  # a juror may be called as the path of another
+        while name in taken:  # the name of a juror may equal the path of another
             name = f"{name}'"
         taken.add(name)
         names[path] = name
@@ -135,7 +135,7 @@ def _walk(judgment: Judgment, path: Path, *, orders: bool) -> Iterator[tuple[Pat
 
 
 def _parts(judgment: Judgment, *, orders: bool) -> list[tuple[Path, Judgment]]:
-    """Return what a judgment is made of, each with what it adds to the path; nothing for a single opinion."""
+    """Return the parts of a judgment, each with its addition to the path; empty for a single opinion."""
     if not isinstance(judgment, Verdict) or (is_pairwise_opinion(judgment) and not orders):
         return []
     if judgment.tiers:

@@ -1,4 +1,4 @@
-"""From what a judge returned to a judgment."""
+"""Conversion of the return value of a judge to a judgment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jury_adapters.core.values import FrozenDict, clean_text, plain_scalar, show
 
 
 class Breakable(Protocol):
-    """A judge, as far as its failures go; :class:`jury_adapters.Judge` describes the members."""
+    """Part of the judge interface that reports failures; :class:`jury_adapters.Judge` describes the members."""
 
     @property
     def name(self) -> str: ...
@@ -21,13 +21,14 @@ class Breakable(Protocol):
 
 
 def run_failed(judge: Breakable, error: str) -> Judgment:
-    """Return the judgment on a run of an application that failed.
+    """Return the judgment of an application run that failed.
 
-    Such a run is not a case for the judge. It is FAIL with the score 0.0, in the shape of the judge's own judgments.
+    The judge is not asked about such a run. The judgment is FAIL with the score 0.0, and a verdict if the judge is a
+    jury.
 
     Args:
-        judge: the judge that was to judge the run.
-        error: what the run ended with; keys in it are redacted.
+        judge: the judge that would have judged the run.
+        error: the error with which the run ended; API keys in it are redacted.
     """
     error = without_keys(error)
     return evolve(
@@ -37,11 +38,11 @@ def run_failed(judge: Breakable, error: str) -> Judgment:
 
 
 def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
-    """Read what a judge returned: a bool, a score 0..1, a Status, a pair with the reason, or a Judgment.
+    """Convert the return value of a judge: a bool, a score 0..1, a Status, a pair with the reason, or a Judgment.
 
     Raises:
-        TypeError: it is none of these; the message says what to return.
-        ConfigurationError: a score outside 0..1.
+        TypeError: it is none of these; the message lists what to return.
+        ConfigurationError: a score is outside 0..1.
     """
     reason = ""
     if isinstance(outcome, Judgment):
@@ -50,7 +51,7 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
         outcome, text = outcome
         reason = stated(shown(text), "")
     if isinstance(outcome, Judgment):
-        return evolve(outcome, reasoning=clean_text(reason) or outcome.reasoning)  # a copy: others may hold it too
+        return evolve(outcome, reasoning=clean_text(reason) or outcome.reasoning)  # a copy, it may be shared
     if outcome is Status.ABSTAIN:
         return Judgment(outcome, reasoning=reason or _NO_REASON)
     if outcome is Status.ERROR:

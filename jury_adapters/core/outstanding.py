@@ -1,4 +1,4 @@
-"""Count of calls whose context names no caller, so that a judge that calls itself in new threads is stopped."""
+"""Count of calls without a known caller, which stops a judge that calls itself in new threads."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import threading
 
 
 class Outstanding:
-    """Calls of judges that are under way, counted by judge object and case object.
+    """Number of running calls of judges, by judge object and case object.
 
-    A call normally knows the judge that made it, by its context. A new thread and a task with an empty context have
-    none, and a judge that calls itself there looks like an independent call. So independent calls of one judge for one
-    case object are limited. The limit is far above what honest concurrent use of one case object reaches.
+    The context of a call normally contains the judge that made it. A new thread and a task with an empty context have
+    no such context, and a judge that calls itself there looks like an independent call. So the number of independent
+    calls of one judge for one case object is limited. The limit is far above normal concurrent use of one case object.
     """
 
     def __init__(self) -> None:
         self._counts: dict[tuple[int, int], int] = {}
-        self._lock = threading.RLock()  # a finaliser may judge while its thread holds it
+        self._lock = threading.RLock()  # reentrant, because a finaliser may judge while its thread holds it
 
     def add(self, judge: object, case: object, weight: int = 1) -> int:
-        """Count a call, and return how many are under way."""
-        key = (id(judge), id(case))  # both live as long as the call
+        """Add a call, and return the number of running calls."""
+        key = (id(judge), id(case))  # both exist as long as the call
         with self._lock:
             count = self._counts[key] = self._counts.get(key, 0) + weight
         return count
 
     def remove(self, judge: object, case: object, weight: int = 1) -> None:
-        """Count a call no longer."""
+        """Remove a call that has ended."""
         key = (id(judge), id(case))
         with self._lock:
             left = self._counts.get(key, 0) - weight
@@ -36,8 +36,8 @@ class Outstanding:
                 self._counts.pop(key, None)
 
 
-MOST_OUTSTANDING = 10_000  # independent calls of one judge for one case object
-WAITING_THREAD = 19  # beside the call itself: threads are scarce, and 500 that wait reach the limit
+MOST_OUTSTANDING = 10_000  # maximum number of independent calls of one judge for one case object
+WAITING_THREAD = 19  # weight of a waiting thread in addition to its call, so that 500 threads reach the limit
 OUTSTANDING = Outstanding()
 
 if hasattr(os, "register_at_fork"):

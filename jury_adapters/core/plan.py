@@ -1,4 +1,4 @@
-"""Estimate of what judging many cases takes, made before anything is sent."""
+"""Estimate of the calls, tokens and costs of judging many cases, made before anything is sent."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class PlanRow:
     """Estimate for one tier of a cascade, or one juror of a panel.
 
     Attributes:
-        name: the tier or juror, as it is called in verdicts.
-        cases: number of cases about which it would ask a model; 0 for a check that asks none.
-        calls: calls to models, each counted once.
-        input_tokens: input tokens, at three characters a token.
-        output_tokens: all the output that is allowed.
-        cost_usd: US dollars, as far as prices are known.
-        cost_complete: False when a price is unknown, so that ``cost_usd`` is only a part.
-        tokens_complete: False when another package makes calls whose tokens are unknown, so that the tokens are only a
-            part.
+        name: the name of the tier or juror in verdicts.
+        cases: number of cases for which it would ask a model; 0 for a check that asks none.
+        calls: number of calls to models, without retries.
+        input_tokens: number of input tokens, at three characters per token.
+        output_tokens: the maximum number of output tokens.
+        cost_usd: cost in US dollars, as far as prices are known.
+        cost_complete: False if a price is unknown, so that ``cost_usd`` is incomplete.
+        tokens_complete: False if another package makes calls with unknown tokens, so that the token counts are
+            incomplete.
     """
 
     name: str
@@ -41,17 +41,17 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Estimate of what judging these cases takes; see :meth:`Judge.plan`. Print it for a table.
+    """Estimate of the calls, tokens and costs of judging cases; see :meth:`Judge.plan`. It prints as a table.
 
-    It counts one request for each call. A retry or a repair request is a further request, and what a store already
-    holds needs none. The table marks each number that is only a part with ``+``, and says why.
+    Each call counts as one request. Retries and repair requests add to the estimate, and judgments that are already in
+    a store reduce it. The table marks each incomplete number with ``+`` and gives the reason.
 
     Attributes:
-        rows: per tier of a cascade, per juror of any other jury; one row for a single judge.
-        cases: how many cases there are.
-        unreadable: how many rows of the input make no case; they cost nothing and get an ERROR.
-        per_tier: True when the rows and the totals are those of a run in which every case gets to every tier. A
-            cascade that decides a case earlier takes less.
+        rows: one row per tier of a cascade, or per juror of another jury; one row for a single judge.
+        cases: number of cases.
+        unreadable: number of input rows that are not valid cases; they cost nothing and get an ERROR.
+        per_tier: True if the rows and the totals assume that every case reaches every tier. A cascade that decides
+            cases earlier takes less.
     """
 
     rows: tuple[PlanRow, ...]
@@ -78,12 +78,12 @@ class Plan:
 
     @property
     def cost_complete(self) -> bool:
-        """False when the price of any juror is unknown."""
+        """False if the price of any juror is unknown."""
         return all(row.cost_complete for row in self.rows)
 
     @property
     def tokens_complete(self) -> bool:
-        """False when another package makes calls whose tokens are unknown."""
+        """False if another package makes calls with unknown tokens."""
         return all(row.tokens_complete for row in self.rows)
 
     def __str__(self) -> str:
@@ -122,7 +122,7 @@ class Plan:
 
 
 def plan_of(judge: Judge, cases: Iterable[CaseLike]) -> Plan:
-    """Estimate what judging these cases takes; see :meth:`Judge.plan`."""
+    """Return the estimate for judging these cases; see :meth:`Judge.plan`."""
     parts = _parts(judge)
     used = [NO_USAGE] * len(parts)
     asked = [0] * len(parts)
@@ -161,7 +161,7 @@ def _cells(row: PlanRow) -> tuple[str, ...]:
 
 
 def _cell(amount: float, form: str, complete: bool) -> str:
-    """The amount, marked where it is only a part; ``?`` where nothing of it is known."""
+    """Return the amount, with ``+`` if it is incomplete, and ``?`` instead of the number if nothing is known."""
     if complete:
         return format(amount, form)
     return f"{format(amount, form) if amount else '?'}+"

@@ -1,7 +1,7 @@
-"""The one event loop behind the synchronous API, and threads that can be given up on.
+"""Execution of asynchronous work for the synchronous API, and threads that can be abandoned.
 
-``judge()`` must work in a script, in a thread, and inside a running loop (a notebook) alike. So asynchronous work is
-handed to one background loop that lives as long as the process; the caller's own loop is never touched or nested.
+``judge()`` must work in a script, in a thread, and inside a running loop (a notebook). So asynchronous work runs on one
+background loop that exists as long as the process; the caller's own loop is never used or nested.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def run_inline(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that never waits, without an event loop.
 
     Raises:
-        RuntimeError: the coroutine did wait (it is told so first, and may make something of it).
+        RuntimeError: the coroutine waited. The same error is first raised inside the coroutine, which may handle it.
     """
     outer = runs_inline()
     _here.inline = True
@@ -48,10 +48,10 @@ def runs_inline() -> bool:
 
 
 def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
-    """Run an asynchronous function on the background loop and wait for its result.
+    """Run an asynchronous function on the background loop and return its result.
 
-    Ctrl-C while waiting cancels the work, waits until it has cleaned up, and goes on as KeyboardInterrupt. Called on
-    the background loop itself (a synchronous judge inside an asynchronous one), the work gets a loop of its own.
+    Ctrl-C while waiting cancels the work, waits until it has cleaned up, and raises KeyboardInterrupt. If it is called
+    on the background loop itself (by a synchronous judge inside an asynchronous one), the work gets its own loop.
     """
     if would_deadlock():
         return _run_elsewhere(function, *args)
@@ -62,7 +62,7 @@ def run(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
     try:
         with _blocking(), awaited_by_worker():
             loop.call_soon_threadsafe(errand.start)
-        errand.ended.acquire()  # a lock and not an event: this is on the path of every synchronous judgment
+        errand.ended.acquire()  # a lock is faster than an event, and every synchronous judgment passes here
     except BaseException:
         loop.call_soon_threadsafe(errand.cancel)
         errand.ended.acquire(timeout=5)
@@ -76,10 +76,10 @@ def require_asyncio(what: str) -> None:
     """Check that asyncio runs the caller.
 
     Args:
-        what: what is called, for the message.
+        what: the name of the called function, for the message.
 
     Raises:
-        ConfigurationError: something else runs it, for example trio.
+        ConfigurationError: another library, such as trio, runs the caller.
     """
     if asyncio._get_running_loop() is None and not runs_inline():
         raise ConfigurationError(
@@ -94,29 +94,31 @@ def would_deadlock() -> bool:
 
 
 def blocked_loops() -> frozenset[asyncio.AbstractEventLoop]:
-    """The event loops that stand still until the caller has ended, because code that they run waits for it."""
+    """Return the event loops that are blocked until the caller has ended, because code on them waits for it."""
     return _blocked.get()
 
 
 def is_cancelled() -> bool:
-    """Whether somebody cancels the running task.
+    """Whether the current task is being cancelled.
 
-    What a task awaits may raise CancelledError all by itself: a client inside was closed, or a future that others share
-    was given up. Whoever cancels a task, be it a time limit or the scope of a framework, is counted by the task.
+    An awaited operation may also raise CancelledError for other reasons: a client inside was closed, or a shared future
+    was abandoned. A task counts only real requests to cancel it, such as those of a time limit or of a framework.
     """
     try:
         task = asyncio.current_task()
-    except RuntimeError:  # no loop, and so no task that could be cancelled
+    except RuntimeError:  # without a loop there is no task to cancel
         return False
     return task is not None and task.cancelling() > 0
 
 
 def submit(work: Coroutine[Any, Any, T], *, blocking: bool = False) -> Future[T]:
-    """Start a coroutine on the background loop; cancelling the future cancels the work.
+    """Start a coroutine on the background loop and return its future; cancelling the future cancels the work.
 
-    With ``blocking`` the caller waits for the future, so that the event loop of its thread, if any, stands still.
+    The work must not raise KeyboardInterrupt or SystemExit, which would stop the loop; see :func:`carried`.
 
-    The work must not raise KeyboardInterrupt or SystemExit (see :func:`carried`): they would stop the loop.
+    Args:
+        work: the coroutine.
+        blocking: whether the caller waits for the future, which blocks the event loop of its thread, if any.
     """
     if blocking and asyncio._get_running_loop() is not None:
         with _blocking():
@@ -125,16 +127,16 @@ def submit(work: Coroutine[Any, Any, T], *, blocking: bool = False) -> Future[T]
 
 
 def call_soon(callback: Callable[[], None]) -> None:
-    """Run a short function on the background loop, soon.
+    """Schedule a short function on the background loop.
 
-    It waits for nothing, so finalisers may call it: garbage collection runs them at any line, also where this thread
-    holds a lock of asyncio.
+    It never waits, so finalisers may call it: garbage collection runs them at any line, even while this thread holds a
+    lock of asyncio.
     """
     _portal.call_soon(callback)
 
 
 class _Errand(Generic[T]):
-    """Work for the background loop, and a lock that is open once it has ended and cleaned up."""
+    """Work for the background loop, with a lock that is released when the work has ended and cleaned up."""
 
     __slots__ = ("_args", "_function", "_task", "ended")
 
@@ -154,24 +156,24 @@ class _Errand(Generic[T]):
             self._task.cancel()
 
     def result(self) -> T | Carried:
-        """What came of it.
+        """Return the result of the work.
 
         Raises:
-            asyncio.CancelledError: it was cancelled.
+            asyncio.CancelledError: the work was cancelled.
         """
         assert self._task is not None
         return self._task.result()
 
 
 class Abandoned(TimeoutError):
-    """A thread took longer than it was given, and runs on alone."""
+    """Error for a thread that exceeded its time limit and was abandoned, but is still running."""
 
 
 class Carried:
-    """An exception on its way out of a task.
+    """Exception that a task returns as a value.
 
-    asyncio lets KeyboardInterrupt and SystemExit of a task stop the whole event loop. Carried as a value they reach
-    the one who waits for the task, and only that one.
+    A KeyboardInterrupt or SystemExit in a task stops the whole asyncio event loop. As a value it reaches only the code
+    that waits for the task.
     """
 
     __slots__ = ("error",)
@@ -181,9 +183,10 @@ class Carried:
 
 
 async def carried(function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T | Carried:
-    """Call and await a function, and return what it raises as a value; cancellation stays cancellation.
+    """Call and await a function, and return its exception as a value; CancelledError is raised.
 
-    It takes the function, not its coroutine: cancelled before it starts, nothing is left that was never awaited.
+    It takes the function and not its coroutine, so that no coroutine is left unawaited if the task is cancelled before
+    it starts.
     """
     try:
         return await function(*args)
@@ -194,17 +197,17 @@ async def carried(function: Callable[..., Coroutine[Any, Any, T]], *args: object
 
 
 def unwrapped(result: T | Carried) -> T:
-    """The result, or raise the exception it carries."""
+    """Return the result, or raise the exception that it carries."""
     if isinstance(result, Carried):
         raise result.error
     return result
 
 
 async def in_daemon_thread(function: Callable[[], T], timeout: float) -> T:
-    """Run a function in a thread of its own and give up on it after ``timeout`` seconds.
+    """Run a function in a thread of its own, and abandon the thread after ``timeout`` seconds.
 
-    A thread cannot be stopped from outside. One that is given up on runs on as a daemon, so that it never keeps the
-    process alive, and is counted by :func:`abandoned_threads` until it ends.
+    A thread cannot be stopped from outside. An abandoned thread continues as a daemon, so that it never keeps the
+    process alive, and :func:`abandoned_threads` counts it until it ends.
 
     Raises:
         Abandoned: the function took longer.
@@ -219,7 +222,7 @@ async def in_daemon_thread(function: Callable[[], T], timeout: float) -> T:
             result = context.run(function)
         except BaseException as raised:
             error = raised
-        with contextlib.suppress(RuntimeError):  # the loop may be gone by now, and nobody waits
+        with contextlib.suppress(RuntimeError):  # the loop may be closed
             loop.call_soon_threadsafe(_settle, finished, error, None if error else result)
 
     thread = threading.Thread(target=work, name="jury-judge", daemon=True)
@@ -228,8 +231,8 @@ async def in_daemon_thread(function: Callable[[], T], timeout: float) -> T:
         await asyncio.wait((finished,), timeout=timeout)
     finally:
         if not finished.done():
-            finished.cancel()  # whatever the thread still raises is nobody's business
-            abandoned_threads()  # forget those that have ended meanwhile
+            finished.cancel()  # later exceptions of the thread are ignored
+            abandoned_threads()  # remove threads that have ended meanwhile
             _abandoned.add(thread)
     if finished.cancelled():
         raise Abandoned(f"no result within {timeout:g} s")
@@ -237,35 +240,35 @@ async def in_daemon_thread(function: Callable[[], T], timeout: float) -> T:
 
 
 def in_worker_thread(function: Callable[[], T]) -> Coroutine[Any, Any, T]:
-    """Run a function in a thread of its own, however long it takes; see :func:`in_daemon_thread`."""
+    """Run a function in a thread of its own without a time limit; see :func:`in_daemon_thread`."""
     return in_daemon_thread(function, _FOREVER)
 
 
 def abandoned_threads() -> int:
-    """How many threads given up on are still running."""
+    """Return the number of abandoned threads that are still running."""
     _abandoned.difference_update([thread for thread in tuple(_abandoned) if not thread.is_alive()])
     return len(_abandoned)
 
 
 def _wait_for_the_end() -> None:
-    """Stop a daemon thread that judges while the process ends; whatever it did, nothing could use the result."""
+    """Block a daemon thread that judges while the process ends, because its result cannot be used any more."""
     if threading.current_thread().daemon:
         threading.Event().wait()
 
 
-_FOREVER = 86_400.0  # seconds; a time limit of asyncio is a number
+_FOREVER = 86_400.0  # seconds; asyncio needs a number
 _portal = BackgroundLoop()
 atexit.register(_portal.end)
 _abandoned: set[threading.Thread] = set()
 _here = threading.local()
-# Travels with the context, so that it also holds in threads that judges of the nested work start.
+# A context variable, so that it also applies in threads that nested judges start.
 _blocked: contextvars.ContextVar[frozenset[asyncio.AbstractEventLoop]] = contextvars.ContextVar(
     "jury_blocked_loops", default=frozenset()
 )
 
 
 def _after_fork() -> None:
-    """A child process has the parent's memory but not its threads."""
+    """Reset the portal in a forked child process, which has the parent's memory but not its threads."""
     _portal.__init__()  # type: ignore[misc]
     _abandoned.clear()
 
@@ -279,7 +282,7 @@ def _settle(future: asyncio.Future[Any], error: BaseException | None, result: ob
         return
     if error is None:
         future.set_result(result)
-    elif isinstance(error, StopIteration):  # a future refuses it
+    elif isinstance(error, StopIteration):  # futures do not accept it
         future.set_exception(RuntimeError(f"StopIteration: {error}"))
     else:
         future.set_exception(error)
@@ -287,7 +290,7 @@ def _settle(future: asyncio.Future[Any], error: BaseException | None, result: ob
 
 @contextlib.contextmanager
 def _blocking() -> Iterator[None]:
-    """Note, for work that is started inside, that the event loop of this thread, if any, stands still until its end."""
+    """Mark the event loop of this thread, if any, as blocked by the work that is started in the block."""
     here = asyncio._get_running_loop()
     if here is None or here in _blocked.get():
         yield

@@ -1,4 +1,4 @@
-"""References of runs, read into the fields of a case: an answer, and the messages and calls of a reference run."""
+"""Conversion of the references of runs to the fields of a case: an answer, and the messages and calls of a run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from jury_adapters.core.loose_values import messages_in, opened, steps_text
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES
 
 EXPECTED_CALLS = "expected_calls"
-"""The key of the metadata under which judges of trajectories look for the calls of a reference run."""
+"""Metadata key under which judges of trajectories look for the calls of a reference run."""
 
 
 def read_reference(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
-    """Read what a run should have given: a reference answer, and the steps of a reference trajectory."""
+    """Read the expected outputs of a run: a reference answer, and the steps of a reference trajectory."""
     state = opened(value)
     if not isinstance(state, Mapping):
         return _as_reference(read(value))
@@ -39,14 +39,14 @@ def read_reference(value: object, read: Callable[[object], Found] = read_outputs
 
 
 def read_reference_value(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
-    """Read the value of a reference's column; see :func:`read_answer`."""
+    """Read the value of the column of the reference; see :func:`read_answer`."""
     if isinstance(value, str):
         return {"reference": value}
     return _as_reference(read(value) if messages_in(value) is not None else read_answer(value))
 
 
 def _answers_beside(state: Mapping[str, Any], name: str | None) -> tuple[str, ...]:
-    """Return what is to be reported of an answer beside the reference: both are references there."""
+    """Return the sentences to report if a reference has both an answer and a reference with different values."""
     answers = columns_of(state, ("answer",), part_of="answer")
     answer = answers.of.get("answer")
     if name is None:

@@ -1,6 +1,6 @@
-"""Judgments for people: text for a terminal, HTML for a notebook.
+"""Formatting of judgments and numbers: text for a terminal, HTML for a notebook.
 
-What is shown may come from a model or from a judged answer, so control characters are made visible and HTML is escaped.
+Texts may come from a model or from a judged answer, so control characters are made visible and HTML is escaped.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from jury_adapters.core.verdict import TierResult, Verdict, needs_review
 
 _LONGEST = 160
 _LOOK = ": let a person look"
-# Control and format characters, lone surrogates, and the separators at which a line would break.
+# Control and format characters, lone surrogates, and separators that would break a line.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _COLOURS = {"PASS": "#1a7f37", "FAIL": "#cf222e", "ABSTAIN": "#9a6700", "ERROR": "#8250df"}
 
 
 def counted(number: int, what: str, plural: str = "") -> str:
-    """A number with its noun.
+    """Return a number with its noun.
 
     >>> counted(1, "case"), counted(1200, "case"), counted(2, "vote is", "votes are")
     ('1 case', '1,200 cases', '2 votes are')
@@ -30,7 +30,7 @@ def counted(number: int, what: str, plural: str = "") -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """Return a share as a percentage, and ``-`` where there is none.
+    """Return a share as a percentage, or ``-`` for None.
 
     >>> percent(0.9238), percent(0.5, 0), percent(None)
     ('92.4 %', '50 %', '-')
@@ -39,7 +39,7 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def two_decimals(value: float | None) -> str:
-    """Return a number with two decimals and without the sign of a zero, and ``-`` where there is none.
+    """Return a number with two decimals and without a negative zero, or ``-`` for None.
 
     >>> two_decimals(-0.001), two_decimals(None)
     ('0.00', '-')
@@ -48,11 +48,11 @@ def two_decimals(value: float | None) -> str:
 
 
 def money(dollars: float, *, complete: bool = True) -> str:
-    """Return US dollars: with cents from one dollar on, below it with four decimals.
+    """Return US dollars with cents, or with four decimals below one dollar.
 
     Args:
         dollars: the amount.
-        complete: False for a lower bound, because a price is unknown.
+        complete: False if the amount is a lower bound, because a price is unknown.
 
     >>> money(0), money(0.0123), money(1234.5), money(2, complete=False)
     ('$0.00', '$0.0123', '$1,234.50', '$2.00 or more')
@@ -62,7 +62,7 @@ def money(dollars: float, *, complete: bool = True) -> str:
 
 
 def calls_and_cost(usage: Usage) -> str:
-    """Return the calls to models with their cost: those that were made, and those that are on record.
+    """Return the number and the cost of model calls: those that were made, and those served from a record.
 
     >>> calls_and_cost(Usage(calls=2, cost_usd=0.01)), calls_and_cost(Usage(calls=2, cost_usd=0.01).as_recorded())
     ('2, $0.0100', '0, $0.00; on record 2, $0.0100')
@@ -77,7 +77,7 @@ def _calls_and_cost(usage: Usage) -> str:
 
 
 def latency(seconds: float | None) -> str:
-    """Return the time of one judgment, and ``-`` where it is unknown.
+    """Return the duration of one judgment, or ``-`` for None.
 
     >>> latency(0.0002), latency(0.25), latency(3), latency(None)
     ('< 1 ms', '250 ms', '3.0 s', '-')
@@ -90,7 +90,7 @@ def latency(seconds: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return the time of a run.
+    """Return the duration of a run.
 
     >>> duration(0.24), duration(600)
     ('0.2 s', '10.0 min')
@@ -99,7 +99,7 @@ def duration(seconds: float) -> str:
 
 
 def clip(text: str, longest: int) -> str:
-    """Return a text on one visible line, cut to this many characters.
+    """Return a text on one line with visible control characters, cut to this many characters.
 
     >>> clip("a long text", 6)
     'a lon…'
@@ -109,12 +109,12 @@ def clip(text: str, longest: int) -> str:
 
 
 def to_word(judgment: Judgment) -> str:
-    """Return PASS, FAIL, ABSTAIN, ERROR, or the label where it has no PASS or FAIL meaning."""
+    """Return PASS, FAIL, ABSTAIN or ERROR, or a label without a PASS/FAIL meaning."""
     return str(judgment.opinion or judgment.status)
 
 
 def to_text(judgment: Judgment) -> str:
-    """A judgment as text: one line, or for a verdict one line per juror and tier below it."""
+    """Return a judgment as text: one line, and for a verdict one more line per juror and tier."""
     lines = [to_line(judgment)]
     if isinstance(judgment, Verdict):
         lines += _details(judgment, "  ")
@@ -122,7 +122,7 @@ def to_text(judgment: Judgment) -> str:
 
 
 def to_line(judgment: Judgment) -> str:
-    """A judgment as one line: who said what, how sure, and why."""
+    """Return a judgment as one line: outcome, judge, score, confidence and reasoning."""
     parts = [_word(judgment)]
     if judgment.critic or judgment.stand_in:
         parts.append(_who(judgment))
@@ -141,7 +141,7 @@ def to_line(judgment: Judgment) -> str:
 
 
 def to_html(judgment: Judgment) -> str:
-    """A judgment as HTML for a notebook; every value is escaped."""
+    """Return a judgment as HTML for a notebook; every value is escaped."""
     word = _word(judgment)
     colour = _COLOURS.get(judgment.status or "", "#57606a")
     head = f'<b style="color:{colour}">{escape(word)}</b> {escape(_clip(to_line(judgment)[len(word) :]))}'
@@ -161,14 +161,14 @@ def to_html(judgment: Judgment) -> str:
 
 
 def visible(text: str) -> str:
-    """Text on one line, with control and direction-changing characters made visible."""
+    """Return a text on one line, with control characters and direction-changing characters made visible."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 
 def visible_lines(text: str) -> str:
-    r"""Return a text with its line breaks and with every other control character made visible.
+    r"""Return a text with its line breaks, and with every other control character made visible.
 
     >>> print(visible_lines("one\n\x1b[2J"))
     one
@@ -257,7 +257,7 @@ def _notes(verdict: Verdict) -> list[str]:
 
 
 def _usage(usage: Usage) -> Iterator[str]:
-    """Yield what the model calls of a verdict took, those that were made and those that are on record."""
+    """Yield the usage of the model calls of a verdict: those that were made, and those served from a record."""
     for used, when in ((usage, ""), (usage.recorded, "on record: ")):
         if used is None or not used.calls:
             continue

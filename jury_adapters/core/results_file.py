@@ -1,4 +1,4 @@
-"""The file of results: one JSON line per verdict, written by ``jury judge --out`` and read by all other commands."""
+"""Results file: one JSON line per verdict, written by ``jury judge --out`` and read by all other commands."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from jury_adapters.core.values import JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The random order of a run that ends when a gate is decided.
+    """Random order of a run that ends when a gate is decided.
 
     Attributes:
-        at_least: the gate: the least pass rate, in 0..1.
-        cases: number of cases of the whole file.
+        at_least: the gate: the minimum pass rate, 0..1.
+        cases: number of cases in the whole file.
         seed: seed of the order.
     """
 
@@ -31,20 +31,20 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One line of the file.
+    """One line of a results file.
 
     Attributes:
         judgment: the verdict.
-        at: the line of the file of results, from 1; 0 before it is written.
+        at: the line in the results file, from 1; 0 before it is written.
         line: the line of the case in its own file, from 1, or None.
         item_id: the item's own id, or None.
         key: the hash of the case's content, or None.
-        cases: the file of the cases, relative to the folder of the results; empty where it is unknown.
-        field_map: the paths of fields in the rows of the cases, as ``--map`` gave them.
-        unmet: a sentence for each gate of the jury that the verdict misses; None where the jury has no gates.
-        draw: of a run that may end early, the gate it had to decide, the number of cases of the whole file, and the
-            seed of the random order in which the lines stand; None for other runs.
-        pass_labels: the human labels that mean PASS, as ``--pass-label`` gave them.
+        cases: the file of the cases, relative to the folder of the results; empty if unknown.
+        field_map: the paths of fields in the rows of the cases, as given by ``--map``.
+        unmet: a sentence for each gate of the jury that the verdict misses; None if the jury has no gates.
+        draw: the gate, the number of cases in the whole file and the seed of the order of the lines, for a run that may
+            end early; None for other runs.
+        pass_labels: the human labels that mean PASS, as given by ``--pass-label``.
     """
 
     judgment: Judgment
@@ -60,11 +60,11 @@ class Result:
 
     @property
     def unit(self) -> str:
-        """The unit of ``line``: lines, or items of a JSON list."""
+        """The unit of ``line``: a line, or an item of a JSON list."""
         return "item" if self.cases.lower().removesuffix(".gz").endswith(".json") else "line"
 
     def to_row(self) -> dict[str, JsonValue]:
-        """Return the JSON object that is written; :func:`read_results` reads it back."""
+        """Return the JSON object to write; :func:`read_results` reads it back."""
         row: dict[str, JsonValue] = {
             "line": self.line,
             "item_id": self.item_id,
@@ -82,10 +82,10 @@ class Result:
 
 
 def read_results(path: str | Path) -> Iterator[Result]:
-    """Yield the results of a file, in order. The file is untrusted: every value is checked.
+    """Yield the results of a file in order. The file is not trusted, so every value is checked.
 
     Raises:
-        InputError: a line that is not a result; the message names it.
+        InputError: a line is not a result; the message names the line.
     """
     for at, values in read_whole_rows(path):
         line, item, key, cases, unmet = (values.get(name) for name in ("line", "item_id", "key", "cases", "unmet"))
@@ -104,12 +104,12 @@ def read_results(path: str | Path) -> Iterator[Result]:
 
 
 def is_result(row: Row | None) -> bool:
-    """Whether a row is a line of a file of results, and not recorded votes."""
+    """Whether a row is a line of a results file, and not recorded votes."""
     return row is not None and row.values is not None and "verdict" in row.values and "votes" not in row.values
 
 
 def cases_named_in(results: Path) -> Path | None:
-    """Return the file of cases that a file of results names, if it is still there.
+    """Return the file of cases that a results file names, if it still exists.
 
     Raises:
         InputError: the results cannot be read.
@@ -121,10 +121,10 @@ def cases_named_in(results: Path) -> Path | None:
 
 
 def field_map_named_in(results: str | Path) -> FieldMap | None:
-    """Return the field map with which a file of results was judged; None where there was none.
+    """Return the field map with which the cases of a results file were judged; None without one.
 
     Raises:
-        InputError: the results cannot be read, or what they call a field map is none.
+        InputError: the results cannot be read, or their field map is invalid.
     """
     first = first_row(results)
     paths = _paths(first.values) if first is not None and first.values is not None else {}
@@ -135,13 +135,13 @@ def field_map_named_in(results: str | Path) -> FieldMap | None:
 
 
 def pass_labels_named_in(results: str | Path, used: Iterable[str | None]) -> tuple[str, ...]:
-    """Return the human labels that mean PASS, as a file of results names them; empty where it names none.
+    """Return the human labels that mean PASS according to a results file; empty if it names none.
 
     Args:
         results: the file.
-        used: the labels of the cases at hand, from people and from jurors. A label that is not among them is left out:
-            the cases may have labels of other people than when they were judged. It is read only if the file names
-            labels.
+        used: the labels of the current cases, both human labels and labels of jurors. PASS labels that are not among
+            them are left out, because the cases may have been relabelled since they were judged. It is iterated only if
+            the file names PASS labels.
 
     Raises:
         InputError: the results cannot be read.

@@ -1,4 +1,4 @@
-"""Loose rows read into the fields of a case: rows of files, dictionaries of frameworks, runs with their parts."""
+"""Conversion of rows (of files, dictionaries of frameworks, runs with their parts) to the fields of a case."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from jury_adapters.core.values import is_missing
 def fields_of_row(
     row: Mapping[str, object], field_map: FieldMap | None = None, evidence: Evidence = DEFAULT_EVIDENCE
 ) -> Found:
-    """Return the fields of the case that a row holds; columns without a field are in ``metadata``.
+    """Return the fields of the case in a row; columns without a field are in ``metadata``.
 
-    A column of a field wins over what a part of a run (``inputs``, ``outputs``) holds; see :meth:`Case.from_row`.
-    Steps that are evidence by the rule become contexts where the row has none.
+    A column of a field has priority over the parts of a run (``inputs``, ``outputs``); see :meth:`Case.from_row`. If
+    the row has no contexts, the outputs of steps that are evidence become the contexts.
 
     Raises:
-        InputError: the value of a column cannot be what its name says, or a path of the field map leads nowhere.
+        InputError: a column holds a value that its field cannot hold, or a path of the field map does not exist.
     """
     if field_map is not None:
         row = field_map.apply(row)
@@ -56,7 +56,7 @@ def fields_of_row(
 
 
 class _Reading:
-    """The columns of one row, taken out one after the other, and what is to be reported of them."""
+    """State of reading one row: the columns that are left, and the conflicts to report."""
 
     def __init__(self, row: Mapping[str, object]) -> None:
         given = present(row)
@@ -89,7 +89,7 @@ class _Reading:
         took = self._took()
         gave = self._conversation(took.get("question"))
         if "answer" in named or ("outputs" in rest and not judged):
-            gave.pop(THREAD, None)  # its last words are not the answer
+            gave.pop(THREAD, None)  # its last message is not the answer
         if "answer" in named:
             gave |= self._over(gave, read_answer_column(named["answer"]), "answer", "messages")
         if "outputs" in rest and not judged:
@@ -111,9 +111,9 @@ class _Reading:
         return _with_generator(found)
 
     def _take_nodes(self) -> None:
-        """Take the nodes of a response object of LlamaIndex as contexts.
+        """Use the nodes of a LlamaIndex response object as contexts.
 
-        A mapping in the column of the answer may be what the judged model wrote, so that its nodes are only reported.
+        If the answer is a mapping, the judged model may have written it, so its nodes are only reported.
         """
         answer, column = self.named.get("answer"), self.columns.of.get("answer", "answer")
         if isinstance(answer, Mapping):
@@ -139,10 +139,10 @@ class _Reading:
         return read(self.named["reference"])
 
     def _conversation(self, question: str | None) -> Found:
-        """Read ``messages`` and ``trajectory``.
+        """Return the fields that are read from ``messages`` and ``trajectory``.
 
-        Messages whose last question is the question of the row hold the steps to its answer, and the answer where the
-        row has none. Beside another question they are the conversation before it.
+        If the row has no question, or its question is the last one in the messages, the messages provide the steps to
+        the answer, and the answer if the row has none. Otherwise they are the conversation before the question.
         """
         found: Found = {}
         if "messages" in self.named:
@@ -170,13 +170,13 @@ class _Reading:
         return thread
 
     def _over(self, found: Found, better: Found, field: str, where: str, chosen: str = "") -> Found:
-        """Return what wins over what was found, and report a field of which both have a value."""
+        """Return the fields with priority, and report one field if both have different values for it."""
         if found.get(field) and better.get(field) and differ(found[field], better[field]):
             self.conflicts.append(ignored(f"{field} in {where}", chosen or self.columns.of.get(field, field)))
         return better
 
     def _passed_over(self, field: str, part: object, read: Callable[[object], Found], taken: Found, where: str) -> None:
-        """Report a field of a part of a run that is not read, because the row has a column of the field."""
+        """Report a field in a part of a run that is ignored because the row has a column of the field."""
         part = opened(part)
         plain = isinstance(part, Mapping) and not columns_of(part, (field,), part_of=field).of
         if part is not None and not (plain and messages_in(part) is None):
@@ -192,7 +192,7 @@ class _Reading:
 
 
 def _kind(value: object) -> str:
-    """Return how a message calls a value."""
+    """Return the description of a value in messages."""
     if isinstance(value, list | tuple):
         return "a list with something else in it"
     return "text" if isinstance(value, str) else type(value).__name__

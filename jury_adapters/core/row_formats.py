@@ -1,6 +1,6 @@
-"""Row formats of other packages that names alone do not tell, written with the columns of :mod:`.field_names`.
+"""Conversion of row formats of other packages, which names alone do not identify, to columns of :mod:`.field_names`.
 
-Each function changes the rows of one package and returns every other row as it is.
+Each function converts the rows of one package, and returns every other row unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row: TypeAlias = dict[str, Any]
 
 
 def plain_format(row: Mapping[str, Any]) -> tuple[Row, list[str]]:
-    """Return a row of any known package with columns that :mod:`.field_names` knows, and what is to be reported of it.
+    """Return a row of any known package with columns of :mod:`.field_names`, and the conflicts to report.
 
     >>> plain_format({"inputs": {"question": "2 + 2?"}, "expectations": {"expected_response": "4"}})
     ({'inputs': {'question': '2 + 2?'}, 'reference': '4'}, [])
@@ -34,7 +34,9 @@ def plain_format(row: Mapping[str, Any]) -> tuple[Row, list[str]]:
 
 
 def _langsmith(row: Row, conflicts: list[str]) -> Row:
-    """A frame of results has a column for each key of a part, and a CSV file the parts as JSON text.
+    """Convert a row of LangSmith.
+
+    A data frame of results has a column for each key of a part; a CSV file has the parts as JSON text.
 
     Source: https://docs.smith.langchain.com (``ExperimentResults.to_pandas``, ``Client.get_test_results``)
     """
@@ -51,9 +53,9 @@ def _langsmith(row: Row, conflicts: list[str]) -> Row:
 
 
 def _with_parts_of_json(row: Row, conflicts: list[str]) -> Row:
-    """Read the parts that are JSON text, where the inputs are.
+    """Parse parts that are JSON text, if the inputs are JSON text.
 
-    The judged model may have written the text of the outputs, so that only its answer is read.
+    The judged model may have written the text of the outputs, so only the answer is read from them.
     """
     parsed = {part: from_json(row[part]) for part in PARTS if isinstance(row.get(part), str)}
     parsed = {part: value for part, value in parsed.items() if not isinstance(value, str)}
@@ -65,7 +67,7 @@ def _with_parts_of_json(row: Row, conflicts: list[str]) -> Row:
 
 
 def _answer_of_json(value: object, part: str, conflicts: list[str]) -> object:
-    """Return the answer in JSON that the judged model may have written as text, and report what is not read of it."""
+    """Return the answer in JSON that the judged model may have written, and report the fields that are ignored."""
     gave = read_outputs(value)
     ignored_fields = [field for field in ("contexts", "trajectory") if gave.get(field)]
     conflicts += [f"{field} in {part} is ignored, because {part} is JSON text" for field in ignored_fields]
@@ -73,7 +75,9 @@ def _answer_of_json(value: object, part: str, conflicts: list[str]) -> object:
 
 
 def _vendor(row: Row, _: list[str]) -> Row:
-    """What OpenAI's Chat Completions or Gemini returned, beside the request; that of Gemini has ``contents``.
+    """Convert a row with a response of OpenAI's Chat Completions or of Gemini, beside the request.
+
+    A request to Gemini has ``contents``.
 
     Source: https://platform.openai.com/docs/api-reference/chat, https://ai.google.dev/api/generate-content
     """
@@ -87,9 +91,10 @@ def _vendor(row: Row, _: list[str]) -> Row:
 
 
 def _ragas(row: Row, _: list[str]) -> Row:
-    """A ``MultiTurnSample`` has the whole conversation as its ``user_input``, and ``reference_tool_calls``.
+    """Convert a row of ragas.
 
-    Rows before ragas 0.1 have a list of ``ground_truths``.
+    A ``MultiTurnSample`` has the whole conversation in ``user_input``, and has ``reference_tool_calls``. Rows from
+    before ragas 0.1 have a list of ``ground_truths``.
 
     Source: https://docs.ragas.io/en/stable/concepts/components/eval_sample/
     """
@@ -103,9 +108,10 @@ def _ragas(row: Row, _: list[str]) -> Row:
 
 
 def _deepeval(row: Row, _: list[str]) -> Row:
-    """An ``LLMTestCase`` has ``tools_called`` and ``expected_tools``, lists of ``ToolCall``.
+    """Convert a row of DeepEval.
 
-    A tool that is expected without arguments may be called with any: DeepEval compares names by default.
+    An ``LLMTestCase`` has ``tools_called`` and ``expected_tools``, which are lists of ``ToolCall``.
+    An expected tool without arguments may be called with any arguments, because DeepEval compares names by default.
 
     Source: https://deepeval.com/docs/evaluation-test-cases
     """
@@ -118,7 +124,7 @@ def _deepeval(row: Row, _: list[str]) -> Row:
 
 
 def _mlflow(row: Row, conflicts: list[str]) -> Row:
-    """The ``expectations`` of a row hold the reference: ``expected_response``, or the ``expected_facts``.
+    """Convert a row of MLflow, with the reference in its ``expectations``: ``expected_response`` or ``expected_facts``.
 
     Source: https://mlflow.org/docs/latest/genai/eval-monitor/
     """
@@ -141,7 +147,7 @@ def _mlflow(row: Row, conflicts: list[str]) -> Row:
 
 
 def _databricks(row: Row, conflicts: list[str]) -> Row:
-    """A row of Databricks, or a trace of MLflow, has a ``request`` and a ``response``, perhaps as JSON text.
+    """Convert a row of Databricks or a trace of MLflow, with ``request`` and ``response``, which may be JSON text.
 
     The passages are the ``content`` of each item of ``retrieved_context``.
 
@@ -166,7 +172,7 @@ def _databricks(row: Row, conflicts: list[str]) -> Row:
 
 
 def _parsed(value: object) -> object:
-    """Return what a text is in JSON: a mapping, a list or another text; anything else as it is."""
+    """Return the mapping, the list or the text that a text contains as JSON; any other value unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(('"', "{", "[")):
         return value
     try:
@@ -183,15 +189,15 @@ def _asks(request: object) -> bool:
 
 
 def _lines(value: object) -> object:
-    """Return several texts as one, a line for each."""
+    """Return several texts as one, with one line for each."""
     return value if isinstance(value, str) or not isinstance(value, Sequence) else "\n".join(map(str, value))
 
 
 def _promptfoo(row: Row, conflicts: list[str]) -> Row:
-    """A result has the ``vars`` of its test, a ``prompt`` of ``raw`` text with a ``label``, and a ``response``.
+    """Convert a result of promptfoo, with the ``vars`` of its test, a ``prompt`` and a ``response``.
 
-    The raw text of a chat prompt is the JSON of its messages. The ``output`` of the response is the answer; a response
-    without an output has an ``error``.
+    The prompt has a ``raw`` text and a ``label``; the raw text of a chat prompt is the JSON of its messages. The
+    ``output`` of the response is the answer; a response without an output has an ``error``.
 
     Source: https://www.promptfoo.dev/docs/configuration/outputs
     """
@@ -202,7 +208,7 @@ def _promptfoo(row: Row, conflicts: list[str]) -> Row:
     if isinstance(raw, str):
         row = {**row, "prompt": raw}
     if isinstance(response, Mapping):
-        output = response.get("output")  # other than a text it is JSON that the model wrote
+        output = response.get("output")  # if it is not a text, it is JSON that the model wrote
         answer = output if output is None or isinstance(output, str) else json_text(output)
         given = {"response": answer, "error": row.get("error", response.get("error"))}
         row = {**row, **given}
@@ -219,7 +225,7 @@ def _promptfoo(row: Row, conflicts: list[str]) -> Row:
 
 
 def _phoenix(row: Row, _: list[str]) -> Row:
-    """In what Phoenix exports of its spans, ``reference`` holds the passages that were retrieved.
+    """Convert a row of Phoenix, in which ``reference`` has the retrieved passages of a span.
 
     Source: https://arize.com/docs/phoenix (``get_qa_with_reference``, ``get_retrieved_documents``)
     """
@@ -252,10 +258,10 @@ def _name(call: Mapping[str, Any]) -> Any:
 
 
 def _arguments(call: Mapping[str, Any]) -> Mapping[str, object] | None:
-    """Return the arguments of a call; None where it has none, not even an empty mapping.
+    """Return the arguments of a call; None if it has none, not even an empty mapping.
 
     Raises:
-        InputError: a mapping that may be the arguments has a name that the package does not know.
+        InputError: a mapping that may be the arguments has an unknown name.
     """
     if any(not is_missing(call.get(name)) for name in ARGUMENTS):
         return arguments_of(call)

@@ -1,7 +1,7 @@
-"""Rows from files: JSON lines, JSON, CSV with commas, semicolons or tabs; each also gzipped.
+"""Reader of rows from JSON lines, JSON and CSV files (with commas, semicolons or tabs), gzipped or not.
 
-Files are not trusted, and a few megabytes of gzip can hold gigabytes. So one row, and a JSON file as a whole, may have
-a certain size at most; rows are read one by one.
+Files are not trusted, and a few megabytes of gzip can contain gigabytes. So rows are read one by one, and the size of a
+row and of a whole JSON file is limited.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from jury_adapters.core.input_files import no_such_file, refuse_pipe
 from jury_adapters.core.strict_json import DuplicateKey, unique_keys
 
 LONGEST_ROW = 1 << 25
-"""Bytes of a row of JSON, and characters of a row of a table, at most."""
+"""Maximum number of bytes of a JSON row, and of characters of a table row."""
 LONGEST_JSON = 1 << 27
-"""Bytes of a ``.json`` file, which is parsed as a whole, at most."""
+"""Maximum number of bytes of a ``.json`` file, which is parsed as a whole."""
 
-_MOST_EMPTY = 1 << 20  # rows without a value, one after the other; as many as a spreadsheet has
+_MOST_EMPTY = 1 << 20  # maximum number of consecutive empty rows: the number of rows of a spreadsheet
 _TOO_MANY_EMPTY = f"more than {_MOST_EMPTY:,} empty rows, one after the other"
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 _AS_CSV = 'save it as "CSV UTF-8"'
@@ -40,14 +40,14 @@ _AS_CSV = 'save it as "CSV UTF-8"'
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a file.
+    """Row of a file.
 
     Attributes:
-        line: the line it begins on, from 1; of a JSON list, its position.
-        values: the columns, or None when the row cannot be read.
-        error: why it cannot be read; empty otherwise.
-        unit: what ``line`` counts: lines, or items of a JSON list.
-        empty: the columns of a table whose cells are empty in this row; ``values`` does not have them.
+        line: the line on which it begins, from 1; in a JSON list, its position.
+        values: the columns, or None if the row cannot be read.
+        error: the reason why it cannot be read; empty otherwise.
+        unit: the unit of ``line``: a line, or an item of a JSON list.
+        empty: the columns of a table with empty cells in this row; ``values`` does not have them.
     """
 
     line: int
@@ -60,13 +60,13 @@ class Row:
 def read_rows(path: str | Path) -> Iterator[Row]:
     """Read a ``.jsonl``, ``.json``, ``.csv`` or ``.tsv`` file, gzipped or not, row by row.
 
-    The columns of a ``.csv`` file stand between commas; where its first line has none, between semicolons or tabs. Text
-    is UTF-8, or UTF-16 with its byte order mark. A row that cannot be read, or that names a key twice, is returned with
-    its line number and the reason, and the others follow; empty rows at the end of a table are no rows.
+    The columns of a ``.csv`` file are separated by commas, semicolons or tabs. Text is UTF-8, or UTF-16 with a byte
+    order mark. A row that cannot be read, or that has a duplicate key, is yielded with its line number and the reason,
+    and reading continues. Empty rows at the end of a table are ignored.
 
     Raises:
-        InputError: the file is missing, of another kind, no file of rows but a pipe or a device, or unreadable; a row
-            is longer than :data:`LONGEST_ROW`, a JSON file than :data:`LONGEST_JSON`; a table names a column twice.
+        InputError: the file is missing, unreadable, of an unknown type, or a pipe or device; a row is longer than
+            :data:`LONGEST_ROW`, or a JSON file longer than :data:`LONGEST_JSON`; a table has a duplicate column.
     """
     file = Path(path)
     suffixes = [suffix.lower() for suffix in file.suffixes]
@@ -88,10 +88,12 @@ def read_rows(path: str | Path) -> Iterator[Row]:
 
 
 def read_stream(raw: BinaryIO) -> Iterator[Row]:
-    """Read rows that arrive on a stream, such as standard input: JSON lines, a JSON list, or CSV, as it begins.
+    """Read rows from a stream, such as standard input.
+
+    The first character decides whether the stream is read as JSON lines, as a JSON list or as CSV.
 
     Raises:
-        InputError: it is unreadable as a whole, or too long; see :func:`read_rows`.
+        InputError: the stream is unreadable as a whole, or too long; see :func:`read_rows`.
     """
     stream = as_utf_8(raw if isinstance(raw, io.BufferedReader) else buffered(raw))
     begun = stream.peek(1).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
@@ -102,7 +104,7 @@ def read_whole_rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]
     """Yield the line and the columns of each row of a file in which every row must be readable.
 
     Raises:
-        InputError: a row cannot be read, with its line; or see :func:`read_rows`.
+        InputError: a row cannot be read (the message has its line), or as in :func:`read_rows`.
     """
     for row in read_rows(path):
         if row.values is None:
@@ -111,7 +113,7 @@ def read_whole_rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]
 
 
 def first_row(path: str | Path) -> Row | None:
-    """Return the first row of a file, or None when it has no row.
+    """Return the first row of a file, or None if it has no rows.
 
     Raises:
         InputError: see :func:`read_rows`.
@@ -179,13 +181,13 @@ def _json_list(raw: BinaryIO) -> Iterator[Row]:
 
 
 def _hint_of_lines(error: Exception) -> str:
-    """Return the hint for a file of one object per line."""
+    """Return a hint if the file has one object per line."""
     several = isinstance(error, json.JSONDecodeError) and error.msg == "Extra data" and error.doc[error.pos] == "{"
     return "; a file with one JSON object per line has a name that ends in .jsonl" if several else ""
 
 
 def _items(text: str, begin: int) -> list[Row]:
-    """The items of a JSON list that begins there; all of them, so that a broken list has no rows."""
+    """Return the items of the JSON list at this position; all at once, so that an invalid list gives no rows."""
     rows: list[Row] = []
     at = _after_space(text, begin + 1)
     closed = text.startswith("]", at)
@@ -204,7 +206,7 @@ def _items(text: str, begin: int) -> list[Row]:
 
 
 def _item(text: str, at: int, position: int) -> tuple[Row, int]:
-    """The item of a list that begins there, and where it ends."""
+    """Return the list item at this position, and the position of its end."""
     try:
         values, end = _STRICT.raw_decode(text, at)
         problem = "" if isinstance(values, dict) else _no_object(values)
@@ -232,9 +234,9 @@ def _in_one_object(text: str) -> Iterator[Row]:
 
 
 def _unwrapped(content: dict[str, Any]) -> list[Any]:
-    """One case; or the rows in a wrapper such as ``{"version": 1, "data": [...]}``.
+    """Return the object as one row, or the rows in a wrapper such as ``{"version": 1, "data": [...]}``.
 
-    Of several lists the one of the rows has a known name: ``results`` of promptfoo, ``testCases`` of DeepEval.
+    If there are several lists, the rows must have a known name: ``results`` of promptfoo, ``testCases`` of DeepEval.
     """
     if any(name in FIELD_NAMES or name in ALIASES or name in PARTS for name in content):
         return [content]
@@ -256,18 +258,18 @@ def _tsv(raw: BinaryIO) -> Iterator[Row]:
 
 
 def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))  # of the process; 128 KiB holds no context
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))  # global; the default of 128 KiB is too small
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
         lines = _Lines(text)
         header = next((line for line in lines if line.strip()), "")
-        said = _SAYS_DELIMITER.fullmatch(header.strip("\r\n"))  # Excel's first line
+        said = _SAYS_DELIMITER.fullmatch(header.strip("\r\n"))  # the "sep=;" line of Excel
         if said is not None:
             delimiter, header = said[1], next((line for line in lines if line.strip()), "")
         first = lines.number
         delimiter = delimiter or _delimiter(header, lines.peek())
         reader = csv.reader(itertools.chain([header], lines), delimiter=delimiter, strict=True)
         names = _names(reader, first, lines)
-        empty: list[int] = []  # rows without any value: reported only where others follow
+        empty: list[int] = []  # empty rows are reported only if other rows follow
         while True:
             lines.begin_row()
             line = lines.number + 1
@@ -289,10 +291,10 @@ def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
 
 
 class _Lines(Iterator[str]):
-    """Lines of a table; a row of too many characters ends the reading, on one line or on several.
+    """Lines of a table, with a limit on the characters of a row, which may span several lines.
 
     Attributes:
-        number: how many lines were read.
+        number: number of lines read so far.
     """
 
     def __init__(self, text: io.TextIOWrapper) -> None:
@@ -308,7 +310,7 @@ class _Lines(Iterator[str]):
         return self._next
 
     def begin_row(self) -> None:
-        """Count the characters from here on as those of a new row."""
+        """Start counting the characters of a new row."""
         self._first = self.number + 1
         self._taken = 0
 
@@ -324,10 +326,10 @@ class _Lines(Iterator[str]):
 
 
 def _names(reader: Iterator[list[str]], first: int, lines: _Lines) -> list[str]:
-    """The names of the columns. Those without a name may be several; spreadsheets have them at the right.
+    """Return the names of the columns. Several may be empty, because spreadsheets write unnamed columns at the right.
 
     Raises:
-        InputError: quotes that are wrong, or a name that stands twice.
+        InputError: the quotes are invalid, or a name occurs twice.
     """
     try:
         names = [_legible(name) for name in next(reader, [])]
@@ -340,11 +342,11 @@ def _names(reader: Iterator[list[str]], first: int, lines: _Lines) -> list[str]:
 
 
 def _delimiter(header: str, second: str) -> str:
-    """Return the sign between the columns of a table: comma, semicolon or tab.
+    """Return the delimiter of a table: comma, semicolon or tab.
 
-    Spreadsheets write semicolons where the comma is the decimal sign, and tabs where they copy. It is the sign that
-    makes as many cells of the second line as of the header, and leaves no quote in a name; else the one that makes most
-    of the header.
+    Spreadsheets write semicolons in locales with a decimal comma, and tabs to the clipboard. The best delimiter splits
+    the second line into as many cells as the header; next, it leaves no quote in a name; last, it gives the most
+    columns.
     """
 
     def fit(sign: str) -> tuple[bool, bool, int]:
@@ -358,19 +360,19 @@ def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
     if len(cells) > len(names):
         return Row(line, None, f"{len(cells) - len(names)} more values than columns")
     garbled = next((cell for cell in cells if _legible(cell) != cell), None)
-    if garbled is not None:  # judged as it is, it would be judged for what nobody has written
+    if garbled is not None:  # the judge would see another text than the one that was written
         return Row(line, None, f"not UTF-8: {_legible(garbled)[:40]!r}; if a spreadsheet wrote it, {_AS_CSV}")
     values = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
     return Row(line, values, empty=tuple(name for name in names if name and name not in values))
 
 
 def _legible(text: str) -> str:
-    """The text with a replacement character for each byte that is no UTF-8."""
+    """Return the text with a replacement character for each byte that is not UTF-8."""
     return text if text.isascii() else text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
-    """What is wrong with the quotes of a row, and which lines went with it."""
+    """Return a message about the invalid quotes of a row, with the lines that are lost."""
     lost = f", so lines {first} to {last} are lost" if last > first else ""
     if "end of data" in str(error):
         return f'not CSV: a quote is opened on line {first} and never closed{lost}; write "" for a quote inside a cell'

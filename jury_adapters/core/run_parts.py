@@ -1,4 +1,4 @@
-"""Parts of a run, joined: its inputs, its outputs and the reference become the fields of one case."""
+"""Merging of the parts of a run: its inputs, its outputs and the reference become the fields of one case."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from jury_adapters.core.field_names import differ, ignored
 from jury_adapters.core.input_output import CONFLICTS, GIVEN_STEPS, THREAD, Found
 
 REFERENCE_MESSAGES, RUN_MESSAGES = "reference_messages", "run_messages"
-"""The keys of the metadata with all messages of a reference run, and of the run that is compared with it."""
+"""Metadata keys for all messages of a reference run, and of the run that is compared with it."""
 
 
 def merged(
     took: Found, gave: Found, wanted: Found, contexts: Iterable[str] = (), evidence: Evidence = DEFAULT_EVIDENCE
 ) -> Found:
-    """Join what was read of the parts of a run.
+    """Merge the fields that were read from the parts of a run.
 
-    The question is that of the inputs; outputs may repeat it cut or rephrased.
+    The question is taken from the inputs, because outputs may repeat it shortened or rephrased.
 
     Args:
-        took: of the inputs.
-        gave: of the outputs.
-        wanted: of the reference.
-        contexts: passages known from elsewhere, for when the parts have none. Where there are none either, the contexts
-            are the outputs of the steps that are evidence.
-        evidence: the rule that decides which steps are.
+        took: the fields of the inputs.
+        gave: the fields of the outputs.
+        wanted: the fields of the reference.
+        contexts: passages from another source, used if the parts have none. Without them, the contexts are the outputs
+            of the steps that are evidence.
+        evidence: the rule that decides which steps are evidence.
 
     Raises:
-        Exception: whatever a predicate of the rule raises.
+        Exception: any exception of a predicate of the rule.
     """
     fields: Found = {**took, **gave, **wanted}
     conflicts = [said for part in (took, gave, wanted) for said in part.get(CONFLICTS, ())]
@@ -51,7 +51,7 @@ def merged(
 
 
 def _between_parts(took: Found, gave: Found, wanted: Found) -> list[str]:
-    """Return what is to be reported of fields that the inputs and another part hold with different values."""
+    """Return a sentence for each field that has different values in the inputs and in another part."""
     pairs = (("contexts", gave, "outputs"), ("reference", wanted, "reference_outputs"))
     return [
         ignored(f"{field} in inputs", f"{field} in {part}")

@@ -1,4 +1,4 @@
-"""The function that runs a judge on a case."""
+"""Execution of a judge on a case: name, time limit, errors and nesting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jury_adapters.core.verdict import Verdict
 
 
 class Runnable(Named, Protocol):
-    """A judge, as far as :func:`run_judge` uses it; :class:`jury_adapters.Judge` describes the members."""
+    """Part of the judge interface that :func:`run_judge` uses; :class:`jury_adapters.Judge` describes the members."""
 
     @property
     def timeout(self) -> float | None: ...
@@ -34,16 +34,17 @@ class Runnable(Named, Protocol):
 async def run_judge(
     judge: Runnable, case: Case, name: str = "", timeout: float | None = None, *, observed: bool = False
 ) -> Judgment:
-    """Run one judge on one case, with its name, time limit and errors. Every judgment of this package is made here.
+    """Run one judge on one case and return its judgment, with name and duration.
 
-    An exception becomes an ERROR judgment, also a CancelledError when the task is not being cancelled. Real
-    cancellation, KeyboardInterrupt and GeneratorExit are raised.
+    Every judgment of this package passes through this function. An exception becomes an ERROR judgment, also a
+    CancelledError if the task is not being cancelled. Real cancellation, KeyboardInterrupt and GeneratorExit are
+    raised.
 
     Args:
         judge: the judge.
         case: the case.
-        name: name of the judge in the judgment; the judge's own by default.
-        timeout: limit in seconds, if it is shorter than the judge's own.
+        name: name of the judge in the judgment; the judge's own name by default.
+        timeout: time limit in seconds; the shorter of this and the judge's own limit applies.
         observed: whether the observer has been called already.
     """
     if observing.observer is not None and not observed:
@@ -73,7 +74,7 @@ async def run_judge(
     elapsed = perf_counter() - started
     if isinstance(judgment, Verdict) and not _is_inside_jury(call):
         return evolve(judgment, critic=name, elapsed_s=elapsed, case_id=case.item_id, case_metadata=case.metadata)
-    if ready:  # it may be used elsewhere, too
+    if ready:  # copy it, because the judge may have kept a reference
         return evolve(judgment, critic=name, elapsed_s=elapsed)
     object.__setattr__(judgment, "critic", name)
     object.__setattr__(judgment, "elapsed_s", elapsed)
@@ -81,19 +82,23 @@ async def run_judge(
 
 
 def _is_inside_jury(call: Call) -> bool:
-    """Return whether a jury has asked this judge; then its verdict is part of another one, which names the case."""
+    """Whether a jury has asked this judge, so that its verdict is part of another one, which has the case's id."""
     return call.caller is not None and bool(getattr(call.caller.judge, "members", ()))
 
 
 def _check_nesting(call: Call, outstanding: int) -> None:
-    """Raise RecursionError where judges call each other without end.
+    """Check that judges do not call each other without end.
 
-    A judge that calls itself twice at a time would make 2**depth calls, so the same case ends early. A call from a new
-    thread, or from a task with an empty context, does not know its caller. Such calls are limited by their number.
+    A judge that calls itself twice at a time would make 2**depth calls, so calls for the same case have a lower limit
+    than other nested calls. A call from a new thread, or from a task with an empty context, does not know its caller;
+    the number of such calls is limited.
 
     Args:
         call: the call.
-        outstanding: how many calls of this judge for this case are under way that know no caller.
+        outstanding: number of unfinished calls of this judge for this case that have no known caller.
+
+    Raises:
+        RecursionError: a limit is exceeded.
     """
     if outstanding > MOST_OUTSTANDING:
         raise RecursionError("too many calls of a judge for one case are under way; does it call itself?")

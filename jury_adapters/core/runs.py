@@ -1,4 +1,4 @@
-"""Runs of an application, and the same with their judgments."""
+"""Runs of an application, and runs with their judgments."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from jury_adapters.core.judgment import Judgment
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of an application: a query, a chat turn, an agent's run, a chain.
+    """Run of an application: a query, a chat turn, an agent's run, a chain.
 
     Attributes:
         id: the framework's id of the run (LlamaIndex: span id; LangChain: run id).
         kind: ``"query"``, ``"chat"``, ``"agent"``, ``"chain"``, ``"retriever"``.
-        name: how the framework calls it.
-        tags: tags, as the framework has them; a tag without a value has the value True.
-        metadata: whatever else the framework attached to it.
-        error: what the run ended with, when it failed.
-        elapsed_s: seconds the run took, or None.
+        name: the framework's name of the run.
+        tags: tags of the framework; a tag without a value has the value True.
+        metadata: other data that the framework attached to the run.
+        error: the error with which the run failed, or None.
+        elapsed_s: duration of the run in seconds, or None.
     """
 
     id: str
@@ -35,13 +35,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """A run with its judgment: what ``on_verdict=`` gets.
+    """Run with its judgment, which is passed to ``on_verdict=``.
 
     Attributes:
         run: the run.
-        case: what was judged; None when nothing of the run could be made into a case.
-        judgment: the judgment; a :class:`Verdict` when the judge is a jury. A run that failed is not put to the judge:
-            it is FAIL, and its reasoning says with what it ended.
+        case: the judged case; None if the run could not be converted to a case.
+        judgment: the judgment; a :class:`Verdict` if the judge is a jury. The judge is not asked about a run that
+            failed: the judgment is FAIL, with the error in its reasoning.
     """
 
     run: Run
@@ -50,12 +50,12 @@ class JudgedRun:
 
     @property
     def question(self) -> str | None:
-        """What was asked; None where that is not known, also because nothing could be made into a case."""
+        """The question of the case; None if it is not known or there is no case."""
         return None if self.case is None else self.case.question
 
     @property
     def answer(self) -> str | None:
-        """What came back; None where there is nothing."""
+        """The answer of the case; None if it has none or there is no case."""
         return None if self.case is None else self.case.answer
 
 
@@ -63,11 +63,11 @@ Sink: TypeAlias = Callable[[JudgedRun], object] | Callable[[JudgedRun], Awaitabl
 
 
 def ending_of(error: BaseException) -> Literal["failed", "cancelled", "abandoned"]:
-    """Return what the exception that ended a run means: a failure, or that the application ended the run itself."""
+    """Return whether the exception that ended a run means a failure, or that the application ended the run itself."""
     if isinstance(error, GeneratorExit):
         return "abandoned"
     names = {kind.__name__ for kind in type(error).__mro__}
     return "failed" if isinstance(error, Exception) and not names & _CANCELLED else "cancelled"
 
 
-_CANCELLED = {"CancelledError", "WorkflowCancelledByUser"}  # the second is LlamaIndex's
+_CANCELLED = {"CancelledError", "WorkflowCancelledByUser"}  # the second one is from LlamaIndex

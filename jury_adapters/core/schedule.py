@@ -1,4 +1,4 @@
-"""Who is asked when: all at once, one by one, or only as long as it matters."""
+"""Schedules: ask all jurors at once, one after the other, or only until the vote is settled."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from jury_adapters.core.voting.required import with_required
 
 Schedule = Literal["parallel", "frugal", "sequential"]
 
-# Testing whether a vote is settled counts all votes, so a very large panel tests after every hundredth part of it.
+# Each test of whether a vote is settled counts all votes, so a large panel is tested at most about 100 times.
 _TESTS_PER_PANEL = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A juror in its jury: under which name it judges, how long it may take, and which sample of one judge it is."""
+    """Juror of a jury: a judge with its name, its time limit in seconds, and the number of its sample."""
 
     judge: Judge
     name: str
@@ -38,7 +38,7 @@ class Seat:
         return run_judge(self.judge, case, self.name, self.timeout) if not self.sample else self._ask_again(case)
 
     async def _ask_again(self, case: Case) -> Judgment:
-        """Ask as another sample of a judge that sits here already, to be recorded apart from the first."""
+        """Ask the judge as a further sample, whose judgment is stored separately from that of the first sample."""
         with changed_context(sample=f"{run_context().sample}.{self.sample}"):
             return await run_judge(self.judge, case, self.name, self.timeout)
 
@@ -48,28 +48,28 @@ class Seat:
 
 
 class StopRule(Protocol):
-    """Says when the jurors still out no longer matter."""
+    """Rule that decides when the votes of the remaining jurors no longer matter."""
 
     def settled(self, votes: Votes) -> bool:
-        """Whether nothing that is still out can change the outcome."""
+        """Whether the missing votes (None) can no longer change the outcome."""
 
     def fewest(self, votes: Votes, order: Sequence[int]) -> int:
-        """The fewest of the jurors in ``order`` (all still out) whose votes could settle it."""
+        """Return the smallest number of jurors in ``order``, none of which has voted, that could settle the vote."""
 
 
 @dataclass(frozen=True, slots=True)
 class UntilDecided:
-    """Rule that stops as soon as the jurors still out can change neither the status nor the label of the verdict.
+    """Rule that stops as soon as the missing votes can change neither the status nor the label of the verdict.
 
-    A verdict that stops early is *the same verdict* as that of all jurors in this sense: status and label are equal,
-    for any votes of the jurors that were not asked. The following speak of the jurors asked, and may differ: score,
-    confidence, agreement, tally, reasoning, warnings, reasons for review, usage and the list of judgments. So a rule,
-    a weighted scorecard or a tier policy that reads the score or the confidence of a jury inside it asks all jurors
-    of that jury; see :meth:`jury_adapters.core.judge.Judge.asking_everyone`.
+    A verdict after an early stop has the same status and label as the verdict of all jurors, whatever the jurors that
+    were not asked would have voted. Score, confidence, agreement, tally, reasoning, warnings, reasons for review, usage
+    and the list of judgments describe only the jurors that were asked, and may differ. So a rule, a weighted scorecard
+    or a tier policy that reads the score or the confidence of a nested jury asks all jurors of that jury; see
+    :meth:`jury_adapters.core.judge.Judge.asking_everyone`.
 
     Attributes:
         required: positions of jurors without which the vote is never settled.
-        opinions: for each juror the statuses that its opinion may have.
+        opinions: the statuses that the opinion of each juror may have.
     """
 
     strategy: VotingStrategy
@@ -88,17 +88,17 @@ class UntilDecided:
             return len(order)
         if len(order) < len(votes):
             return max(self._search(votes, order), self._with_all_required(order))
-        if len(votes) not in self._first_wave:  # every case starts with the same question
+        if len(votes) not in self._first_wave:  # the same for every case, because no vote is known yet
             self._first_wave[len(votes)] = self._search(votes, order)
         return max(self._first_wave[len(votes)], self._with_all_required(order))
 
     def _with_all_required(self, order: Sequence[int]) -> int:
-        """Return how many jurors in ``order`` to ask so that all required ones are among them."""
+        """Return the number of jurors in ``order`` up to and including the last required one."""
         return max((place for place, position in enumerate(order, start=1) if position in self.required), default=0)
 
     def _search(self, votes: Votes, order: Sequence[int]) -> int:
         low, high = 1, len(order)
-        while low < high:  # if k more votes could settle it, so could k + 1
+        while low < high:  # if k votes could settle the outcome, so could k + 1
             middle = (low + high) // 2
             if self._could_settle(votes, order[:middle]):
                 high = middle
@@ -110,7 +110,7 @@ class UntilDecided:
         return any(map(self._is_decided, self.strategy.imagined(votes, next_ones)))
 
     def _is_decided(self, votes: Votes) -> bool:
-        """Whether the jurors still out cannot change status or label, also of what required jurors make of the vote."""
+        """Whether the missing votes can no longer change status or label, required jurors taken into account."""
         if not self.required or None not in votes:
             return self.strategy.settled(votes, self.weights, self.opinions)
         if not self.strategy.provable:
@@ -146,7 +146,7 @@ async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
 
 
 async def ask_in_turn(seats: Sequence[Seat], case: Case) -> list[Judgment]:
-    """Ask one after the other."""
+    """Ask the jurors one after the other and return their judgments."""
     return [await seat.ask(case) for seat in seats]
 
 
@@ -155,9 +155,8 @@ async def ask_until_settled(
 ) -> list[Judgment | None]:
     """Ask the fewest jurors that could settle the outcome, cheapest first, and more only while it is open.
 
-    The jurors at the positions ``first`` come before all others.
-
-    Jurors that are running when it settles are cancelled. Those not asked, or cancelled, are None.
+    The jurors at the positions ``first`` come before all others. Jurors that are still running when the outcome is
+    settled are cancelled. The result has None for each juror that was not asked or was cancelled.
     """
     votes: list[Judgment | None] = [None] * len(seats)
     waiting = sorted(range(len(seats)), key=lambda position: (position not in first, seats[position].judge.cost))
@@ -166,7 +165,7 @@ async def ask_until_settled(
     slot, parent = _slot_of_current_task()
     try:
         while True:
-            # Those running are still out too: what is started now is what is needed beyond them.
+            # Jurors that are running count towards the needed votes, so start only the difference.
             needed = rule.fewest(votes, [*running.values(), *waiting]) - len(running) if waiting else 0
             wave, waiting = waiting[: max(needed, 0)], waiting[max(needed, 0) :]
             for position in wave:
@@ -189,7 +188,7 @@ async def ask_until_settled(
 
 
 def _slot_of_current_task() -> tuple[CaseSlot, asyncio.Task[Any]] | tuple[None, None]:
-    """Return the place of the case in its batch and the current task, if the place counts that."""
+    """Return the slot of the case in its batch and the current task, if the slot tracks that task."""
     slot = run_context().slot
     task = None if slot is None else slot.current_task()
     return (None, None) if slot is None or task is None else (slot, task)
@@ -201,7 +200,7 @@ async def _collect(
     at_least: int,
     slot: CaseSlot | None,
 ) -> None:
-    """Take in the votes of jurors that have finished, and wait until there are enough of them."""
+    """Wait until at least this many running jurors have finished, and store the votes of all that have."""
     while at_least > 0:
         done: set[asyncio.Task[Judgment | Carried]] = set()
         if slot is not None:
@@ -217,14 +216,14 @@ async def _collect(
 
 
 async def _all_or_interrupted(tasks: Sequence[asyncio.Task[Judgment | Carried]], slot: CaseSlot | None) -> None:
-    """Wait for all tasks, but no longer than until one is cancelled or carries an interrupt such as Ctrl-C."""
+    """Wait until all tasks are done, or until one is cancelled or ends with an interrupt such as Ctrl-C."""
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     left = len(tasks)
 
     def count(task: asyncio.Task[Judgment | Carried]) -> None:
         nonlocal left
         left -= 1
-        if slot is not None and left:  # the last one counts until the task that waits goes on
+        if slot is not None and left:  # the last one counts until the waiting task continues
             slot.remove(task)
         if not over.done() and (left == 0 or _is_interrupted(task)):
             over.set_result(None)

@@ -1,4 +1,4 @@
-"""Settings of a batch, of judging in the background, or of an adapter, which reach every juror inside."""
+"""Scope: store and budget of a batch, of background judging or of an adapter, which apply to every juror."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from jury_adapters.core.runner import run_judge
 
 
 class Scope(NamedTuple):
-    """Store, budget and batch that apply to the critics inside.
+    """Store, budget and batch that apply to the critics of a judge.
 
     Attributes:
-        journal: None leaves it to the surrounding scope.
-        budget: None leaves it to the surrounding scope.
-        batch: None outside a batch.
+        journal: the store; None for that of the surrounding scope.
+        budget: the budget; None for that of the surrounding scope.
+        batch: the state of the batch; None outside a batch.
     """
 
     journal: Journal | None = None
@@ -33,11 +33,11 @@ class Scope(NamedTuple):
     def of(
         cls, judge: Judge, store: StoreLike | None, budget: Budget | None, *, batch: BatchState | None = None
     ) -> Scope:
-        """Make the scope of a judge's work.
+        """Return the scope for a judge, a store and a budget.
 
         Raises:
-            ConfigurationError: a budget in dollars and a juror whose price is unknown, a budget or store that is not
-                one, or a store and a juror that it cannot tell from others; the message says what to give.
+            ConfigurationError: the budget or the store is invalid, the budget is in dollars and the price of a juror is
+                unknown, or a juror has no stable identity for the store; the message says how to correct it.
         """
         if budget is not None and not isinstance(budget, Budget):
             raise ConfigurationError(f"budget is a Budget(usd=..., tokens=..., calls=...), not {budget!r}")
@@ -53,7 +53,7 @@ class Scope(NamedTuple):
             return await run_judge(judge, case)
 
     def applied(self) -> changed_context:
-        """Apply this scope to every judgment that is made inside, by ``judge()`` as well as by ``await ajudge()``."""
+        """Return a context manager that applies this scope to calls of ``judge()`` and ``ajudge()`` in its block."""
         around = run_context()
         return changed_context(
             journal=around.journal if self.journal is None else self.journal,
@@ -63,5 +63,5 @@ class Scope(NamedTuple):
 
 
 def _task() -> asyncio.Task[object] | None:
-    loop = asyncio._get_running_loop()  # with the loop given, `current_task` takes a quarter of the time
+    loop = asyncio._get_running_loop()  # `current_task` is four times as fast with the loop given
     return None if loop is None else asyncio.current_task(loop)

@@ -1,4 +1,4 @@
-"""Several questions about one case: a jury with one judge for each criterion."""
+"""Scorecard, a jury that asks several questions about one case, with one judge for each criterion."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from jury_adapters.core.verdict import SCORECARD, Verdict, outage_as_error
 
 PassWhen: TypeAlias = Literal["all", "any"] | int | Sequence[str]
 Decided: TypeAlias = Callable[[Mapping[str, Judgment]], tuple[Status, float | None]]
-"""Status and score by the judgments of the criteria."""
+"""Function from the judgments of the criteria to a status and a score."""
 
 
 class Scorecard(Jury):
-    """A jury of criteria: every criterion asks its own question, and a rule over criteria gives the status.
+    """Jury of criteria: each criterion asks its own question, and a rule over the criteria determines the status.
 
     An :class:`Ensemble` asks several judges the same question, so that their votes can be compared. A scorecard asks
-    different questions. Its verdict has one judgment for each criterion, under the name of the criterion, and no
-    agreement: an answer may be faithful and too long.
+    different questions: an answer may be faithful and too long. Its verdict has one judgment for each criterion, under
+    the name of the criterion, and no agreement.
 
-    The status is FAIL when the criteria that were decided rule out a PASS. It is PASS when no other criterion can
-    prevent it. Otherwise it is ERROR if a criterion broke, else ABSTAIN. With ``pass_when="all"`` this is the
-    precedence FAIL, ERROR, ABSTAIN, PASS.
+    The status is FAIL if the decided criteria rule out a PASS, and PASS if the undecided criteria cannot prevent it.
+    Otherwise it is ERROR if a criterion broke, else ABSTAIN. With ``pass_when="all"`` this is the precedence FAIL,
+    ERROR, ABSTAIN, PASS.
 
-    The score is the share of the criteria that pass, among those that count; with weights the weighted mean of their
-    scores. It is None while a criterion that counts is undecided. A scorecard has no confidence, so that a tier with
+    The score is the share of the criteria that pass, among those that count, or with weights the weighted mean of their
+    scores. It is None if a criterion that counts is undecided. A scorecard has no confidence, so a tier with
     ``escalate_below`` always escalates it.
 
     Args:
-        criteria: a judge, a jury or a function for each criterion, by name. A panel is a criterion too.
-        pass_when: ``"all"``; ``"any"``; the least number of criteria that must pass, from 1; or the names of the
-            criteria that must all pass. Criteria without a say are judged and reported.
+        criteria: a judge, a jury or a function for each criterion, by name.
+        pass_when: ``"all"``; ``"any"``; the minimum number of criteria that must pass, from 1; or the names of the
+            criteria that must all pass. Other criteria are judged and reported, but do not count.
         weights: the weight of each criterion, by name, above 0; criteria without a weight are only reported. Weights
-            need ``threshold`` and take the place of ``pass_when``.
-        threshold: the weighted mean of the scores from which the scorecard passes, from 0 to 1, inclusive.
-        juror_timeout: seconds that each criterion may take; then it is ERROR ``timeout``.
+            need ``threshold`` and replace ``pass_when``.
+        threshold: the lowest weighted mean of the scores that passes, from 0 to 1.
+        juror_timeout: time limit per criterion in seconds, after which its judgment is ERROR ``timeout``.
         name: the scorecard's name.
 
     Raises:
-        ConfigurationError: no criteria, a name that is not text, a rule that cannot be met, or weights without a
+        ConfigurationError: there are no criteria, a name is not text, a rule cannot be met, or weights have no
             threshold.
 
     >>> card = Scorecard({"short": lambda case: len(case.answer) < 9, "polite": lambda case: "please" in case.answer})
@@ -83,7 +83,7 @@ class Scorecard(Jury):
         )
         if self.weights is not None and pass_when != "all":
             raise ConfigurationError("give pass_when=, or weights= and threshold=; not both")
-        if self.weights is not None:  # which weigh scores
+        if self.weights is not None:  # weights apply to scores, which early stopping would change
             self.seats = tuple(replace(seat, judge=seat.judge.asking_everyone()) for seat in self.seats)
         self.threshold = threshold
         self.pass_when = pass_when
@@ -136,7 +136,7 @@ class Scorecard(Jury):
         return _counted_up([by_name[name] for name in self._counted], self._least)
 
     def _weighed(self, by_name: Mapping[str, Judgment]) -> tuple[Status, float | None]:
-        """Return status and score by the weighted mean; a criterion without a score may have any from 0 to 1."""
+        """Return status and score by the weighted mean; an unknown score may be any number from 0 to 1."""
         assert self.weights is not None
         assert self.threshold is not None
         total = sum(self.weights.values())
@@ -152,16 +152,16 @@ class Scorecard(Jury):
 
 
 def verdict_of_criteria(judgments: Mapping[str, Judgment]) -> Verdict:
-    """Return the verdict of criteria that were judged elsewhere, by name; all of them must pass."""
+    """Return the verdict on existing judgments of criteria, by name; all of them must pass."""
     by_name = {name: evolve(judgment, critic=name) for name, judgment in judgments.items()}
     return _verdict(by_name, tuple(by_name), lambda given: _counted_up(list(given.values()), len(given)))
 
 
 def counted_criteria(pass_when: PassWhen, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """Return the criteria that count, and how many of them must pass.
+    """Return the criteria that count, and the number of them that must pass.
 
     Raises:
-        ConfigurationError: the rule cannot be met by criteria of these names.
+        ConfigurationError: criteria with these names cannot meet the rule.
     """
     if isinstance(pass_when, int) and not isinstance(pass_when, bool):
         if not 1 <= pass_when <= len(names):
@@ -209,7 +209,7 @@ def _judge(given: JudgeLike, criterion: str) -> Judge:
 
 
 def _verdict(by_name: Mapping[str, Judgment], counted: Sequence[str], decided: Decided) -> Verdict:
-    """Return the verdict of judged criteria, of which some count."""
+    """Return the verdict on the judged criteria; only some of them may count."""
     judgments = tuple(by_name.values())
     status, score = decided(by_name)
     without_outages, _ = decided({name: outage_as_error(judgment) for name, judgment in by_name.items()})
@@ -245,7 +245,7 @@ def _status(counted: Sequence[Judgment], *, passes: bool, fails: bool) -> Status
 
 
 def _tally(judgments: Sequence[Judgment], counted: Sequence[Judgment], *, errors_decided: bool) -> Tally:
-    """Return the counts of the criteria that count, without ballots: different questions do not agree or differ."""
+    """Return the tally of the criteria that count, without ballots: different questions cannot agree or differ."""
     statuses = [judgment.status for judgment in counted]
     return Tally(
         eligible=statuses.count(Status.PASS) + statuses.count(Status.FAIL),
@@ -260,7 +260,7 @@ def _tally(judgments: Sequence[Judgment], counted: Sequence[Judgment], *, errors
 
 
 def _reasoning(judgments: Sequence[Judgment]) -> str:
-    """Return the criteria by status, each that did not pass with its reason."""
+    """Return the criteria by status; those that did not pass have their reasons."""
     parts = []
     for status in (Status.FAIL, Status.ERROR, Status.ABSTAIN, None, Status.PASS):
         of_status = [judgment for judgment in judgments if judgment.status is status]

@@ -1,4 +1,7 @@
-"""Keys do not belong into anything that is kept or shown, and what was judged not into a log or a metric."""
+"""Redaction of API keys, and error codes without judged text.
+
+API keys are never stored or displayed, and judged text is never written to a log or a metric.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from jury_adapters.vendors import VENDORS
 
 
 def without_keys(text: str) -> str:
-    """The text with every API key of this process's environment, and whatever looks like one, blotted out.
+    """Return a text with API keys redacted: those of this process's environment, and anything that looks like one.
 
     >>> without_keys("401: no such key sk-0123456789abcdef")
     '401: no such key [key]'
@@ -22,20 +25,22 @@ def without_keys(text: str) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """Return the type of an exception and its message, without keys.
+    """Return the type of an exception and its message, with API keys redacted.
 
     >>> error_text(ValueError("no such key sk-0123456789abcdef"))
     'ValueError: no such key [key]'
     """
     try:
         message = without_keys(clean_text(str(error)))
-    except Exception:  # an exception of the application's whose __str__ is broken
+    except Exception:  # the application's exception has a faulty __str__
         message = "(its message cannot be shown)"
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 def error_code(error: str | None) -> str:
-    """The exception's type, or the short code, that the error of a judgment begins with; few values, and no message.
+    """Return the exception type or the short code at the beginning of a judgment's error, without the message.
+
+    The number of different values is small, so they are suitable for metrics.
 
     >>> error_code("ValueError: 'my private words'"), error_code("timeout"), error_code("something in words")
     ('ValueError', 'timeout', '_OTHER')
@@ -50,7 +55,7 @@ def _may_hold_a_key(variable: str) -> bool:
 
 _VARIABLES = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY", "_SECRET_ACCESS_KEY", "_AUTH_TOKEN", "HF_TOKEN")
 _OF_VENDORS = frozenset(vendor.key_variable for vendor in VENDORS.values())
-_SHORTEST = 8  # a shorter one would blot out plain words
+_SHORTEST = 8  # shorter values would redact ordinary words
 _CODE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,79}")
 _KEY_LIKE = re.compile(
     r"\b(?:(?:sk|pk|rk|gsk|xai)-[A-Za-z0-9_*-]{8,}|key-(?=[A-Za-z_-]{0,64}[0-9*])[A-Za-z0-9_*-]{8,}|Bearer\s+\S{8,}"

@@ -1,4 +1,4 @@
-"""Sequential test of a pass rate: judge cases in random order, and stop as soon as the gate is decided."""
+"""Sequential test of a pass rate, which judges cases in random order and stops as soon as the gate is decided."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from jury_adapters.core.verdict import failed_by_errors
 Item = TypeVar("Item")
 
 ALPHA: Final = 0.05
-"""Largest chance that a stopped run decides otherwise than the whole file."""
+"""Default of the maximum probability that a stopped run decides differently from the whole file."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """Decision of a sequential gate, and the number of cases it took.
+    """Decision of a sequential gate, with the number of cases that it required.
 
     Attributes:
-        at_least: the gate, in 0..1.
-        met: whether the whole file meets the gate; None while that is not decided.
-        certain: True when the cases that were not judged cannot change the decision.
-        alpha: largest chance, in 0..1, that the whole file would decide otherwise; 0 when it is certain.
-        cases: number of cases of the whole file.
-        judged: number of them whose verdicts were taken in.
+        at_least: the gate, 0..1.
+        met: whether the whole file meets the gate; None if undecided.
+        certain: True if the cases that were not judged cannot change the decision.
+        alpha: maximum probability, 0..1, that the whole file would decide differently; 0 if the decision is certain.
+        cases: number of cases in the whole file.
+        judged: number of cases whose verdicts were added.
         seed: seed of the random order.
 
     >>> print(GateDecision(0.9, True, False, 0.05, cases=1000, judged=40, seed=1))
@@ -65,35 +65,35 @@ class GateDecision:
 class SequentialGate:
     """Test of whether enough cases of a file pass, which may be stopped at any time.
 
-    A file meets the gate when the passed cases are at least this share of those that count. PASS, FAIL and ERROR count;
-    ABSTAIN does not. With the cases judged in random order, the gate is decided as soon as either
+    A file meets the gate if the share of PASS among the cases that count is at least the gate. PASS, FAIL and ERROR
+    count; ABSTAIN does not. With the cases judged in random order, the gate is decided as soon as either
 
-    - the cases that are left cannot change the outcome, or
-    - the evidence suffices: the chance that the whole file would decide otherwise is at most ``alpha``, however often
-      one looks and whenever one stops.
+    - the remaining cases cannot change the outcome, or
+    - the evidence suffices: the probability that the whole file would decide differently is at most ``alpha``, however
+      often the test is evaluated and whenever it is stopped.
 
-    The chance is that of the random order alone. The statement is about the rows of this file, so it holds however
-    the cases depend on each other, for instance in groups; it says nothing of other cases. It assumes that a case gets
-    the same verdict at whatever place in the order it is judged, and that verdicts are added in the order in which the
-    cases were drawn. In the order in which they finish, slow cases would come too late, and they may fail more often.
+    The probability refers only to the random order. The statement is about the rows of this file, so it holds for any
+    dependence between the cases, for example in groups; it does not apply to other cases. It assumes that the verdict
+    on a case does not depend on its place in the order, and that verdicts are added in the order in which the cases
+    were drawn. In the order in which cases finish, slow cases would come too late, and they may fail more often.
 
-    The test is a pair of bets without replacement. With g for the gate, a pass is worth 1 - g, a fail -g, and an
-    abstention 0; the file meets the gate exactly when the sum over all cases is 0 or more. One bettor starts with a
-    wealth of 1 and bets that the sum is not below 0, another that it is. Under the hypothesis that a bettor bets
-    against, the wealth is a non-negative supermartingale, so by Ville's inequality it ever reaches 1 / ``alpha`` with a
-    chance of at most ``alpha``. Of the two hypotheses one is true, so each is tested at ``alpha``, and the error of
-    both together is ``alpha``. The wealth is spread evenly over several bets, each of which is the best one for a
-    certain pass rate.
+    The test is a pair of bets without replacement. With the gate g, a pass is worth 1 - g, a fail -g, and an abstention
+    0; the file meets the gate exactly if the sum over all cases is 0 or more. One bettor starts with a wealth of 1 and
+    bets that the sum is not below 0; another bets that it is. Under the hypothesis against which a bettor bets, the
+    wealth is a non-negative supermartingale, so by Ville's inequality the probability that it ever reaches 1 /
+    ``alpha`` is at most ``alpha``. Exactly one of the two hypotheses is true, so each is tested at ``alpha``, and the
+    error of both together is ``alpha``. The wealth is divided evenly between several bets, each of which is optimal for
+    a certain pass rate.
 
     Source: I. Waudby-Smith and A. Ramdas (2024), *Estimating means of bounded random variables by betting*, JRSS B
     86(1), section 5 (sampling without replacement); J. Ville (1939), *Étude critique de la notion de collectif*.
 
     Args:
-        cases: number of cases of the whole file, from 1.
-        at_least: the gate, in 0..1.
-        alpha: largest chance that the whole file would decide otherwise, between 0 and 1.
-        seed: a number that gives the same random order again. By default a new one is drawn, so that the lines of a
-            file cannot be arranged to suit the order; it is in :attr:`decision`.
+        cases: number of cases in the whole file, from 1.
+        at_least: the gate, 0..1.
+        alpha: maximum probability that the whole file would decide differently, between 0 and 1.
+        seed: seed that reproduces a random order. By default a new seed is drawn, so that the lines of a file cannot be
+            arranged to suit the order; :attr:`decision` has it.
 
     Raises:
         ConfigurationError: a number is out of its range.
@@ -123,7 +123,7 @@ class SequentialGate:
 
     @property
     def met(self) -> bool | None:
-        """Whether the whole file meets the gate; None while that is not decided."""
+        """Whether the whole file meets the gate; None while undecided."""
         sure = self._certainty()
         return self._test if sure is None else sure
 
@@ -135,13 +135,13 @@ class SequentialGate:
         return GateDecision(self._gate, met, certain, error, self._cases, self._judged, self._seed)
 
     def draw(self, items: Sequence[Item]) -> Iterator[Item]:
-        """Return the items in random order, each once; the iterator ends when the gate is decided.
+        """Return an iterator over the items in random order, each once, which ends when the gate is decided.
 
         Args:
-            items: the cases of the whole file, or what stands for them.
+            items: the cases of the whole file, or items that represent them.
 
         Raises:
-            ConfigurationError: there are more or fewer items than cases.
+            ConfigurationError: the number of items differs from the number of cases.
         """
         if len(items) != self._cases:
             raise ConfigurationError(f"the gate is for {self._cases:,} cases, and here are {len(items):,}")
@@ -150,13 +150,13 @@ class SequentialGate:
         return (items[position] for position in takewhile(lambda _: self.met is None, order))
 
     def add(self, judgment: Judgment) -> None:
-        """Take in the next verdict, in the order in which the cases were drawn.
+        """Add the next verdict, in the order in which the cases were drawn.
 
-        A verdict that comes after the decision, of a case that was in flight, is counted. It changes the decision only
-        if it makes the other one certain.
+        A verdict on a case in flight that arrives after the decision is counted. It changes the decision only if it
+        makes the opposite one certain.
 
         Raises:
-            ConfigurationError: the verdict is a label that means neither PASS nor FAIL, or there are more verdicts than
+            ConfigurationError: the verdict is a label without a PASS/FAIL meaning, or there are more verdicts than
                 cases.
         """
         if judgment.status is None:
@@ -176,17 +176,17 @@ class SequentialGate:
         return self._passed + self._failed + self._broken + self._abstained
 
     def _bet(self, value: float) -> None:
-        """Take in what a case is worth; decide when a bettor has won enough."""
+        """Settle the bets on one case, and decide the test if a bettor has won enough."""
         counted = self._passed + self._failed + self._broken
         total = self._passed - self._gate * counted
-        mean = -total / (self._cases - self._judged)  # of the cases that are left, if the sum over all were 0
-        share = (counted + 1) / (self._judged + 1)  # of the cases that count, estimated from those before this one
+        mean = -total / (self._cases - self._judged)  # mean of the remaining cases, if the sum over all were 0
+        share = (counted + 1) / (self._judged + 1)  # share of cases that count, estimated from earlier cases
         for bets, met in ((self._for, True), (self._against, False)):
             if bets.settle(value, mean, self._gate, share) >= 1 / self._alpha and self._test is None:
                 self._test = met
 
     def _certainty(self) -> bool | None:
-        """Return what the gate says whatever the verdicts on the cases that are left; None where it depends on them."""
+        """Return the outcome that the remaining verdicts cannot change; None if it depends on them."""
         left = self._cases - self._judged
         counted = self._passed + self._failed + self._broken
         most = counted + left
@@ -194,11 +194,11 @@ class SequentialGate:
             return True
         if not most or not reaches((self._passed + left) / most, self._gate):
             return False
-        return None if left else False  # all broke or abstained: nothing is decided, so not even a gate of 0 is met
+        return None if left else False  # all broke or abstained, and so do not even meet a gate of 0
 
 
 class _Bets:
-    """Wealth of a bettor, spread evenly over bets that each suit one pass rate.
+    """Wealth of a bettor, divided evenly between bets that are each optimal for one pass rate.
 
     Args:
         rates: the pass rates, all on the same side of the gate.
@@ -209,20 +209,20 @@ class _Bets:
         self._wealth = [1 / len(rates)] * len(rates)
 
     def settle(self, value: float, mean: float, gate: float, share: float) -> float:
-        """Take in one case and return the wealth.
+        """Settle the bets on one case and return the wealth.
 
         Args:
-            value: what the case is worth, from -gate to 1 - gate.
-            mean: expected value under the hypothesis that is bet against.
+            value: the value of the case, from -gate to 1 - gate.
+            mean: expected value under the hypothesis against which the bettor bets.
             gate: the gate, between 0 and 1.
-            share: estimated share of the cases that count, in 0..1; it makes bets good, and no bet invalid.
+            share: estimated share of the cases that count, 0..1; it affects the quality of bets but not their validity.
         """
-        least, most = -gate - mean, 1 - gate - mean  # of the value above its mean
-        if not least < 0 < most:  # the hypothesis is impossible; the cases that are left cannot change the outcome
+        least, most = -gate - mean, 1 - gate - mean  # range of the value minus its mean
+        if not least < 0 < most:  # the hypothesis is impossible, and the remaining cases cannot change the outcome
             return sum(self._wealth)
         null = min(max(gate + mean / share, _NEVER_SURE), 1 - _NEVER_SURE)
         for number, rate in enumerate(self._rates):
-            # The best bet for this rate, on the bettor's side only, and never all that the bet has.
+            # The best bet for this rate, only on the bettor's side, and never the whole wealth of the bet.
             best = (rate - null) / (null * (1 - null))
             stake = min(max(best, 0.0), _BOLDEST / -least) if rate > gate else max(min(best, 0.0), -_BOLDEST / most)
             self._wealth[number] *= 1 + stake * (value - mean)
@@ -230,9 +230,10 @@ class _Bets:
 
 
 def _rates(gate: float, end: float, cases: int) -> list[float]:
-    """Return the pass rates to bet on between the gate and an end: each half as far from the gate as the one before.
+    """Return the pass rates to bet on between the gate and an end; the distance from the gate halves each time.
 
-    Rates far from the gate need few cases anyway, and those that are nearer than ``cases`` can tell apart are left out.
+    Rates far from the gate are left out because they need few cases anyway, and rates that are too close to the gate to
+    be distinguished with this number of cases are left out, too.
     """
     distance = max(min(abs(end - gate), _FARTHEST), 1e-9)
     side = 1 if end > gate else -1

@@ -1,4 +1,4 @@
-"""Judgments to JSON values and back, without loss."""
+"""Lossless conversion of judgments to JSON values and back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ J = TypeVar("J", bound=Judgment)
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
-# Worth reading in a file, but derived: written for people and other programs, ignored when read back.
+# Derived values: written for human readers and other programs, and ignored when a file is read back.
 _DERIVED = (
     "agreement",
     "disagreement",
@@ -34,17 +34,17 @@ _VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids", "case_id", "cas
 
 
 def to_dict(judgment: Judgment) -> dict[str, JsonValue]:
-    """JSON values of a judgment, without the fields that hold their default."""
+    """Return the JSON values of a judgment, without fields that have their default value."""
     data = _plain(judgment)
     assert isinstance(data, dict)
     return data
 
 
 def judgment_from_dict(data: Mapping[str, Any]) -> Judgment:
-    """Read what :func:`to_dict` wrote; a verdict comes back as a verdict.
+    """Read the output of :func:`to_dict`; a verdict is returned as a verdict.
 
     Raises:
-        InputError: an unknown field, or a value that cannot stand in it.
+        InputError: a field is unknown, or has an invalid value.
     """
     try:
         return _read_judgment(data)
@@ -53,7 +53,11 @@ def judgment_from_dict(data: Mapping[str, Any]) -> Judgment:
 
 
 def from_json(text: str | bytes, kind: type[J]) -> J:
-    """Read one JSON object as a judgment of at least this kind."""
+    """Read one JSON object as a judgment of this class or a subclass.
+
+    Raises:
+        InputError: the text is not such a judgment.
+    """
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -69,7 +73,7 @@ def from_json(text: str | bytes, kind: type[J]) -> J:
 def canonical_json(judgment: Judgment) -> str:
     """Return JSON with sorted keys, without times, ids and the metadata of the case.
 
-    A judgment that was served from a store is equal to the one that was recorded: its usage counts as when it was made.
+    A judgment from a store gives the same text as when it was recorded, because recorded calls count in its usage.
     """
     return json.dumps(
         _without_volatile(to_dict(_with_total_usage(judgment))), sort_keys=True, separators=(",", ":"), allow_nan=False
@@ -77,17 +81,17 @@ def canonical_json(judgment: Judgment) -> str:
 
 
 def _is_nothing(derived: object) -> bool:
-    """Whether it goes without saying; an agreement of 0.0 does not, although it equals False."""
+    """Whether a derived value is left out: None, False or empty, but not an agreement of 0.0, which equals False."""
     return derived is None or derived is False or derived == {}
 
 
 def _plain(value: object) -> JsonValue:
-    if value.__class__ in _SCALARS:  # as most are
+    if value.__class__ in _SCALARS:  # the most frequent case
         return value  # type: ignore[return-value]
     if isinstance(value, FrozenDict):
         return {key: item if item.__class__ in _SCALARS else _plain(item) for key, item in value.items()}
     if isinstance(value, str):
-        return str(value)  # a Status is its own kind of text
+        return str(value)  # a Status is a subclass of str
     if isinstance(value, Judgment):
         data = _set_fields(value)
         if not isinstance(value, Verdict):
@@ -114,7 +118,7 @@ def _set_fields(value: Any) -> dict[str, JsonValue]:
 
 @cache
 def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
-    """Names of the fields of a class, each with its default; ``MISSING``, which equals no value, where it has none."""
+    """Return the fields of a class with their defaults; ``MISSING``, which equals no value, for a field without one."""
     return tuple((field.name, field.default) for field in fields(kind))
 
 
@@ -140,7 +144,7 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
         for name in ("weights", "skipped"):
             if name in values:
                 values[name] = tuple(values[name])
-    # Files of results that were written when a reason was not required, or could be blank.
+    # Older results files may have no reason, or a blank one.
     for status, needed in ((Status.ABSTAIN, "reasoning"), (Status.ERROR, "error")):
         if values.get("status") == status and isinstance(text := values.get(needed) or "", str):
             values[needed] = stated(text, _NO_REASON)
@@ -153,7 +157,7 @@ def _read_usage(data: Mapping[str, Any]) -> Usage:
 
 
 def _with_total_usage(judgment: J) -> J:
-    """Return the judgment without the difference between calls that were made and calls that were recorded."""
+    """Return the judgment with one usage that sums up the calls that were made and the calls that were recorded."""
     changes: dict[str, Any] = {"usage": judgment.usage.total}
     if isinstance(judgment, Verdict):
         changes["judgments"] = tuple(map(_with_total_usage, judgment.judgments))

@@ -1,4 +1,4 @@
-"""A juror with a stand-in, who is asked when the juror breaks."""
+"""BackedJudge, a juror with a fallback that is asked if the juror breaks."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from jury_adapters.core.verdict import UNNAMED
 
 
 class BackedJudge(Judge):
-    """A juror and its stand-in, who is asked when the juror's judgment is an ERROR: ``juror.backed_by(other)``.
+    """Juror with a fallback that is asked if the juror's judgment is an ERROR: ``juror.backed_by(other)``.
 
-    An ABSTAIN of the juror stands: it was there, and could not say. A judgment of the stand-in carries the juror's
-    name, for it is the juror's seat; ``judgment.stand_in`` says who voted, ``judgment.metadata["stand_in"]`` also why,
-    and ``verdict.stand_ins`` lists the seats. Model and family are those of who voted. Usage and cost of both add up.
-    When both break, the judgment is the juror's ERROR, with both errors in it.
+    The fallback is not asked if the juror abstains. A judgment of the fallback has the juror's name.
+    ``judgment.stand_in`` names the judge that voted, ``judgment.metadata["stand_in"]`` also has the juror's error, and
+    ``verdict.stand_ins`` lists the replaced jurors. Model and family are those of the judge that voted. The usage and
+    the cost of both are added up. If both break, the judgment is the juror's ERROR with both errors in its text.
 
-    A time limit, also that of a jury on its jurors, holds for each of the two. Estimates count both, as the most that
-    may be taken. In a store each is recorded for itself, and a stand-in apart from what the same judge said in a seat
-    of its own or for somebody else: it is asked again, and may say something else. Two votes of one judge are still
-    hardly two opinions; ``verdict.panel_warning`` says so where it happened.
+    A time limit, also that of a jury for its jurors, applies to each of the two separately. Estimates are upper limits
+    and include both. A store keeps their judgments separately. It also separates the judgments of a judge as a fallback
+    from those of the same judge as a juror or as the fallback of another juror: the judge is asked again, and may
+    answer differently. Two votes of one judge are still hardly two opinions, so ``verdict.panel_warning`` reports them.
 
     Args:
-        juror: who is asked first.
-        stand_in: who is asked when that breaks. Choose another vendor's model; and one that has no seat of its own in
-            the jury, or it votes twice (building such an :class:`Ensemble` warns).
+        juror: the judge that is asked first.
+        stand_in: the fallback. Choose a model of another vendor that is not itself a juror of the jury; otherwise it
+            votes twice (an :class:`Ensemble` warns of this).
 
     Raises:
-        ConfigurationError: the stand-in is neither a judge nor a function.
+        ConfigurationError: the fallback is neither a judge nor a function.
 
     >>> from jury_adapters import Ensemble, judge
     >>> @judge
@@ -56,14 +56,14 @@ class BackedJudge(Judge):
 
     @property
     def members(self) -> tuple[Judge, ...]:
-        """The juror, and the stand-in."""
+        """The juror and its fallback."""
         return (self.juror, self.stand_in)
 
     def _traits(self) -> Traits:
         return {"stand_in": self.stand_in.name or type(self.stand_in).__name__}
 
     def with_members(self, juror: Judge, stand_in: Judge) -> BackedJudge:
-        """The same seat, name and time limit, with others in it."""
+        """Return a copy with the same name and time limit, but another juror and another fallback."""
         return self._with(juror=juror, stand_in=stand_in)
 
     def asking_everyone(self) -> BackedJudge:
@@ -87,7 +87,7 @@ class BackedJudge(Judge):
 
     @property
     def fingerprint(self) -> str | None:
-        """Those of both."""
+        """The fingerprints of the juror and its fallback; None if either has none."""
         own, other = self.juror.fingerprint, self.stand_in.fingerprint
         return None if own is None or other is None else f"{own}|{other}"
 
@@ -112,18 +112,18 @@ class BackedJudge(Judge):
 
 
 def seated(judge: Judge) -> Judge:
-    """Who has the seat: the judge itself, without its stand-ins."""
+    """Return the judge itself, without its fallbacks."""
     while isinstance(judge, BackedJudge):
         judge = judge.juror
     return judge
 
 
 def warn_of_two_seats(members: Sequence[Judge], *, stacklevel: int) -> None:
-    """Warn of stand-ins that sit in the jury themselves: when the juror breaks, they vote twice.
+    """Warn of fallbacks that are also jurors of the same jury, because they vote twice if their juror breaks.
 
     Args:
         members: the jurors of one jury.
-        stacklevel: whose line the warning names, as in :func:`warnings.warn` called from where this is called.
+        stacklevel: the stack level of the warning, counted from the caller as in :func:`warnings.warn`.
     """
     backed = [member for member in members if isinstance(member, BackedJudge)]
     seats = Counter(_identity(seated(member)) for member in members) if backed else Counter()
@@ -140,7 +140,7 @@ def warn_of_two_seats(members: Sequence[Judge], *, stacklevel: int) -> None:
 
 
 def _stand_ins_of(judge: Judge) -> Iterator[Judge]:
-    """Everybody who may stand in for a judge."""
+    """Yield every fallback of a judge, including fallbacks of fallbacks."""
     if isinstance(judge, BackedJudge):
         yield from _stand_ins_of(judge.juror)
         yield seated(judge.stand_in)
@@ -152,7 +152,7 @@ def _identity(judge: Judge) -> object:
 
 
 def _called(second: Judgment, first: Judgment) -> str:
-    """What to call a stand-in: its name, or its model where it is called like the juror; or who stood in for it."""
+    """Return the name of a fallback, or its model if it has the juror's name, or the name of its own fallback."""
     if second.stand_in is not None:
         return second.stand_in
     if second.critic and second.critic != first.critic:

@@ -1,4 +1,4 @@
-"""Statistics of counts: intervals of shares and of their differences, McNemar's test, accuracy, kappa of two raters."""
+"""Statistics of counts: intervals of shares and their differences, McNemar's test, accuracy, and Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import TypeVar
 Opinion = TypeVar("Opinion", bound=Hashable)
 
 Z95 = NormalDist().inv_cdf(0.975)
-"""How many standard errors a 95 % interval reaches to either side."""
+"""Number of standard errors to either side in a 95 % interval."""
 
 
 def wilson(hits: float, n: float) -> tuple[float, float]:
-    """The 95 % Wilson score interval of a share; honest for few cases and for shares near 0 and 1.
+    """Return the 95 % Wilson score interval of a share, which is accurate for few cases and for shares near 0 and 1.
 
     Args:
-        hits: how many of them are hits.
-        n: of how many; where there are none, the share may be anything from 0 to 1.
+        hits: number of hits.
+        n: number of cases; without cases the interval is 0 to 1.
 
     Source: E. B. Wilson (1927), *Probable inference, the law of succession, and statistical inference*, JASA 22.
 
@@ -36,17 +36,17 @@ def wilson(hits: float, n: float) -> tuple[float, float]:
 
 
 def paired_interval(kept: float, lost: float, won: float, missed: float) -> tuple[float, float]:
-    """The 95 % interval of the difference between two paired shares, second minus first.
+    """Return the 95 % interval of the difference between two paired shares, second minus first.
 
     R. G. Newcombe (1998), *Improved confidence intervals for the difference between binomial proportions based on
-    paired data*, method 10: the Wilson intervals of both shares, squared and added, with their correlation. It keeps
-    its promise for few cases and for shares near 0 and 1, where the usual formula does not.
+    paired data*, method 10: the Wilson intervals of both shares, squared and added, with their correlation. It is
+    accurate for few cases and for shares near 0 and 1, for which the usual formula is not.
 
     Args:
-        kept: cases that pass both times.
-        lost: cases that pass the first time only.
-        won: cases that pass the second time only.
-        missed: cases that fail both times.
+        kept: number of cases that pass both times.
+        lost: number of cases that pass only the first time.
+        won: number of cases that pass only the second time.
+        missed: number of cases that fail both times.
 
     >>> [round(limit, 4) for limit in paired_interval(36, 2, 12, 0)]
     [0.0569, 0.3404]
@@ -68,7 +68,7 @@ def paired_interval(kept: float, lost: float, won: float, missed: float) -> tupl
 def unpaired_interval(passed1: int, n1: int, passed2: int, n2: int) -> tuple[float, float]:
     """Return the 95 % interval of the difference between two independent shares, second minus first.
 
-    It combines the Wilson intervals of both shares. Where one sample is empty, its share may be anything from 0 to 1.
+    It combines the Wilson intervals of both shares. If a sample is empty, its share may be anything from 0 to 1.
 
     Args:
         passed1: number of cases of the first sample that pass.
@@ -90,14 +90,14 @@ def unpaired_interval(passed1: int, n1: int, passed2: int, n2: int) -> tuple[flo
 
 
 def mcnemar_exact(lost: int, won: int) -> float:
-    """Return the two-sided p value of the exact McNemar test: whether two paired shares are equal.
+    """Return the two-sided p value of the exact McNemar test of whether two paired shares are equal.
 
-    Only the cases that pass one time and fail the other count. If the shares are equal, each of them goes either way
-    with probability 1/2.
+    Only the cases that pass one time and fail the other count. If the shares are equal, each of these cases goes either
+    way with probability 1/2.
 
     Args:
-        lost: cases that pass the first time only.
-        won: cases that pass the second time only.
+        lost: number of cases that pass only the first time.
+        won: number of cases that pass only the second time.
 
     Source: Q. McNemar (1947), *Note on the sampling error of the difference between correlated proportions or
     percentages*, Psychometrika 12; with the binomial distribution, as for a sign test.
@@ -109,7 +109,7 @@ def mcnemar_exact(lost: int, won: int) -> float:
     if lost == won:
         return 1.0
     term = total = 1.0
-    for k in range(fewer, 0, -1):  # from the largest term down, as parts of it
+    for k in range(fewer, 0, -1):  # from the largest term down, relative to it
         term *= k / (n - k + 1)
         total += term
     largest = lgamma(n + 1) - lgamma(fewer + 1) - lgamma(n - fewer + 1) - n * log(2)
@@ -119,10 +119,11 @@ def mcnemar_exact(lost: int, won: int) -> float:
 def cohen_kappa(pairs: Mapping[tuple[Opinion, Opinion], int]) -> float | None:
     """Return Cohen's kappa of two raters: agreement beyond chance.
 
-    It is None when chance explains all, and for fewer than two items: on one item kappa is 0 or undefined by algebra.
+    It is None if chance explains all agreement, and for fewer than two items: on one item kappa is 0 or undefined by
+    algebra.
 
     Args:
-        pairs: how often which two opinions met, that of the first rater first.
+        pairs: the number of items by pair of opinions, with the opinion of the first rater first.
 
     Source: J. Cohen (1960), *A coefficient of agreement for nominal scales*, Educational and Psychological Measurement
     20.
@@ -145,10 +146,10 @@ def cohen_kappa(pairs: Mapping[tuple[Opinion, Opinion], int]) -> float | None:
 
 @dataclass(slots=True)
 class Score:
-    """Verdicts against human labels, counted one by one.
+    """Counts of verdicts against human labels.
 
-    All shares but ``coverage`` are of the decided cases. Undecided verdicts (ABSTAIN, ERROR) lower ``coverage`` only,
-    as in selective prediction; read the two together.
+    All shares except ``coverage`` are computed over the decided cases. Undecided verdicts (ABSTAIN, ERROR) lower only
+    the ``coverage``, as in selective prediction, so read coverage and the other shares together.
 
     Attributes:
         pairs: number of cases by human label (first) and verdict (second; None for undecided).
@@ -172,12 +173,12 @@ class Score:
 
     @property
     def decided(self) -> int:
-        """Number of them that the verdict decided."""
+        """Number of cases with a human label that the verdict decided."""
         return sum(count for (_, said), count in self.pairs.items() if said is not None)
 
     @property
     def right(self) -> int:
-        """Number of the decided that agree with the human label."""
+        """Number of decided cases whose verdict agrees with the human label."""
         return sum(count for (truth, said), count in self.pairs.items() if truth == said)
 
     @property
@@ -187,7 +188,7 @@ class Score:
 
     @property
     def accuracy(self) -> float | None:
-        """Share of the decided that is right (selective accuracy); None where nothing is decided."""
+        """Share of right verdicts among the decided cases (selective accuracy); None without decided cases."""
         return self.right / self.decided if self.decided else None
 
     @property
@@ -197,17 +198,17 @@ class Score:
 
     @property
     def balanced_accuracy(self) -> float | None:
-        """Mean of the recalls of the human labels that occur among the decided; 1/2 for always the same of two."""
+        """Mean of the recalls of the human labels of decided cases; 1/2 for a constant verdict with two labels."""
         recalls = [self.recall(truth) for truth in dict.fromkeys(truth for truth, _ in self.pairs)]
         known = [recall for recall in recalls if recall is not None]
         return sum(known) / len(known) if known else None
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa over the decided: agreement beyond chance (Cohen 1960); None where either never varies."""
+        """Cohen's kappa over the decided cases: agreement beyond chance (Cohen 1960); None if it is undefined."""
         return cohen_kappa({(truth, said): count for (truth, said), count in self.pairs.items() if said is not None})
 
     def recall(self, truth: Hashable) -> float | None:
-        """Share of the decided with this human label on which the verdict says the same; None without any."""
+        """Return the share of right verdicts among decided cases with this human label; None without such cases."""
         total = sum(count for (people, said), count in self.pairs.items() if people == truth and said is not None)
         return self.pairs[truth, truth] / total if total else None

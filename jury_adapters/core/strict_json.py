@@ -1,4 +1,4 @@
-"""Strictness that the :mod:`json` module lacks: an object that names a key twice is refused."""
+"""Check for duplicate keys in JSON objects, which the :mod:`json` module does not report."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 class DuplicateKey(ValueError):
-    """An object names a key twice; readers disagree about which of the values counts."""
+    """Error for a JSON object with a duplicate key, which parsers interpret differently."""
 
 
 def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object for ``json.loads(..., object_pairs_hook=unique_keys)``.
 
     Raises:
-        DuplicateKey: a key is there twice.
+        DuplicateKey: a key occurs twice.
 
     >>> unique_keys([("a", 1), ("a", 2)])
     Traceback (most recent call last):

@@ -12,22 +12,22 @@ Ballot = str | float | None
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Count of the votes of one verdict.
+    """Counts of the votes of one verdict.
 
     Attributes:
-        on: what voted: ``"status"``, ``"label"`` or ``"score"``.
-        eligible: judgments that voted; abstentions have left, errors follow the error policy.
-        passed: votes counted as PASS.
-        failed: votes counted as FAIL, errors under ``errors="fail"`` included.
-        abstained: judgments with status ABSTAIN.
-        errors: judgments with status ERROR, whatever the policy made of them.
-        ignored: judgments left out otherwise: errors under ``errors="ignore"``, or nothing to vote with
-            (also errors under ``errors="fail"`` in a vote on labels without ``error_label``).
-        tied: True when the tie rule had to decide.
-        ballots: what each juror voted, in juror order; None for abstentions, errors and ignored ones. Kept because a
-            vote can only be audited beside the ballots that were cast.
-        errors_decided: True when errors count as FAIL, and without them the status would be another. A member verdict
-            that is FAIL only by errors counts as an error here, whatever the error policy.
+        on: the subject of the vote: ``"status"``, ``"label"`` or ``"score"``.
+        eligible: number of judgments that voted: without abstentions, and with errors as the error policy says.
+        passed: number of votes counted as PASS.
+        failed: number of votes counted as FAIL, including errors under ``errors="fail"``.
+        abstained: number of judgments with status ABSTAIN.
+        errors: number of judgments with status ERROR, whatever the error policy.
+        ignored: number of judgments left out for other reasons: errors under ``errors="ignore"``, and judgments without
+            a ballot (also errors under ``errors="fail"`` in a vote on labels without ``error_label``).
+        tied: True if the tie rule had to decide.
+        ballots: the ballot of each juror, in juror order; None for abstentions, errors and ignored judgments. They are
+            kept for audits of the vote.
+        errors_decided: True if errors count as FAIL and the status would be different without them. A member verdict
+            that is FAIL only because of errors counts as an error here, whatever the error policy.
     """
 
     on: Literal["status", "label", "score"] = "status"
@@ -53,7 +53,7 @@ class Tally:
 
     @property
     def unanimous(self) -> bool:
-        """True when at least one ballot was cast and all are equal."""
+        """True if at least one ballot was cast and all are equal."""
         return len(set(self.valid_ballots)) == 1
 
 

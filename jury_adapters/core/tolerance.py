@@ -1,15 +1,15 @@
-"""Comparisons of sums and scores that ignore rounding errors: the mean of 0.7, 0.7 and 0.7 reaches 0.7."""
+"""Comparisons of numbers that ignore rounding errors: the mean of 0.7, 0.7 and 0.7 reaches 0.7."""
 
 from __future__ import annotations
 
 from typing import Final
 
 TOLERANCE: Final = 1e-12
-"""The part of a number, at least of 1, by which two numbers may differ and still count as equal."""
+"""Relative difference (for numbers below 1: absolute difference) up to which two numbers count as equal."""
 
 
 def reaches(value: float, threshold: float) -> bool:
-    """Return whether a value is at least the threshold.
+    """Whether a value is at least the threshold.
 
     >>> 1 - 0.9 >= 0.1, reaches(1 - 0.9, 0.1)
     (False, True)
@@ -18,12 +18,12 @@ def reaches(value: float, threshold: float) -> bool:
 
 
 def exceeds(value: float, limit: float) -> bool:
-    """Return whether a value is more than the limit."""
+    """Whether a value is more than the limit."""
     return value > limit and not equal(value, limit)
 
 
 def equal(first: float, second: float) -> bool:
-    """Return whether two numbers are the same but for rounding errors.
+    """Whether two numbers are equal except for rounding errors.
 
     >>> 0.1 + 0.2 == 0.3, equal(0.1 + 0.2, 0.3)
     (False, True)

@@ -1,4 +1,4 @@
-"""Conversations of any framework as cases."""
+"""Transcript, a conversation of any framework that can be converted to a case."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from jury_adapters.core.field_names import FIELD_NAMES
 
 @dataclass(frozen=True, slots=True)
 class Transcript(Conversation):
-    """A conversation, read, that can be made a case.
+    """Conversation that can be converted to a case.
 
     Attributes:
-        question: the last thing the user said.
-        answer: what the assistant said last after it. Where the conversation ends with the call of a structured
-            response (LangChain's ``ToolStrategy``), the arguments of that call; None where it ends with other calls.
-        steps: what the assistant did in between: each tool call with its result, and what it said on the way.
+        question: the last message of the user.
+        answer: the last message of the assistant after the question. If the conversation ends with the call of a
+            structured response (LangChain's ``ToolStrategy``), the arguments of that call; None if it ends with other
+            calls.
+        steps: the steps of the assistant in between: each tool call with its result, and intermediate texts.
         earlier: the conversation before the question.
-        pending: True when the conversation ends with tool calls that have no result yet: a pause, not an answer.
-        ends_in_call: True when the conversation ends with tool calls, with or without results.
+        pending: True if the conversation ends with tool calls that have no result yet, so that it is only paused.
+        ends_in_call: True if the conversation ends with tool calls, with or without results.
 
     >>> Transcript.of([("user", "2 + 2?"), ("assistant", "4")]).case(reference="4").answer
     '4'
@@ -32,8 +33,8 @@ class Transcript(Conversation):
         """Return the conversation as a case.
 
         Args:
-            evidence_tools: the tools whose outputs are its contexts, where none are given: names, or a predicate of a
-                step; see :class:`jury_adapters.core.evidence.Evidence`.
+            evidence_tools: the tools whose outputs are the contexts if none are given: names, or a predicate of a step;
+                see :class:`jury_adapters.core.evidence.Evidence`.
             **fields: further fields (``reference=``, ``metadata=``), as in :class:`Case`.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Usage of judgments: tokens, calls and money."""
+"""Usage of judgments: tokens, calls and costs."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from jury_adapters.core.values import is_amount, no_amount
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens, calls and money; adds up with ``+``.
+    """Tokens, calls and costs; usages are added with ``+``.
 
-    The fields count what this run took. ``recorded`` counts what a judgment took that was served from a store or from
-    recorded votes: its calls were made, and paid for, in an earlier run.
+    The fields count the usage of this run. ``recorded`` counts the usage of judgments from a store or from recorded
+    votes, whose calls were made, and paid for, in an earlier run.
 
     Attributes:
-        input_tokens: all input tokens, cached ones included.
-        output_tokens: all output tokens, reasoning ones included.
-        cached_tokens: the part of ``input_tokens`` read from the vendor's cache.
-        reasoning_tokens: the part of ``output_tokens`` spent on hidden reasoning.
-        calls: requests to a model.
-        cost_usd: the sum of the *known* costs, in US dollars.
-        cost_complete: False when the price of any call is unknown, so that ``cost_usd`` is only a lower bound.
-        recorded: the usage of judgments that were served and not asked for; None when all were asked for.
+        input_tokens: all input tokens, including cached ones.
+        output_tokens: all output tokens, including reasoning tokens.
+        cached_tokens: the part of ``input_tokens`` that was read from the vendor's cache.
+        reasoning_tokens: the part of ``output_tokens`` that was spent on hidden reasoning.
+        calls: number of requests to models.
+        cost_usd: the sum of the *known* costs in US dollars.
+        cost_complete: False if the price of any call is unknown, so that ``cost_usd`` is only a lower bound.
+        recorded: the usage of judgments from a record; None if there are none.
 
     >>> served = Usage(calls=3, cost_usd=0.01).as_recorded()
     >>> served.calls, served.recorded.calls, (served + Usage(calls=1)).total.calls
@@ -65,15 +65,15 @@ class Usage:
 
     @property
     def total(self) -> Usage:
-        """The amounts of this run and the recorded ones together."""
+        """The sum of the usage of this run and the recorded usage."""
         return self if self.recorded is None else replace(self, recorded=None) + self.recorded.total
 
     def as_recorded(self) -> Usage:
-        """Return the usage of the same judgment when it is served: nothing new, and all of it recorded."""
+        """Return the usage of the same judgment when it comes from a store: nothing new, and all of it recorded."""
         return self if self == NO_USAGE else Usage(recorded=self.total)
 
     def at_cost(self, cost_usd: float | None) -> Usage:
-        """The same amounts at this cost in US dollars; None when it is not known."""
+        """Return the same usage with this cost in US dollars; None for an unknown cost."""
         return Usage(
             self.input_tokens, self.output_tokens, self.cached_tokens, self.reasoning_tokens, self.calls,
             self.cost_usd if cost_usd is None else cost_usd, self.cost_complete and cost_usd is not None,

@@ -1,7 +1,7 @@
-"""What may enter a result: frozen mappings, clean text, finite numbers.
+"""Validation of the values of results: frozen mappings, clean text, finite numbers.
 
-Results are shared between jurors, threads and stores, so nothing in them can be changed later and everything in them
-can be written as JSON. The functions here are the one gate through which values come in.
+Results are shared between jurors, threads and stores, so their values must be immutable and representable as JSON. All
+values of results pass through the functions of this module.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 
 class FrozenDict(dict[str, JsonValue]):
-    """A dict that refuses to change, so that it can be shared and hashed.
+    """Immutable dict that can be shared and hashed.
 
-    It stays a real ``dict``: ``json.dumps``, ``isinstance(x, dict)`` and equality with plain dicts all work.
+    It is a real ``dict``: ``json.dumps``, ``isinstance(x, dict)`` and equality with plain dicts work.
     """
 
     __slots__ = ()
@@ -48,20 +48,20 @@ class FrozenDict(dict[str, JsonValue]):
 
 EMPTY: FrozenDict = FrozenDict()
 
-# Python refuses to write longer integers as decimal digits (4300 of them), and so does json.
+# Python and json refuse to write integers with more than 4300 decimal digits.
 _LONGEST_INT = 4299 * 3
 
 
-# Deeper than any honest value, and far from where Python, or json, runs out of stack.
+# Deeper than any real value, and far below the recursion limits of Python and json.
 _DEEPEST = 100
 
 
 def freeze(value: object, depth: int = 0) -> JsonValue:
-    """Turn any value into an immutable JSON value.
+    """Convert any value to an immutable JSON value.
 
-    Mappings become :class:`FrozenDict` (keys as text), lists, tuples and sets become tuples, NaN and infinity become
-    ``None`` (JSON has no word for them), NumPy scalars plain ones, an integer too long to be written as decimal
-    digits its hexadecimal text, and an object that JSON does not know its ``str()``.
+    Mappings become :class:`FrozenDict` with text keys. Lists, tuples and sets become tuples. NaN and infinity, which
+    JSON cannot represent, become ``None``. NumPy scalars become plain scalars. An integer that is too long for decimal
+    digits becomes its hexadecimal text, and any other object its ``str()``.
 
     Raises:
         ConfigurationError: the value is nested deeper than 100 levels, or contains itself.
@@ -89,10 +89,10 @@ def freeze(value: object, depth: int = 0) -> JsonValue:
 
 
 def freeze_mapping(values: Mapping[Any, object] | None, depth: int = 0) -> FrozenDict:
-    """Freeze a mapping; the empty one is shared, and None is one.
+    """Convert a mapping to an immutable one; None and an empty mapping give the shared :data:`EMPTY`.
 
     Raises:
-        ConfigurationError: it is no mapping, is nested deeper than 100 levels, or contains itself.
+        ConfigurationError: the value is not a mapping, is nested deeper than 100 levels, or contains itself.
     """
     if isinstance(values, FrozenDict):
         return values
@@ -106,14 +106,14 @@ def freeze_mapping(values: Mapping[Any, object] | None, depth: int = 0) -> Froze
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value is missing: None, or what tables write for it (NaN, and the ``NA`` and ``NaT`` of pandas)."""
+    """Whether a value is missing: None, or its equivalent in tables (NaN, and ``NA`` and ``NaT`` of pandas)."""
     if isinstance(value, Real):
         return value != value  # noqa: PLR0124 - NaN, of any kind of number
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def plain_scalar(value: object) -> object:
-    """A NumPy scalar (or another array without dimensions) as Python's own bool, int or float; anything else as is."""
+    """Convert a NumPy scalar, or another array without dimensions, to bool, int or float; return others unchanged."""
     if isinstance(value, str | bool | int | float) or getattr(value, "shape", None) != ():
         return value
     item = getattr(value, "item", None)
@@ -121,7 +121,7 @@ def plain_scalar(value: object) -> object:
 
 
 def shown(value: object) -> str:
-    """``str(value)``, also when the object's own ``__str__`` is broken."""
+    """Return ``str(value)``, or a fallback text if the object's ``__str__`` raises an exception."""
     try:
         return str(value)
     except Exception:
@@ -129,9 +129,9 @@ def shown(value: object) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Replace lone surrogates by U+FFFD: no vendor, file or terminal can take them, so they stop at the door."""
+    """Replace lone surrogates with U+FFFD, because vendors, files and terminals cannot handle them."""
     if text.__class__ is not str:
-        text = str.__str__(text)  # frameworks have subclasses with more in them
+        text = str.__str__(text)  # frameworks have subclasses with further data
     if text.isascii():
         return text
     try:
@@ -142,7 +142,7 @@ def clean_text(text: str) -> str:
 
 
 def stated(text: str | None, otherwise: str) -> str:
-    """Return a text, or another one where it is missing or blank.
+    """Return a text, or another one if it is missing or blank.
 
     >>> stated(" ", "no reason was given")
     'no reason was given'
@@ -151,9 +151,13 @@ def stated(text: str | None, otherwise: str) -> str:
 
 
 def unit_interval(value: float, what: str) -> float:
-    """Return ``value`` as a float in 0..1, or say what is wrong with it."""
+    """Return ``value`` as a float in 0..1.
+
+    Raises:
+        ConfigurationError: the value is not a number in 0..1.
+    """
     if value.__class__ is float and 0.0 <= value <= 1.0:
-        return value + 0.0  # -0.0 becomes 0.0: equal judgments are equal bytes
+        return value + 0.0  # -0.0 becomes 0.0, so that equal judgments give equal bytes
     number = plain_scalar(value)
     if isinstance(number, int | float) and 0.0 <= number <= 1.0:
         return float(number) + 0.0
@@ -163,7 +167,7 @@ def unit_interval(value: float, what: str) -> float:
 
 
 def normalise_score(value: float, minimum: float = 0.0, maximum: float = 1.0) -> float:
-    """Map a score on the scale ``minimum..maximum`` to 0..1.
+    """Map a score from the scale ``minimum..maximum`` to 0..1.
 
     Raises:
         ConfigurationError: the value is NaN or infinite, is outside the scale, or the scale is empty.
@@ -179,24 +183,32 @@ def normalise_score(value: float, minimum: float = 0.0, maximum: float = 1.0) ->
 
 
 def is_amount(value: object) -> bool:
-    """Return whether a value is a finite number from 0."""
+    """Whether a value is a finite number >= 0."""
     return isinstance(value, _NUMBER) and 0 <= value < math.inf
 
 
 def no_amount(value: object, what: str) -> ConfigurationError:
-    """Return the error of a value that :func:`is_amount` refuses."""
+    """Return the error for a value that is not an amount; see :func:`is_amount`."""
     return ConfigurationError(f"{what} is a finite number >= 0, not {value!r}")
 
 
 def positive_timeout(seconds: float | None) -> float | None:
-    """Check a time limit."""
+    """Return a time limit in seconds after checking it.
+
+    Raises:
+        ConfigurationError: it is neither a positive number nor None.
+    """
     if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
         return seconds
     raise ConfigurationError(f"timeout is a positive number of seconds, or None for no limit; not {seconds!r}")
 
 
 def typed_tuple(values: Iterable[Any], kind: type[T], what: str) -> tuple[T, ...]:
-    """The values as a tuple, or say which of them is of another kind."""
+    """Return the values as a tuple after checking their type.
+
+    Raises:
+        ConfigurationError: a value has another type, or the values cannot be iterated.
+    """
     try:
         found = tuple(values)
     except TypeError:
@@ -208,7 +220,7 @@ def typed_tuple(values: Iterable[Any], kind: type[T], what: str) -> tuple[T, ...
 
 
 def check_word(word: object, known: tuple[str, ...], what: str) -> None:
-    """Check a word of a fixed vocabulary; results may come from a file.
+    """Check that a word is of a fixed vocabulary, because results may come from a file.
 
     Raises:
         ConfigurationError: it is another word; the message lists the known ones.
@@ -217,4 +229,4 @@ def check_word(word: object, known: tuple[str, ...], what: str) -> None:
         raise ConfigurationError(unknown(what, word, known))
 
 
-_NUMBER = (int, float)  # made once: every judgment passes here
+_NUMBER = (int, float)  # created once, because every judgment is checked

@@ -1,4 +1,4 @@
-"""What a jury says: a judgment that carries the judgments it came from."""
+"""Verdict, the result of a jury: a judgment that contains the judgments of the jurors."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 SCORECARD = "scorecard"
 """The ``voting`` of a verdict whose judgments answer different questions; see :class:`jury_adapters.Scorecard`."""
 UNNAMED = "an unnamed judge"
-"""What a stand-in without a name is called."""
+"""Name of a fallback that has no name of its own."""
 BandOn = Literal["pairs", "share"]
 ReviewReason: TypeAlias = Literal["abstained", "error", "low_agreement", "broken_tier", "errors_decided"]
 
 
 @dataclass(frozen=True, slots=True)
 class TierResult:
-    """One tier of a cascade that ran.
+    """Result of one tier of a cascade that ran.
 
     Attributes:
         name: the tier's name.
-        policy: the tier's policy, by name.
-        judgment: what the tier's judge said; a :class:`Verdict` when that judge is a jury.
+        policy: the name of the tier's policy.
+        judgment: the judgment of the tier's judge; a :class:`Verdict` if that judge is a jury.
         stopped: True for the tier at which the cascade stopped.
-        broken: True when the tier could not do its work; in a reject tier already one broken guard counts.
-        why: one sentence: why the cascade stopped here or went on.
+        broken: True if the tier could not do its work; in a reject tier one broken guard is enough.
+        why: one sentence that says why the cascade stopped here or continued.
     """
 
     name: str
@@ -54,18 +54,19 @@ class TierResult:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict(Judgment):
-    """A jury's judgment, with everything needed to see who disagreed, how strongly, and what it cost.
+    """Judgment of a jury, with the jurors' judgments, their agreement and the total usage.
 
-    Attributes (beside those of :class:`Judgment`):
-        judgments: the jurors' judgments, in juror order; of a cascade, those of the tier at which it stopped.
+    Attributes (in addition to those of :class:`Judgment`):
+        judgments: the jurors' judgments, in juror order; for a cascade, those of the tier at which it stopped.
         weights: the jurors' weights, in the same order.
         voting: the name of the voting strategy.
-        tally: how the votes were counted.
-        same_family: True when a juror's model is of the family of the model that wrote the answer.
-        band_on: what the confidence band is made of, agreeing ``"pairs"`` or the modal ``"share"``.
-        partial: True when jurors were not asked because the outcome was settled; agreement, band and bias then
-            speak only of the jurors asked.
-        calls_saved: juror calls that were not made, or were cancelled because their vote no longer mattered.
+        tally: the counts of the votes.
+        same_family: True if a juror's model is of the same family as the model that wrote the answer.
+        band_on: the basis of the confidence band: agreeing ``"pairs"`` or the modal ``"share"``.
+        partial: True if some jurors were not asked because the outcome was settled; agreement, band and bias then
+            describe only the jurors that were asked.
+        calls_saved: number of juror calls that were not made, or were cancelled, because they could not change the
+            outcome.
         skipped: names of the jurors, or of the tiers, that were not needed.
         tiers: the tiers that ran (cascades only).
         stopped_at: the tier at which the cascade stopped.
@@ -91,7 +92,7 @@ class Verdict(Judgment):
     case_metadata: FrozenDict = field(default=EMPTY, hash=False)
 
     def __post_init__(self) -> None:
-        Judgment.__post_init__(self)  # super() does not know a class that slots=True has made anew
+        Judgment.__post_init__(self)  # super() fails here, because slots=True replaces the class
         check_word(self.band_on, ("pairs", "share"), "band_on")
         for name, plain in (("voting", str), ("same_family", bool), ("partial", bool), ("calls_saved", int)):
             _check_kind(self, name, plain)
@@ -118,14 +119,15 @@ class Verdict(Judgment):
 
     @property
     def by_name(self) -> dict[str, Judgment]:
-        """The jurors' judgments by juror name."""
+        """The jurors' judgments, by juror name."""
         return {judgment.critic: judgment for judgment in self.judgments}
 
     @property
     def by_rule(self) -> bool:
-        """True when a guard tier of a cascade decided: one objection is enough there, and the rest is no dissent.
+        """True if a guard tier of a cascade decided.
 
-        Such a verdict has no agreement and no band, whatever the guards said.
+        One objection is enough in a guard tier, so the other votes are not dissent. Such a verdict has no agreement and
+        no band, whatever the guards said.
         """
         last = self.tiers[-1] if self.tiers else None
         return last is not None and (
@@ -134,25 +136,25 @@ class Verdict(Judgment):
 
     @property
     def agreement(self) -> float | None:
-        """Agreeing pairs / pairs among the ballots cast (scores: 1 - mean absolute difference); None below two.
+        """Agreeing pairs / pairs among the ballots cast (for scores 1 - mean absolute difference).
 
-        None too where a guard decided; see :attr:`by_rule`.
+        None for fewer than two ballots, and if a guard decided; see :attr:`by_rule`.
         """
         return pairwise_agreement(self._compared)
 
     @property
     def disagreement(self) -> bool:
-        """True when two cast ballots differ, and no guard decided."""
+        """True if two cast ballots differ and no guard decided."""
         return len(set(self._compared)) > 1
 
     @property
     def confidence_band(self) -> Band | None:
-        """``"high"`` from 4/5, ``"medium"`` from 2/3, else ``"low"``; None where there is no :attr:`agreement`."""
+        """``"high"`` from 4/5, ``"medium"`` from 2/3, else ``"low"``; None if :attr:`agreement` is None."""
         return ballots_band(self._compared, self.band_on)
 
     @property
     def escalate_for_review(self) -> bool:
-        """True when :attr:`review_reasons` names more than that nothing was decided."""
+        """True if :attr:`review_reasons` has a reason other than ``"abstained"`` and ``"error"``."""
         return any(reason not in _UNDECIDED for reason in self.review_reasons)
 
     @property
@@ -160,8 +162,8 @@ class Verdict(Judgment):
         """The reasons why the verdict needs human review; empty if it does not.
 
         ``"abstained"`` and ``"error"``: nothing was decided. ``"low_agreement"``: the band is low. ``"broken_tier"``: a
-        tier broke, here or further inside. ``"errors_decided"``: jurors that broke changed the outcome. A scorecard
-        also has the reasons of its criteria, except that one of them is undecided.
+        tier broke, in this cascade or in a nested one. ``"errors_decided"``: jurors that broke changed the outcome. A
+        scorecard also has the reasons of its criteria, except for ``"abstained"`` and ``"error"``.
         """
         found: dict[ReviewReason, None] = {}
         if self.status in (Status.ABSTAIN, Status.ERROR):
@@ -180,32 +182,33 @@ class Verdict(Judgment):
 
     @property
     def krippendorff_alpha(self) -> float | None:
-        """1.0 when unanimous, 0.0 otherwise, None below two ballots.
+        """1.0 if unanimous, else 0.0; None for fewer than two ballots.
 
-        On one case alpha carries no information beyond that (observed and expected disagreement are the same pairs),
-        so nothing escalates on it. Use :attr:`agreement` here and :func:`krippendorff_alpha` over a batch.
+        On one case alpha carries no information beyond that, because observed and expected disagreement are the same
+        pairs, so no policy escalates on it. Use :attr:`agreement` for one case and :func:`krippendorff_alpha` for a
+        batch.
         """
         return None if len(self._compared) < 2 else float(not self.disagreement)
 
     @property
     def single_family(self) -> str | None:
-        """The vendor family all jurors share, when there are two or more and all are known to share it."""
+        """The vendor family of all jurors, if there are two or more and all are known to be of one family."""
         families = {juror.family for juror in self.jurors()}
         return families.pop() if len(families) == 1 and len(self.jurors()) > 1 else None
 
     @property
     def bias_warning(self) -> str | None:
-        """A sentence when a juror judges its own family's answer *and* agreement is low; else None."""
+        """A sentence if a juror judges an answer of its own family *and* agreement is low; else None."""
         if self.same_family and self.confidence_band == "low":
             return "a juror is of the same vendor family as the model that wrote the answer, and agreement is low"
         return None
 
     @property
     def panel_warning(self) -> str | None:
-        """A sentence when the jurors are less independent than they are many.
+        """A sentence if the jurors are less independent than their number suggests; else None.
 
-        All are of one vendor family, so that they are likely to share its blind spots; or one of them voted in several
-        seats, for it stood in for others.
+        Either all jurors are of one vendor family and are likely to share its blind spots, or one judge voted several
+        times because it was the fallback of other jurors.
         """
         family = self.single_family
         told = [f"all jurors are of one vendor family ({family}) and may share its blind spots"] if family else []
@@ -215,9 +218,10 @@ class Verdict(Judgment):
 
     @property
     def repeated_voters(self) -> dict[str, int]:
-        """Stand-ins that voted in two seats or more, with how many: for several jurors, or in a seat of their own too.
+        """Number of votes of each fallback that voted twice or more.
 
-        Two judges of one name and one model count as the same.
+        Such a fallback replaced several jurors, or is also a juror itself. Two judges with the same name and the same
+        model count as one.
         """
         votes = [judgment for judgment in self._voters() if judgment.valid]
         seats = Counter((vote.stand_in or vote.critic, vote.model) for vote in votes)
@@ -226,29 +230,29 @@ class Verdict(Judgment):
 
     @property
     def failed_tiers(self) -> tuple[str, ...]:
-        """Names of the tiers that broke; a tier further inside has its path, such as ``"outer/guard"``.
+        """Names of the tiers that broke; a nested tier is given by its path, such as ``"outer/guard"``.
 
-        The path has the names of the tiers, jurors and criteria around the tier. All tiers that ran count.
+        The path consists of the names of the tiers, jurors and criteria around the tier. All tiers that ran count.
         """
         return tuple("/".join(path) for path, _ in self.find_broken_tiers())
 
     def find_broken_tiers(self) -> Iterator[tuple[tuple[str, ...], TierResult]]:
-        """Yield each tier that broke with its path, from the verdict itself and from the verdicts inside."""
+        """Yield each broken tier with its path, from this verdict and from the nested verdicts."""
         for tier in self.tiers:
             if tier.broken:
                 yield (tier.name,), tier
             yield from _broken_inside(tier.name, tier.judgment)
-        for judgment in self.judgments if not self.tiers else ():  # those of a cascade are in its tiers
+        for judgment in self.judgments if not self.tiers else ():  # the judgments of a cascade are in its tiers
             yield from _broken_inside(judgment.critic, judgment)
 
     @property
     def consensus(self) -> str | None:
-        """What was voted for: the label (a fallback label too), else PASS or FAIL; None when there is neither."""
+        """The label of the verdict (also a fallback label), else PASS or FAIL; None if there is neither."""
         return self.opinion if self.label is None else self.label
 
     @property
     def agreement_pct(self) -> float:
-        """The share (0..1) of cast ballots that are the consensus; 0.0 when none was cast."""
+        """The share (0..1) of the cast ballots that equal the consensus; 0.0 if none was cast."""
         if self.tally.on == "label":
             ballots, consensus = self.tally.valid_ballots, self.label
         else:
@@ -258,38 +262,37 @@ class Verdict(Judgment):
 
     @property
     def avg_confidence(self) -> float:
-        """The mean confidence the valid jurors gave; 0.0 when none gave one."""
+        """The mean confidence of the valid jurors that gave one; 0.0 if none did."""
         given = [j.confidence for j in self.judgments if j.valid and j.confidence is not None]
         return sum(given) / len(given) if given else 0.0
 
     @property
     def verdicts(self) -> tuple[Judgment, ...]:
-        """Another name for :attr:`judgments`."""
+        """Alias of :attr:`judgments`."""
         return self.judgments
 
     @property
     def aggregated(self) -> Judgment:
-        """The jury's own judgment: the verdict itself, since a verdict is a judgment."""
+        """The verdict itself, because a verdict is the judgment of the jury."""
         return self
 
     @property
     def individual_by_name(self) -> dict[str, Judgment]:
-        """Another name for :attr:`by_name`."""
+        """Alias of :attr:`by_name`."""
         return self.by_name
 
     @property
     def sub_verdicts(self) -> tuple[Judgment, ...]:
-        """The verdicts inside: one per tier that ran, or one per member that is itself a jury."""
+        """The nested results: one per tier that ran, or one per member that is itself a jury."""
         if self.tiers:
             return tuple(tier.judgment for tier in self.tiers)
         return tuple(judgment for judgment in self.judgments if isinstance(judgment, Verdict))
 
     @property
     def stand_ins(self) -> dict[str, str]:
-        """By juror name, the stand-in that voted in its place, for the juror broke; see :meth:`Judge.backed_by`.
+        """The fallbacks that judged for jurors that broke, by juror name; see :meth:`Judge.backed_by`.
 
-        In a nested jury, or a tier, the name stands behind the jury's own: ``"panel > juror"``. All tiers that ran
-        count.
+        A juror of a nested jury, or of a tier, has the name ``"panel > juror"``. All tiers that ran count.
         """
         found: dict[str, str] = {}
         inside = [(tier.name, tier.judgment) for tier in self.tiers] or [(j.critic, j) for j in self.judgments]
@@ -301,7 +304,10 @@ class Verdict(Judgment):
         return found
 
     def jurors(self) -> tuple[Judgment, ...]:
-        """The single opinions at the bottom, nested juries opened; a jury that kept none counts as one opinion."""
+        """Return the judgments of all jurors, those of nested juries included.
+
+        A nested jury without judgments counts as one juror.
+        """
         found: list[Judgment] = []
         for judgment in self.judgments:
             if isinstance(judgment, Verdict) and judgment.judgments:
@@ -311,12 +317,12 @@ class Verdict(Judgment):
         return tuple(found)
 
     def require(self, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
-        """Raise unless every condition holds; see :func:`jury_adapters.core.gates.check_gates` for the conditions.
+        """Raise an error unless every condition holds; see :func:`jury_adapters.core.gates.check_gates`.
 
-        A verdict that decides nothing (ABSTAIN, ERROR) meets none, unless ``allow_undecided=True``.
+        An undecided verdict (ABSTAIN, ERROR) meets no condition, unless ``allow_undecided=True``.
 
         Raises:
-            GateFailed: lists every condition that is not met.
+            GateFailed: some conditions are not met; the error lists them.
 
         >>> verdict.require(passed=True, min_agreement=0.7, allow_escalation=False)  # doctest: +SKIP
         """
@@ -325,7 +331,7 @@ class Verdict(Judgment):
         return require(self, **conditions)
 
     def _voters(self) -> Iterator[Judgment]:
-        """Who voted, nested juries opened; a jury that stands in for a juror has that one seat."""
+        """Yield the judgments that voted, those of nested juries included; a jury that is a fallback has one vote."""
         for judgment in self.judgments:
             if isinstance(judgment, Verdict) and judgment.judgments and judgment.stand_in is None:
                 yield from judgment._voters()
@@ -334,7 +340,7 @@ class Verdict(Judgment):
 
     @property
     def _compared(self) -> tuple[str | float, ...]:
-        """The ballots that agree or differ."""
+        """The ballots to compare for agreement."""
         return () if self.by_rule else self.tally.valid_ballots
 
 
@@ -349,18 +355,18 @@ def failed_by_errors(judgment: Judgment) -> bool:
 
 
 def outage_as_error(judgment: Judgment) -> Judgment:
-    """Return an ERROR for a verdict that is FAIL only because jurors broke, and any other judgment as it is.
+    """Return an ERROR for a verdict that is FAIL only because of juror errors, and any other judgment unchanged.
 
-    A vote without such errors is a vote over these.
+    To vote without errors, vote over the results of this function.
     """
     return broken("jurors broke", critic=judgment.critic) if failed_by_errors(judgment) else judgment
 
 
 def needs_review(judgment: Judgment) -> bool:
-    """Whether a case needs human review: nothing was decided (ABSTAIN, ERROR), or the jury asks for it.
+    """Whether a case needs human review: nothing was decided (ABSTAIN, ERROR), or the verdict requires it.
 
-    A jury asks for it when its jurors are split, when a tier broke, or when jurors that broke changed the outcome; see
-    :attr:`Verdict.review_reasons`. Everything that counts, filters or marks cases for review means this.
+    A verdict requires it if its jurors are split, if a tier broke, or if jurors that broke changed the outcome; see
+    :attr:`Verdict.review_reasons`. Everything that counts, filters or marks cases for review uses this function.
 
     >>> needs_review(Judgment("ABSTAIN", reasoning="no contexts")), needs_review(Judgment("FAIL"))
     (True, False)
@@ -369,16 +375,16 @@ def needs_review(judgment: Judgment) -> bool:
 
 
 def _broken_inside(name: str, judgment: Judgment) -> Iterator[tuple[tuple[str, ...], TierResult]]:
-    """Yield the tiers that broke in a judgment of this name."""
+    """Yield the broken tiers in a judgment, with paths that start with its name."""
     if isinstance(judgment, Verdict):
         yield from (((name, *path), tier) for path, tier in judgment.find_broken_tiers())
 
 
 def _check_kind(result: object, field: str, kind: type) -> None:
-    """Check the type of a field; results may come from a file.
+    """Check the type of a field, because results may come from a file.
 
     Raises:
-        ConfigurationError: it is another one.
+        ConfigurationError: the field has another type.
     """
     value = getattr(result, field)
     if value.__class__ is not kind and (isinstance(value, bool) or not isinstance(value, kind)):

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files: a file is written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from uuid import uuid4
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of an earlier one when the block ends well; otherwise the earlier one stays.
+    """Open a file that replaces an existing one if the block ends without an error; otherwise the old one is kept.
 
-    The new file has the permissions and, where possible, the owner of the earlier one. A link goes on leading to the
-    file. What is no regular file (a device, a pipe) is written directly; so is a file in a folder that takes no new
-    files, and one that cannot be renamed over, such as a mount.
+    The new file has the permissions and, if possible, the owner of the old one. A symbolic link keeps pointing to the
+    file. Files other than regular ones (a device, a pipe) are written directly, as are a file in a folder without
+    permission to create files, and a file that cannot be replaced by renaming, such as a mount.
 
     Raises:
         OSError: the file cannot be written; the error names ``path``.
@@ -56,7 +56,7 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def write_whole(path: str | Path, text: str) -> None:
-    """Write a text as UTF-8; see :func:`whole_file`.
+    """Write a text as UTF-8 atomically; see :func:`whole_file`.
 
     Raises:
         OSError: the file cannot be written.
@@ -66,7 +66,7 @@ def write_whole(path: str | Path, text: str) -> None:
 
 
 def _take_after(earlier: Path, new: Path) -> None:
-    """Give a new file owner and permissions of an earlier one, before there is anything in it to be read."""
+    """Give a new file the owner and permissions of an existing one, before it has any content."""
     found = earlier.stat()
     if hasattr(os, "chown"):
         with suppress(OSError):
@@ -80,4 +80,4 @@ def _move(new: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in (errno.EBUSY, errno.EXDEV):
             raise
-        copyfile(new, target)  # a mount of a single file, as containers have it
+        copyfile(new, target)  # a single file mounted into a container

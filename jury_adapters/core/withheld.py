@@ -1,4 +1,4 @@
-"""Judgments of answers that the user does not get: what of them may be shown in place of the answer."""
+"""Judgments of withheld answers, without the texts that must not be shown to the user."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from jury_adapters.core.values import freeze_mapping
 from jury_adapters.core.verdict import Verdict
 
 WITHHELD: Final = "withheld with the answer; on_verdict= gets it"
-"""Text in place of the reasons of a judgment that :func:`without_texts` returned."""
+"""Text that :func:`without_texts` puts in place of the reasons of a judgment."""
 
 
 def without_texts(judgment: Judgment) -> Judgment:
-    """Return a judgment without its texts, which may quote the answer that is withheld.
+    """Return a judgment without its texts, which may quote the withheld answer.
 
-    It keeps status, score, confidence, the name of the judge, usage and time, and the agreement of a verdict in its
-    metadata. Reasoning, checks, label, error, raw reply, metadata and the judgments of single jurors are left out.
+    The result keeps the status, score, confidence, name of the judge, usage and time, and has the agreement of a
+    verdict in its metadata. Reasoning, checks, label, error, raw reply, metadata and the judgments of single jurors are
+    left out.
 
     >>> without_texts(Judgment("FAIL", reasoning="it says 'Rose Street'", critic="truth")).reasoning
     'withheld with the answer; on_verdict= gets it'

@@ -1,1 +1,1 @@
-"""Judges that ask a model, or repeat what a model once said."""
+"""Judges that ask a model, and judges that repeat recorded judgments."""

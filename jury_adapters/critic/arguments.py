@@ -1,4 +1,4 @@
-"""What the constructors of critics accept: each check says which argument is wrong, and what to write instead."""
+"""Checks of the arguments of critics. The error of each check names the argument and says what to write instead."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from jury_adapters.core.values import unit_interval
 
 
 def checked_name(name: object) -> str:
-    """A name as it is; the empty one stands for the default."""
+    """Return the name. An empty name means the default."""
     if isinstance(name, str) and (not name or name.strip()):
         return name
     raise ConfigurationError(f"name is text, such as 'truth', or left out for '<rubric> <model>'; not {name!r}")
 
 
 def checked_prompt(text: object, what: str) -> str | None:
-    """A prompt's text, or None when there is none."""
+    """Return the text of a prompt, or None if there is none."""
     if text is None or isinstance(text, str):
         return text
     raise ConfigurationError(f"{what}: it is text, not {text!r}")
 
 
 def checked_whole(number: object, what: str) -> int:
-    """A whole number from 1."""
+    """Return a whole number from 1."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ConfigurationError(f"{what} is a whole number from 1, not {number!r}")
     return number
 
 
 def checked_temperature(temperature: object) -> float | None:
-    """A finite number from 0, or None for the vendor's own."""
+    """Return a finite number from 0, or None for the vendor's default."""
     if temperature is None:
         return None
     if isinstance(temperature, int | float) and not isinstance(temperature, bool) and 0 <= temperature < inf:
@@ -43,7 +43,7 @@ def checked_temperature(temperature: object) -> float | None:
 
 
 def checked_threshold(threshold: float | None) -> float | None:
-    """A score from 0 to 1, or None for the rubric's own rule."""
+    """Return a score from 0 to 1, or None for the rubric's own rule."""
     if threshold is None:
         return None
     if isinstance(threshold, bool):
@@ -52,14 +52,14 @@ def checked_threshold(threshold: float | None) -> float | None:
 
 
 def checked_flag(flag: object, what: str) -> bool:
-    """True or False, and nothing that only looks like it."""
+    """Return True or False. Values that are only truthy or falsy are refused."""
     if isinstance(flag, bool):
         return flag
     raise ConfigurationError(f"{what} is True or False, not {flag!r}")
 
 
 def checked_store(store: Journal | str | PathLike[str] | None) -> Journal | None:
-    """A store, or the one in a file."""
+    """Return the store, opened if a path is given."""
     if store is None or isinstance(store, str | PathLike | Journal):
         return open_journal(store)
     raise ConfigurationError(f"store is a Store, or the path of one, such as 'runs.db'; not {store!r}")

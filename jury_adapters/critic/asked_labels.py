@@ -1,10 +1,10 @@
-"""Labels that the words of a prompt ask for, compared with the answers that the rubric allows.
+"""Comparison of the labels that a prompt asks for with the answers that the rubric allows.
 
-A prompt that says *Answer GOOD or BAD* beside the labels YES and NO gives a critic that abstains on every case, because
+A prompt that says *Answer GOOD or BAD* with the labels YES and NO makes a critic that abstains on every case, because
 no reply is one of its answers. :func:`check_asked_labels` finds such a prompt when the critic is made.
 
-The check knows common forms and languages, not all of them. A prompt that it does not recognise gives a critic that
-abstains; the reason of each abstention then names the label of the reply and the labels that the critic knows.
+The check knows the common forms in several languages, not all forms. A prompt that it does not recognise makes a critic
+that abstains. The reason of each abstention then names the label in the reply and the labels that the critic knows.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from jury_adapters.critic.vocabulary import Labels, Unreadable
 
 @lru_cache(maxsize=256)
 def check_asked_labels(rubric: Rubric) -> None:
-    """Check that the rubric's prompts ask for no other answers than the rubric allows.
+    """Check that the rubric's prompts ask only for answers that the rubric allows.
 
-    Only instructions to the judge that plainly list the answers count, such as *Answer GOOD or BAD.*, *Rate it from 1
-    to 5.* and a list of labels to choose from. Some prompts that ask for other answers are not recognised.
+    Only instructions to the judge that list the answers are checked, such as *Answer GOOD or BAD.*, *Rate it from 1 to
+    5.* and a list of labels to choose from. Some prompts that ask for other answers are not recognised.
 
     Raises:
         ConfigurationError: a prompt asks for a label or a scale that the rubric does not have; the message says what
@@ -50,9 +50,9 @@ def check_asked_labels(rubric: Rubric) -> None:
 
 
 def _is_other(asked: AskedLabels, rubric: Rubric, text: str) -> bool:
-    """Return whether labels that a text asks for are not answers.
+    """Return whether the labels that a text asks for are not answers of the rubric.
 
-    A text that names two of the answers asks for those, so a list without any of them is about something else.
+    A text that names two of the rubric's answers asks for those, so a list without any of them has another subject.
     """
     known = [not isinstance(rubric.answers.read(name), Unreadable) for name in asked.names]
     if any(known):
@@ -66,7 +66,7 @@ def _names(text: str, answers: Labels) -> Iterator[bool]:
 
 
 def _allows(rubric: Rubric, low: int, high: int, words: str) -> bool:
-    """Return whether a rating from low to high is an answer, or only a step on the way to a label that the text names.
+    """Return whether a rating from low to high is an answer, or only a step towards a label that the text names.
 
     A prompt may say *Rate it from 1 to 5. Answer YES from 4 on.*
     """

@@ -1,4 +1,4 @@
-"""Base of judges that ask a model: the store, the budget, and the fields that every judgment has."""
+"""Base class of judges that ask a model. It handles the store, the budget, and the fields that all judgments have."""
 
 from __future__ import annotations
 
@@ -37,21 +37,23 @@ T = TypeVar("T")
 
 
 class AskingJudge(Judge):
-    """A judge that asks a model, each question once: from the record, from whoever asks it now, or from the model.
+    """Judge that asks a model each question once.
+
+    The answer comes from the store, from a request for the same question that is in progress, or from the model.
 
     Attributes:
         model: the model, within its limits.
-        store: where judgments are kept when no batch brings a record of its own.
+        store: store of the judgments when the batch has no store of its own.
     """
 
     model: Limited[Named]
     store: Journal | None
-    _given_name: str  # the name that the user gave; "" if there is none
-    _fingerprint: str  # of the model and its parameters
+    _given_name: str  # the name given by the user, or ""
+    _fingerprint: str  # hash of the model and its parameters
 
     @property
     def _own_name(self) -> str:
-        """The name that the user gave, else the default one; a jury may call the judge otherwise."""
+        """The name given by the user, or the default name. In a jury, the judge may have another name."""
         return self._given_name or self.name
 
     @property
@@ -60,7 +62,7 @@ class AskingJudge(Judge):
 
     @property
     def fingerprint(self) -> str:
-        """Model, parameters and rubric: what else than the case decides what is asked."""
+        """Hash of the model, its parameters and the rubric. With the case, it determines the request."""
         return f"{self._fingerprint}-{self._rubric_fingerprint}"
 
     def check_store(self) -> None:
@@ -80,7 +82,8 @@ class AskingJudge(Judge):
         if journal is None:
             journal = self.store
         if not (self._given_name or has_identity(self.model.inner)):
-            # Not even two of them that run at once may share an answer, and a store around this judge is not used.
+            # Such a model has no identity: its answers are neither shared, not even between simultaneous requests,
+            # nor stored.
             asked, journal = f"{asked}@{id(self.model.inner)}", None
         key = JournalKey(case_key, asked, self._rubric_fingerprint, context.sample)
         return once(key, case, journal, ask, context.slot)
@@ -95,9 +98,9 @@ class AskingJudge(Judge):
         return self._stamped(broken(f"{error.kind}: {error}", metadata=detail), spent)
 
     def _stamped(self, judgment: Judgment, spent: Usage) -> Judgment:
-        """Return the judgment with its usage, its model, and the name of the critic, under which a store holds it."""
+        """Return the judgment with its usage, its model, and the name of the critic in a store."""
         if judgment.usage is spent and judgment.family is not None:
-            return evolve(judgment, critic=self._own_name)  # most are: read from the one reply of a known model
+            return evolve(judgment, critic=self._own_name)  # the common path: one reply of a known model
         model = judgment.model or self.model.model
         family = family_of(model) or family_of(self.model.model) or vendor_family(self.model.inner)
         return evolve(judgment, critic=self._own_name, usage=spent, model=model, family=family)
@@ -107,7 +110,7 @@ class AskingJudge(Judge):
 
     def _price(self, usage: Usage) -> Usage:
         inner = self.model.inner
-        # A wrapped model is named after its framework and priced by the vendor of the model inside.
+        # A wrapped model has its framework's name. Its price is that of the vendor of the model inside.
         vendor = getattr(inner, "price_vendor", "") or getattr(inner, "vendor", "")
         return cost_of(usage, vendor, self.model.model)
 
@@ -118,10 +121,10 @@ async def within_budget(
     """Make a call as soon as the batch's budget allows it.
 
     Raises:
-        BudgetExhausted: the budget does not allow it, and the call was not made.
+        BudgetExhausted: the budget does not allow the call, which was not made.
     """
     reservation = await budget.reserve(estimated)
-    used = Usage(calls=1)  # a call that failed was a call too
+    used = Usage(calls=1)  # a failed call counts as a call
     try:
         with calling():
             result = await call()
@@ -136,12 +139,12 @@ async def within_budget(
 
 
 def variables_of(rubric: Rubric, case: Case) -> Mapping[str, object]:
-    """The values of the rubric's own variables, which travel in the case's metadata."""
+    """Return the values of the rubric's own variables, which are in the case's metadata."""
     return {name: case.metadata[name] for name in rubric.variables if name in case.metadata}
 
 
 def case_key_of(rubric: Rubric, case: Case) -> str:
-    """The case's key, and whatever of its metadata the prompt shows."""
+    """Return the case's key, extended by a hash of the metadata that the prompt shows."""
     shown: dict[str, object] = dict(variables_of(rubric, case))
     if "metadata" in rubric.user_template.names:
         shown["metadata"] = case.metadata
@@ -153,7 +156,7 @@ def rubric_statuses(rubric: Rubric, threshold: float | None) -> OpinionStatuses:
 
     Args:
         rubric: the rubric.
-        threshold: the score from which a judgment passes, in place of the rubric's own rule.
+        threshold: the lowest score that passes, instead of the rubric's own rule.
     """
     if isinstance(rubric.answers, Scale):
         return PASS_OR_FAIL
@@ -164,16 +167,16 @@ def rubric_statuses(rubric: Rubric, threshold: float | None) -> OpinionStatuses:
 
 
 def default_name(rubrics: Iterable[Rubric], model: str) -> str:
-    """Return the name of a critic that was given none; it is the same in Python and in jury files."""
+    """Return the default name of a critic. It is the same in Python and in jury files."""
     return f"{'+'.join(rubric.name for rubric in rubrics)} {model}"
 
 
 def find_rubric(rubric: Rubric | str | Path) -> Rubric:
-    """A rubric as it is, by the name of one that comes with the package, or from a YAML file.
+    """Return a rubric, given as such, by the name of a bundled rubric, or as a YAML file.
 
     Raises:
-        ConfigurationError: there is none of that name.
-        InputError: the file is no rubric.
+        ConfigurationError: no bundled rubric has that name.
+        InputError: the file is not a rubric.
     """
     if isinstance(rubric, Rubric):
         return rubric

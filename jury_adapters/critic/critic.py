@@ -1,4 +1,4 @@
-"""A judge that asks a language model."""
+"""Judge that asks a language model."""
 
 from __future__ import annotations
 
@@ -54,48 +54,52 @@ from jury_adapters.models.retries import Limits
 from jury_adapters.models.settings import TIMEOUT_S
 
 _PROMPTS: BoundedCache[tuple[str, str, bool], Prompt] = BoundedCache(256)
-_LONGEST_SHARED = 50_000  # characters, so that the prompts take some 13 MB at most
-_LONGEST_QUOTE = 4000  # how much of an unreadable reply a repair request shows again
+_LONGEST_SHARED = 50_000  # characters; this bounds the shared prompts at about 13 MB
+_LONGEST_QUOTE = 4000  # characters of an unreadable reply that a repair request quotes
 
 
 class Critic(AskingJudge):
-    """A judge that asks a language model, guided by a rubric.
+    """Judge that asks a language model, guided by a rubric.
 
     Args:
-        name: the critic's name in verdicts; ``"<rubric> <model>"`` by default. A model without an identity of its own,
-            such as a bare function, needs it when a store is used: the store then knows the critic by it.
-        model: ``"vendor:model"``; a name beside ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex LLM;
-            or any ``async (prompt) -> str``. No vendor is assumed: nobody's data goes where they did not say.
-        vendor: the vendor, when the model's name does not say.
+        name: the critic's name in verdicts; ``"<rubric> <model>"`` by default. Required when a store is used and the
+            model has no identity of its own, such as a bare function: the store then identifies the critic by its name.
+        model: ``"vendor:model"``; a name with ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex LLM;
+            or any ``async (prompt) -> str``. There is no default vendor, so data goes only to the vendor that you name.
+        vendor: the vendor, when the model's name does not include it.
         prompt_template: the user prompt, with placeholders such as ``{question}``; instead of a rubric. A prompt that
-            plainly asks for other answers than the critic allows is refused. The check does not find every such
+            plainly asks for answers that the critic does not allow is refused. The check does not find every such
             prompt; where it misses one, each abstention names the label of the reply and those of the critic.
-        system_prompt: who the judge is; instead of the rubric's own.
-        temperature: 0 for the most likely answer. A model that refuses it is asked without.
-        max_tokens: the most output tokens, hidden reasoning included.
+        system_prompt: the role of the judge; replaces the rubric's system prompt.
+        temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out.
+        max_tokens: the maximum number of output tokens, including hidden reasoning.
         api_key: the key; from the vendor's environment variable by default.
         base_url: the address of a server that speaks the vendor's protocol; by default the one in the vendor's
             environment variable (``OPENAI_BASE_URL``, ``ANTHROPIC_BASE_URL``), else the vendor's own.
-        http_client: an HTTP client for the SDK, taken as it is.
-        timeout: seconds one request may take; with its retries a judgment may take longer, see ``limits``.
+        http_client: an HTTP client for the SDK, used unchanged.
+        timeout: the maximum duration of one request, in seconds. With retries, a judgment may take longer; see
+            ``limits``.
         rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
-        labels: the allowed answers: a mapping of each label to ``"pass"``, ``"fail"``, ``"abstain"`` or a score, which
-            passes from 0.5; in place of the rubric's own. ``YES``, ``NO`` and ``UNSURE`` beside ``prompt_template``.
+        labels: the allowed answers, instead of the rubric's: a mapping of each label to ``"pass"``, ``"fail"``,
+            ``"abstain"`` or a score, which passes from 0.5. With ``prompt_template``, the default is ``YES``, ``NO``
+            and ``UNSURE``.
         scale: the allowed answers as a number: a :class:`Scale`, or a mapping such as ``{"minimum": 1, "maximum": 5}``.
-        parse: a function that reads replies in place of this package, for a prompt with a reply format of its own. It
-            takes the text of a reply and returns what a ``@judge`` function returns. On a ValueError the model is
-            asked once more. Nothing is said of a JSON object then. With a store, it must be importable.
-        threshold: a score (0..1) from which on the judgment passes, in place of the rubric's own rule.
-        repeat: how often the model is asked per case; a majority of the answers decides (self-consistency).
-        logprobs: score by the probabilities of the answer's tokens, where the vendor has them (G-Eval).
-        client: a ready ``AsyncOpenAI`` or ``AsyncAnthropic``.
-        limits: how the model may be called; see :class:`Limits`.
-        store: where judgments are kept, and served from; a :class:`Store` or its path. Judgments are kept per model,
-            address and parameters, so that a store filled by one server does not answer for another.
+        parse: a function that reads replies instead of this package, for a prompt with a reply format of its own. It
+            takes the text of a reply and returns what a ``@judge`` function returns. After a ValueError, the model is
+            asked once more. The prompt then does not ask for a JSON object. With a store, the function must be
+            importable.
+        threshold: the lowest score (0..1) that passes, instead of the rubric's own rule.
+        repeat: the number of requests per case; the majority of the answers decides (self-consistency).
+        logprobs: whether to score by the probabilities of the answer's tokens, where the vendor has them (G-Eval).
+        client: an existing ``AsyncOpenAI`` or ``AsyncAnthropic`` client.
+        limits: the limits on calls of the model; see :class:`Limits`.
+        store: the store to keep judgments in and to read them from; a :class:`Store` or its path. Judgments are kept
+            per model, address and parameters, so the judgments of one server are not used for another.
 
     Raises:
-        ConfigurationError: no model, no rubric, an unknown vendor, a missing key or SDK, or a store and a model that
-            it cannot tell from others; a prompt that asks for other answers; the message says what to do.
+        ConfigurationError: the model or the rubric is missing, the vendor is unknown, the key or the SDK is missing, a
+            store cannot tell the model from others, or a prompt asks for answers that the critic does not allow; the
+            message says what to do.
 
     >>> critic = Critic("truth", "openai:gpt-4o-mini", rubric="faithfulness")  # doctest: +SKIP
     >>> critic.judge(question=..., answer=..., contexts=[...]).status  # doctest: +SKIP
@@ -164,26 +168,26 @@ class Critic(AskingJudge):
 
     @classmethod
     def from_yaml_prompt(cls, path: str | Path, name: str = "", model: ModelLike = "", **options: Any) -> Self:
-        """A critic whose rubric is a YAML file with ``system_prompt`` and ``user_prompt_template`` (or any rubric)."""
+        """Create a critic from a YAML file with ``system_prompt`` and ``user_prompt_template``, or with any rubric."""
         return cls(name, model, rubric=Rubric.from_yaml(Path(path)), **options)
 
     @classmethod
     def from_criteria(cls, criteria: str, model: ModelLike, *, name: str = "", **options: Any) -> Self:
-        """A critic from one sentence: does the answer meet it?
+        """Create a critic from one sentence that the answer must meet.
 
         >>> Critic.from_criteria("The answer names its source.", "openai:gpt-4o-mini")  # doctest: +SKIP
         """
         return cls(name, model, rubric=Rubric.from_criteria(criteria, name=name or "criteria"), **options)
 
     def with_rubric(self, rubric: Rubric | str | Path) -> Self:
-        """The same critic with another rubric; all else stays: name, model, parameters, store and limits.
+        """Return this critic with another rubric and the same name, model, parameters, store and limits.
 
         Args:
             rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
 
         Raises:
             ConfigurationError: there is no rubric of that name.
-            InputError: the file is no rubric.
+            InputError: the file is not a rubric.
 
         >>> stricter = critic.with_rubric(critic.rubric.model_copy(update={"criteria": "..."}))  # doctest: +SKIP
         """
@@ -205,7 +209,7 @@ class Critic(AskingJudge):
             **fields: the fields of a Case.
 
         Raises:
-            ConfigurationError: a name in the mapping is reserved for a field of the case, or is no variable.
+            ConfigurationError: a name in the mapping is reserved for a field of the case, or is not a variable.
         """
         return super().judge(case, **self._placed(context, fields))
 
@@ -249,7 +253,7 @@ class Critic(AskingJudge):
 
     async def assess(self, case: Case) -> Judgment:
         case_key = case_key_of(self.rubric, case)
-        if self._prompt_key(case_key) not in _PROMPTS:  # what has a prompt lacks nothing
+        if self._prompt_key(case_key) not in _PROMPTS:  # a case that has a prompt already lacks no field
             missing = self._missing(case)
             if missing:
                 return self._nothing_to_judge(missing)
@@ -258,7 +262,7 @@ class Critic(AskingJudge):
         return await self._once(case_key, case, partial(self._asked, case, case_key))
 
     async def _asked(self, case: Case, case_key: str) -> Judgment:
-        """Ask, and once more when the reply cannot be read. What goes wrong is a judgment that says what."""
+        """Ask the model, and ask once more if the reply cannot be read. A failure becomes a judgment."""
         prompt = self._prompt(case, case_key)
         spent = NO_USAGE
         try:
@@ -268,7 +272,7 @@ class Critic(AskingJudge):
             judgment = self._read(reply, material)
             if isinstance(judgment, Unreadable):
                 request = self._repair_request(judgment)
-                # Cleaned: half a surrogate pair in a reply can be read, but not sent back.
+                # A lone surrogate can be read, but not sent back, so the quotation is cleaned.
                 quoted = clean_text(reply.text[:_LONGEST_QUOTE])
                 reply = await self._reply(prompt.followed_by(quoted, request))
                 spent = spent + reply.usage
@@ -282,7 +286,7 @@ class Critic(AskingJudge):
         return self._stamped(judgment, spent)
 
     def _checked_parser(self, parse: Callable[[str], Any] | None) -> ReplyParser | None:
-        """Return the parser; without one, the prompt must ask for the answers that the package reads."""
+        """Return the parser. Without one, check that the prompt asks for the answers that the package reads."""
         if parse is not None:
             return ReplyParser(parse)
         check_asked_labels(self.rubric)
@@ -300,7 +304,7 @@ class Critic(AskingJudge):
         return repair_request(self.rubric, problem) if self._parser is None else self._parser.repair_request(problem)
 
     def _sampled(self) -> Ensemble | None:
-        """The jury of this critic's own samples, when it asks more than once."""
+        """Return the jury of this critic's own samples, or None if it asks only once."""
         if self.repeat == 1:
             return None
         return self._with(repeat=1, _samples=None).repeated(self.repeat)
@@ -313,7 +317,7 @@ class Critic(AskingJudge):
         return within_budget(budget, self._estimated(prompt), call, lambda reply: reply.usage)
 
     def _prompt(self, case: Case, case_key: str) -> Prompt:
-        """The prompt; jurors of one panel with the same rubric share it."""
+        """Return the prompt, which jurors of one panel with the same rubric share."""
         key = self._prompt_key(case_key)
         prompt = _PROMPTS.get(key)
         if prompt is None:
@@ -337,7 +341,7 @@ class Critic(AskingJudge):
         return missing_fields(self.rubric, case, variables_of(self.rubric, case))
 
     def _placed(self, context: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """Contexts go to the case; a mapping gives the rubric's variables, which travel in the case's metadata."""
+        """Return the fields with the contexts, or with the values of the rubric's variables in the case's metadata."""
         if not isinstance(context, Mapping):
             return fields if context is None else {**fields, "contexts": context}
         for name in context:

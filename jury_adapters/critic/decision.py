@@ -1,4 +1,4 @@
-"""A judge that asks a decision model: every criterion in one request, answered by probabilities and without words."""
+"""Judge that asks a decision model: one request for all criteria, answered with probabilities instead of text."""
 
 from __future__ import annotations
 
@@ -45,40 +45,40 @@ RubricLike = Rubric | str | Path
 
 
 class DecisionCritic(AskingJudge):
-    """A judge that asks a decision model: fast, cheap, sure of its own uncertainty, and without a word of reasoning.
+    """Judge that asks a decision model, which is fast and cheap and answers with probabilities, without reasoning.
 
-    All rubrics go out as one request per case. A vocabulary of labels becomes a choice (of exactly one passing and one
-    failing label: a yes-or-no question), a scale becomes its levels. From the probabilities that come back the
-    judgment is made: the label is the most probable one; the score is the probability of all passing labels together,
-    or the expectation over the scale; the confidence is the model's own, else the highest probability. What the model
-    refuses to answer is ABSTAIN ``refused``. Examples and claims of a rubric are left out: there are no turns to show
-    them in, and no words to list claims with.
+    All rubrics of a case are sent in one request. Labels become a choice, or a yes-or-no question if there is exactly
+    one passing and one failing label. A scale becomes a list of its levels. The judgment is made from the probabilities
+    in the response. Its label is the most probable one. Its score is the probability of all passing labels together, or
+    the expectation over the scale. Its confidence is the model's own, else the highest probability. A question that the
+    model refuses to answer gives ABSTAIN ``refused``. Examples and claims of a rubric are left out, because the request
+    has no turns for examples and the response has no text for claims.
 
-    With one rubric the result is a plain Judgment. With several it is a Verdict whose judgments are named after the
-    rubrics. Its usage is that of the one request and stands with the verdict, not with the single judgments. A rubric
-    whose fields the case lacks abstains and is not asked; when all of them do, nothing is sent.
+    With one rubric, the result is a plain Judgment. With several, it is a Verdict whose judgments are named after the
+    rubrics. The verdict, not its judgments, has the usage of the one request. A rubric whose fields the case lacks
+    abstains and is left out of the request. If all rubrics abstain, no request is sent.
 
-    As the first tier of a cascade it goes well with ``escalate_below``.
+    As the first tier of a cascade, it goes well with ``escalate_below``.
 
     Args:
         name: the critic's name in verdicts; ``"<rubric> <model>"`` by default, with ``+`` between several rubrics.
-        model: ``"openai:<model>"``; a name beside ``base_url=``; a LangChain decision model; or any
+        model: ``"openai:<model>"``; a name with ``base_url=``; a LangChain decision model; or any
             :class:`DecisionModel`.
         rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
         rubrics: several of them, instead of ``rubric``.
-        threshold: the score (0..1) from which on a judgment passes; by default 0.5 for labels, and the rubric's own
-            pass mark for a scale.
-        voting: how the rubrics' judgments become one verdict: a strategy by name, or a ready one; by default all
-            must pass.
+        threshold: the lowest score (0..1) that passes; by default 0.5 for labels, and the rubric's own pass mark for a
+            scale.
+        voting: the strategy that turns the rubrics' judgments into one verdict, or its name; by default all must pass.
         api_key: the key; from ``OPENAI_API_KEY`` by default.
         base_url: the address of a server with OpenAI's decision endpoint; by default that in ``OPENAI_BASE_URL``, else
             OpenAI's own.
-        timeout: seconds one request may take.
-        limits: how the model may be called; see :class:`Limits`.
-        store: where judgments are kept, and served from; a :class:`Store` or its path.
+        timeout: the maximum duration of one request, in seconds.
+        limits: the limits on calls of the model; see :class:`Limits`.
+        store: the store to keep judgments in and to read them from; a :class:`Store` or its path.
 
     Raises:
-        ConfigurationError: no model, no rubric or both forms of it, a missing key; the message says what to do.
+        ConfigurationError: the model, the key or the rubrics are missing, or both ``rubric`` and ``rubrics`` are given;
+            the message says what to do.
 
     >>> critic = DecisionCritic("guard", "openai:decider", rubrics=["safety", "answer_relevance"])  # doctest: +SKIP
     >>> critic.judge(question=..., answer=...).by_name["safety"].probabilities  # doctest: +SKIP
@@ -116,14 +116,14 @@ class DecisionCritic(AskingJudge):
         self.name = self._own_name
 
     def with_rubrics(self, *rubrics: RubricLike) -> Self:
-        """The same critic with other rubrics; all else stays: name, model, threshold, voting, store and limits.
+        """Return this critic with other rubrics and the same name, model, threshold, voting, store and limits.
 
         Args:
             *rubrics: each a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
 
         Raises:
-            ConfigurationError: no rubric is given, or there is none of that name.
-            InputError: the file is no rubric.
+            ConfigurationError: no rubric is given, or no bundled rubric has that name.
+            InputError: the file is not a rubric.
         """
         other = self._with()
         other._take(_rubrics(None, rubrics))
@@ -140,7 +140,7 @@ class DecisionCritic(AskingJudge):
         self._names = unique_names([rubric.name for rubric in rubrics])
         prints = [rubric.fingerprint for rubric in rubrics]
         self._rubrics_fingerprint = prints[0] if len(prints) == 1 else digest([*prints, *self._names])
-        # It only counts votes: its seats give the rubrics their names, and are never asked.
+        # This ensemble only counts votes. Its judges give the rubrics their names and are never asked.
         self._vote = Ensemble([always_pass(name=own) for own in self._names], voting=self._voting)
         self.cost = self._price(Usage(1000, 20 * len(rubrics))).cost_usd
 
@@ -169,7 +169,7 @@ class DecisionCritic(AskingJudge):
         found = await self._once("+".join(keys), case, partial(self._asked, case, missing))
         if len(self.rubrics) == 1:
             return found
-        if isinstance(found, Verdict):  # from the record, perhaps, and then voted on under another rule
+        if isinstance(found, Verdict):  # from a store, perhaps, whose verdict was voted on under another rule
             return self._built(found.judgments, found.usage, case)
         return Verdict(
             found.status, reasoning=found.reasoning, error=found.error, usage=found.usage, model=found.model,
@@ -181,7 +181,7 @@ class DecisionCritic(AskingJudge):
         return plain if len(self.rubrics) == 1 else Verdict(plain.status, error=plain.error, reasoning=plain.reasoning)
 
     async def _asked(self, case: Case, missing: Sequence[tuple[str, ...]]) -> Judgment:
-        """Ask all that can be asked in one request; what goes wrong with it goes wrong for all."""
+        """Ask all applicable rubrics in one request. A failure of the request applies to all of them."""
         asked = tuple(rubric for rubric, fields in zip(self.rubrics, missing, strict=True) if not fields)
         text, questions = self._request(asked, case)
         try:
@@ -208,7 +208,7 @@ class DecisionCritic(AskingJudge):
         return within_budget(budget, estimated, call, lambda decided: decided[1])
 
     def _built(self, judgments: Sequence[Judgment], spent: Usage, case: Case) -> Judgment:
-        """One judgment stays as it is, several are voted on."""
+        """Return the only judgment, or the verdict on several."""
         if len(self.rubrics) == 1:
             return self._stamped(judgments[0], spent)
         named = [
@@ -232,7 +232,7 @@ class DecisionCritic(AskingJudge):
 
 @lru_cache(maxsize=64)
 def _merged(rubrics: tuple[Rubric, ...]) -> Rubric:
-    """One rubric that shows what all of them show, each paragraph of their user prompts once."""
+    """Return one rubric that shows the material of all of them, with each paragraph of their user prompts once."""
     if len(rubrics) == 1:
         return rubrics[0]
     paragraphs = dict.fromkeys(part.strip() for rubric in rubrics for part in rubric.user_prompt.split("\n\n"))

@@ -1,7 +1,7 @@
-"""Fences around untrusted text, so that what is judged cannot pose as the one who asks.
+"""Delimiters around untrusted text, so that the judged text cannot pose as the instructions.
 
-A fence is a pair of tags that end in a hash of what stands between them, such as ``<answer-3fa9c1d2e4b5>``. The text
-cannot contain its own hash, so it cannot close its fence; and the same text always gets the same fence, so equal
+A delimiter is a pair of tags that end in a hash of the text between them, such as ``<answer-3fa9c1d2e4b5>``. The text
+cannot contain its own hash, so it cannot close its delimiter. The same text always gets the same delimiter, so equal
 requests stay equal and vendors can cache them.
 """
 
@@ -17,9 +17,9 @@ from jury_adapters.critic.hidden import HIDDEN
 _DIGITS = 12
 _CODE = re.compile(rf"-([0-9a-f]{{{_DIGITS}}})")
 
-# Joiners and emoji styles belong to many scripts and to emoji; between two visible characters they hide nothing.
+# Many scripts and emoji need joiners and variation selectors; between two visible characters they hide nothing.
 _JOINING = "\u200c\u200d\ufe0e\ufe0f"
-# Words with which chat templates mark turns. Some local servers read them as such even inside a message.
+# Chat templates mark turns with these words. Some local servers interpret them even inside a message.
 _TURN_MARK = re.compile(
     r"<(?=\|[^|<>\n]{1,40}\|>|\uff5c[^\uff5c<>\n]{1,40}\uff5c>|/?s>|(?:start|end)_of_turn>|</?SYS>>)"
     r"|\[(?=/?(?:INST|SYSTEM_PROMPT)\])"
@@ -27,7 +27,7 @@ _TURN_MARK = re.compile(
 
 
 class Fences:
-    """Fences for the texts of one prompt. No text of the prompt, not just the fenced one, contains a tag's ending.
+    """Delimiters for the texts of one prompt. No text of the prompt contains the ending of a tag.
 
     Args:
         texts: every untrusted text of the prompt.
@@ -37,7 +37,7 @@ class Fences:
         self._taken = {code for text in texts for code in _CODE.findall(text.lower())}
 
     def around(self, tag: str, text: str) -> str:
-        """The text between its tags, with hidden characters made visible (see :func:`visible`)."""
+        """Return the text between its tags, with hidden characters made visible (see :func:`visible`)."""
         text = visible(text)
         digest = self._digest(text)
         return f"<{tag}-{digest}>\n{text}\n</{tag}-{digest}>"
@@ -48,17 +48,17 @@ class Fences:
             digest = hashlib.sha256(f"{salt}{text}".encode()).hexdigest()[:_DIGITS]
             if digest not in self._taken:
                 return digest
-            salt += "+"  # somebody quotes this very tag: take the next one, the same for the same texts
+            salt += "+"  # a text quotes this very tag; the next candidate is the same for the same texts
 
 
 def visible(text: str) -> str:
-    r"""The text with everything a reader would not see written as an escape, such as ``\u202e`` or ``\U000e0041``.
+    r"""Return the text with all invisible characters written as escapes, such as ``\u202e`` or ``\U000e0041``.
 
     Unicode tag characters, zero-width and direction-changing characters, fillers and control characters can carry
-    instructions that only the model sees. Joiners and emoji styles stay where they stand alone between two visible
-    characters, as Persian, Hindi and emoji need them. A backslash goes into the words with which chat templates mark
-    turns (``<|im_start|>`` becomes ``<\|im_start|>``), because some local servers obey them anywhere. Nothing is left
-    out, so the judge still sees what the text contains.
+    instructions that only the model sees. A joiner or variation selector alone between two visible characters stays,
+    because Persian, Hindi and emoji need it. A backslash goes into the words with which chat templates mark
+    turns (``<|im_start|>`` becomes ``<\|im_start|>``), because some local servers interpret them anywhere. Nothing is
+    removed, so the judge still sees what the text contains.
     """
     text = clean_text(text)
     if not text.isascii() or not text.isprintable():

@@ -1,4 +1,4 @@
-"""Rubric of a critic, from the arguments that describe it."""
+"""Rubric of a critic, made from the arguments that describe it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ScaleLike: TypeAlias = Scale | Mapping[str, float]
 
 
 class AnswerOptions(TypedDict, total=False):
-    """The arguments that replace the answers of a rubric."""
+    """Arguments that replace the answers of a rubric."""
 
     labels: LabelsLike | None
     scale: ScaleLike | None
@@ -41,7 +41,8 @@ def given_rubric(
     """Return the rubric that a critic's arguments describe; see :class:`Critic` for each of them.
 
     Raises:
-        ConfigurationError: nothing says what is judged, two arguments say the same thing, or one of them is wrong.
+        ConfigurationError: no argument says what to judge, two arguments contradict each other, or one of them is
+            invalid.
     """
     template = checked_prompt(prompt_template, "prompt_template")
     system = checked_prompt(system_prompt, "system_prompt")
@@ -100,7 +101,7 @@ def _scale(given: ScaleLike) -> Scale:
 
 
 def _checked_template(template: str) -> str:
-    """Return the template; a placeholder that no rubric knows may be meant as a variable, so the message says how."""
+    """Return the template if it has no unknown placeholder. The error says how to make a placeholder a variable."""
     names = Template(template).names
     for match in _LITERAL.finditer(template):
         name = match["doubled"] or match["looked_up"]
@@ -119,13 +120,13 @@ def _checked_template(template: str) -> str:
     return template
 
 
-# What other template languages would fill in: {{answer}}, {answer!r}, {answer[0]}, {metadata.topic}, {answer:>10}.
+# Placeholders of other template languages: {{answer}}, {answer!r}, {answer[0]}, {metadata.topic}, {answer:>10}.
 _LITERAL = re.compile(r"\{\{\s*(?P<doubled>\w+)\s*\}\}|\{(?P<looked_up>\w+)[!.:\[][^{}\n]{0,60}\}")
 
 
 @contextmanager
 def _problems_in(argument: str) -> Iterator[None]:
-    """Report what is wrong with a part of a rubric as an error of the argument it came in."""
+    """Report a problem of a rubric as an error of the argument that caused it."""
     try:
         yield
     except ValidationError as error:

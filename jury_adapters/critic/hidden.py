@@ -1,22 +1,22 @@
-"""Characters that a reader of a text does not see: the one list of them."""
+"""Characters that a reader of a text does not see. No other module lists them."""
 
 from __future__ import annotations
 
 import re
 
 HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab and line ends
-    # Unicode's default-ignorable characters, those that only format, and the separators of lines and paragraphs. The
-    # Arabic, Syriac and Kaithi signs that enclose a number are seen, although Unicode counts them as format characters.
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters except tab and line ends
+    # Unicode's default-ignorable characters, format characters, and the separators of lines and paragraphs. The
+    # Arabic, Syriac and Kaithi signs that enclose a number are visible, although Unicode calls them format characters.
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
-"""A run of hidden characters."""
+"""Run of hidden characters."""
 
 
 def without_hidden(text: str) -> str:
-    r"""Return the text as it is shown: without terminal sequences, hidden and overwritten characters.
+    r"""Return the text as a terminal shows it, without control sequences, hidden and overwritten characters.
 
     >>> without_hidden("\x1b[1mAn\u034fswer\x1b[0m")
     'Answer'
@@ -28,7 +28,7 @@ def without_hidden(text: str) -> str:
     return HIDDEN.sub("", _overwritten(text) if "\b" in text else text)
 
 
-# Sequences that steer a terminal: those with parameters, titles and links, and those of two characters.
+# Terminal control sequences: those with parameters, titles and links, and those of two characters.
 _SEQUENCE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]{0,40}+[ -/]{0,10}+[@-~]|(?:\x1b\\]|\x9d)[^\x07\x1b\x9c\x9d]{0,2000}+(?:\x07|\x1b\\\\|\x9c)"
     "|\x1b[(-/][0-~]|\x1b[0-Z\\\\^-~]"

@@ -1,4 +1,4 @@
-"""Lists of labels in the words of a prompt: in a sentence, a table, bullets, worked examples, or an open last line.
+"""Lists of labels in the text of a prompt: in a sentence, a table, bullets, worked examples, or an open last line.
 
 Each form here is an instruction to the judge. A prompt may also quote labels of the material, as in *The mail was
 classified as SPAM or HAM*; the judge is not asked to answer with those.
@@ -25,7 +25,7 @@ class AskedLabels:
 
 
 def listed_labels(text: str) -> Iterator[AskedLabels]:
-    """Yield the labels of each sentence or line that lists them, without those that are names of formats."""
+    """Yield the labels of each sentence or line that lists them. Names of formats, such as JSON, are left out."""
     text = _MARKED.sub(lambda match: f'"{match["tagged"] or match["bracketed"]}"', _squeezed(text))
     for match in _instructions(text, _LISTED, _ONE_OF, _CLASSIFIED, _CHOICE_LINE, _BRACKETED_LINE):
         names = tuple(_bare(name) for name in _SEPARATOR.split(match["labels"]))
@@ -62,10 +62,10 @@ def listed_scales(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _instructions(text: str, *patterns: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield the matches that instruct the judge how to answer.
+    """Yield the matches that tell the judge how to answer.
 
-    Three kinds of matches do not: what the sentence reports as said to another; a step, such as a rating of each claim;
-    and whatever a question follows, because the answer to the question is what the judge is asked for.
+    Three kinds of matches are left out: a match in reported speech; a match in a step, such as a rating of each claim;
+    and a match before a question, because the judge is asked for the answer to that question.
     """
     question = max((match.start() for match in _QUESTION.finditer(text)), default=-1)
     for pattern in patterns:
@@ -89,7 +89,7 @@ def _definitions(names: list[str]) -> Iterator[AskedLabels]:
 
 
 def _first_words(text: str) -> list[str]:
-    """Return what the lines of a list begin with; the list ends where a line does not begin with a label."""
+    """Return the labels with which the lines of a list begin. The list ends at the first line without a label."""
     names: list[str] = []
     for line in text.lstrip().splitlines():
         item = _ITEM.match(line)
@@ -118,7 +118,7 @@ _QUOTED = (
     r"\"[^\"\n]{1,30}\"|'[^'\n]{1,30}'|`[^`\n]{1,30}`|\u201c[^\u201d\n]{1,30}\u201d|"
     r"\u201e[^\u201c\u201d\n]{1,30}[\u201c\u201d]|\u00ab[^\u00bb\n]{1,30}\u00bb|\u300c[^\u300d\n]{1,30}\u300d"
 )
-# Other words than these count only in capitals: a criterion may say "Answer English or French".
+# Words other than these count only in capitals, because a criterion may say "Answer English or French".
 _LABEL = rf"\**(?:{_QUOTED}|N/A|[A-Z][A-Z0-9_]*(?![a-z0-9_])|(?i:{_WORDS})(?!\w))\**"
 _SPOKEN = rf"(?:{_QUOTED}|[A-Z][A-Z0-9_]+|\d|(?i:{_WORDS}))(?!\w)"
 _PLAIN = rf"(?:{_LABEL}|[^\W\d_][\w-]{{0,24}})"
@@ -132,7 +132,7 @@ _REPORTED = re.compile(
     r"quiz|forms?)\b[^.!?\n]{0,80}?[:,]\s",
     re.IGNORECASE,
 )
-# Ratings of parts, or without an answer, are steps: "Score each claim from 0 to 1."
+# A rating of a part, or one that is not the reply, is a step: "Score each claim from 0 to 1."
 _STEP = re.compile(
     r"\b(?:each|every|in your mind|in your head|internally|silently|(?:for|to) yourself)\b", re.IGNORECASE
 )
@@ -158,7 +158,7 @@ _VERB = (
     "(?i:answer|reply|respond|output|choose|return|write|print|say|put|generate|assign|label it|classify it|"
     "antworte|antworten sie|réponds|répondez|responde|responda)"
 )
-# Words that may be between the verb and the labels. Others could turn it into an instruction about something else.
+# Words allowed between the verb and the labels. Others could make it an instruction about something else.
 _FILLER = (
     r"(?:\s+(?i:only|just|with|exactly|either|one of|one|words?|the|by|a|an|as|in|of|single|character|being|your|final|"
     r"verdict|answer|label|json|object|key|tags|nur|mit|entweder|uniquement|seulement|par|soit|solo|sólo|únicamente|con)"
@@ -169,7 +169,7 @@ _MUST_BE = (
     r"\bthe verdict)(?i:\s+(?:must|should|can|may|has to)(?: only| strictly| always)? be)"
 )
 _IN_CHINESE = r"(?:请|只|仅|只能)(?:回答|输出|返回|回复|选择)[:\uff1a]?\s*"
-# A list is a list of labels where the sentence ends, or goes on about when to use them.
+# A list is a list of labels if the sentence ends after it, or continues with when to use them.
 _ENDS = (
     r"(?=[\"'`*)\]}>]*(?:\s*[.,;:!(\u3002\uff0c\u2014-]|\s*$|\s+(?i:if|when|depending|based|only|on|as|and|then|with|"
     r"without|to|for|nothing|in|at|according|after|here|corresponding)\b))"

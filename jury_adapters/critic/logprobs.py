@@ -1,8 +1,8 @@
 """Scores from the probabilities of the answer's tokens (G-Eval).
 
-A model that writes 4 may have been nearly as ready to write 5. The expectation over the answers it could have given
-says more than the one it gave: ``sum(v * exp(lp)) / sum(exp(lp))`` over the alternatives that are legal answers, at the
-token where the answer stands.
+A model that writes 4 may have been almost as likely to write 5. The expectation over all answers that it could have
+written holds more information than the one that it wrote: ``sum(v * exp(lp)) / sum(exp(lp))`` over the alternatives
+that are legal answers, at the token of the answer.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _EDGES = " \t\r\n*_`\"'[](){}:,."
 
 
 def expected_score(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice, start: int | None) -> float | None:
-    """Return the expected score, 0..1, over the answers the model could have given.
+    """Return the expected score, 0..1, over the answers that the model could have given.
 
-    Labels count as their score, else PASS as 1 and FAIL as 0; labels without such a value are left out.
+    A label has its score as value, else PASS counts as 1 and FAIL as 0. Labels without such a value are left out.
 
     Args:
         tokens: the reply's tokens with their alternatives.
         vocabulary: the allowed answers.
-        choice: the answer of the reply, as :func:`~.parse_reply.read_reply` read it; the tokens must carry it.
+        choice: the answer of the reply, as :func:`~.parse_reply.read_reply` read it; the tokens must contain it.
         start: where that answer begins in the tokens' text; None when it is unknown.
 
     Returns:
@@ -46,9 +46,9 @@ def expected_score(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choi
 def label_probabilities(
     tokens: Sequence[Token], labels: Labels, choice: Choice, start: int | None
 ) -> dict[str, float] | None:
-    """Return the probability of each label, summing to 1 over the labels; None when the answer's token cannot be found.
+    """Return the probability of each label, normalised over the labels; None when the answer's token is not found.
 
-    A label of several tokens is known by its first one, when no other label begins like that.
+    A label of several tokens is recognised by its first one, if no other label begins with it.
     """
     shares = _shares(tokens, labels, choice, start)
     total = math.fsum(shares.values())
@@ -58,7 +58,7 @@ def label_probabilities(
 
 
 def _shares(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice, start: int | None) -> dict[str, float]:
-    """The probability mass of each legal answer at the answer's token; empty when that token is not found."""
+    """Return the probability mass of each legal answer at the answer's token; empty when that token is not found."""
     position = None if start is None else bisect_right(list(accumulate(len(token.text) for token in tokens)), start)
     if position is None or position >= len(tokens) or _carried(tokens[position].text, vocabulary) != choice.text:
         return {}
@@ -74,7 +74,7 @@ def _shares(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice, sta
 
 
 def _carried(text: str, vocabulary: Vocabulary) -> str | None:
-    """The answer that a token stands for: the whole of it, or the only label that begins like that."""
+    """Return the answer that a token means: the whole answer, or the only label that begins with the token."""
     bare = text.strip(_EDGES)
     read = vocabulary.read(bare)
     if not isinstance(vocabulary, Labels):
@@ -82,7 +82,7 @@ def _carried(text: str, vocabulary: Vocabulary) -> str | None:
     beginning = comparable(bare)
     if not beginning:
         return None
-    # "partially" may be all of one label or the first word of another; "no" is never the beginning of "not sure".
+    # "partially" may be a whole label or the first word of another; "no" is never the beginning of "not sure".
     longer = [label.name for key, label in vocabulary.by_key.items() if key != beginning and key.startswith(beginning)]
     if isinstance(read, Choice):
         goes_on = any(not comparable(name)[len(beginning)].isalnum() for name in longer)
@@ -91,7 +91,7 @@ def _carried(text: str, vocabulary: Vocabulary) -> str | None:
 
 
 def _value(text: str, vocabulary: Vocabulary) -> float | None:
-    """What an answer counts in the expectation."""
+    """Return the value of an answer in the expectation."""
     if isinstance(vocabulary, Labels):
         return vocabulary.by_key[comparable(text)].value
     return normalise_score(float(text), vocabulary.minimum, vocabulary.maximum)

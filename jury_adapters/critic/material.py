@@ -1,4 +1,4 @@
-"""Answers in the text that is judged, which a reply may quote."""
+"""Answers in the judged text, which a reply may quote."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from jury_adapters.critic.vocabulary import Vocabulary
 class Material:
     """Answers that the judged text itself states under a rubric.
 
-    A reply that quotes such a text contains an answer that is not the reply's own. The text is searched on first use,
-    and only replies that are not an answer as a whole need it.
+    A reply that quotes the text contains an answer that is not the reply's own. The text is searched on first use,
+    which happens only for replies that contain more than their answer.
 
     Args:
         texts: returns the texts that the prompt shows as material.
@@ -37,7 +37,7 @@ class Material:
 
     @cached_property
     def answers(self) -> frozenset[str]:
-        """The answers that the material names, or that have a line or a tag to themselves."""
+        """Answers that the material names, or that are alone on a line or in a tag."""
         found = set(named_in_squeezed(self._text, self._vocabulary))
         for text in _without_markup(self._text):
             found.update(answers_in(text, self._vocabulary))
@@ -47,8 +47,8 @@ class Material:
         """Return whether a quotation of the material may begin with this answer.
 
         Args:
-            answer: the answer in the rubric's words.
-            written: the same in the reply's own spelling.
+            answer: the answer as the rubric spells it.
+            written: the answer as the reply spells it.
         """
         if answer in self._openings:
             return True
@@ -61,7 +61,7 @@ class Material:
 
     @cached_property
     def _openings(self) -> frozenset[str]:
-        """The answers of the lines' beginnings, and the words in the spelling of the rubric."""
+        """Answers with which lines begin, and words with the rubric's spelling."""
         openings = line_openings(self._text, self._vocabulary)
         return frozenset(openings).union(words_in(self._text, self._vocabulary, as_written=True))
 
@@ -81,7 +81,7 @@ _MOST_NESTED = 3
 
 
 def _as_quoted(text: str) -> str:
-    """The text as a model may quote it: escapes resolved, typographic variants as plain characters."""
+    """Return the text as a model may quote it, with escapes resolved and typographic variants as plain characters."""
     text = without_hidden(text)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
@@ -101,7 +101,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _without_markup(text: str) -> Iterator[str]:
-    """Yield the text, and the forms of it in which markup is left out, as far as it contains any."""
+    """Yield the text, and each different form of it without markup."""
     yield text
     forms = [_TAG.sub("\n", text), _TAG.sub("", text)] if "<" in text else []
     if "](" in text or "][" in text:

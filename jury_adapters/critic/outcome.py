@@ -1,4 +1,4 @@
-"""From a rubric to a decision model's question, and from its probabilities to a judgment."""
+"""Conversion of a rubric to a decision model's question, and of its probabilities to a judgment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _DECIDES = frozenset({Status.PASS, Status.FAIL})
 
 @lru_cache(maxsize=256)
 def question_for(rubric: Rubric) -> Question:
-    """The rubric as one question: labels are a choice, a scale is its levels, one good and one bad label yes or no.
+    """Return the rubric as one question.
+
+    Labels become a choice, or a yes-or-no question if there is one passing and one failing label. A scale becomes its
+    levels.
 
     >>> from jury_adapters import Labels
     >>> question_for(Rubric(name="polite", answers=Labels.of(passing=["OK"], failing=["RUDE"]))).kind
@@ -37,12 +40,12 @@ def question_for(rubric: Rubric) -> Question:
 
 
 def judgment_of(answer: Answer, rubric: Rubric, threshold: float | None = None) -> Judgment:
-    """The judgment that a decision model's answer amounts to.
+    """Return the judgment for a decision model's answer.
 
     Args:
-        answer: what it answered to :func:`question_for` this rubric.
-        rubric: what was asked.
-        threshold: the score from which on it passes; by default 0.5 for labels, the rubric's pass mark for a scale.
+        answer: the model's answer to :func:`question_for` this rubric.
+        rubric: the rubric that was asked.
+        threshold: the lowest score that passes; by default 0.5 for labels, the rubric's pass mark for a scale.
     """
     if answer.refused is not None:
         reason = f"the model refused to judge: {answer.refused}"
@@ -60,8 +63,8 @@ def judgment_of(answer: Answer, rubric: Rubric, threshold: float | None = None) 
 def _labelled(
     answer: Answer, rubric: Rubric, labels: Labels, shares: Mapping[str, float], threshold: float | None
 ) -> Judgment:
-    """The most probable label; whether it passes says the probability of all passing labels together."""
-    top = max(labels.labels, key=lambda label: shares[label.name])  # of equal ones the first
+    """Return a judgment with the most probable label. All passing labels together decide whether it passes."""
+    top = max(labels.labels, key=lambda label: shares[label.name])  # the first of equally probable labels
     status, score = top.meaning, None
     if status in _DECIDES:
         score = min(1.0, fsum(shares[label.name] for label in labels.labels if label.meaning is Status.PASS))
@@ -80,7 +83,7 @@ def _labelled(
 def _rated(
     answer: Answer, rubric: Rubric, scale: Scale, shares: Mapping[str, float], threshold: float | None
 ) -> Judgment:
-    """The expectation over the scale, against its pass mark."""
+    """Return a judgment that compares the expectation over the scale with its pass mark."""
     total = fsum(shares.values())
     rating = fsum(float(level) * share for level, share in shares.items()) / total
     rating = min(max(rating, scale.minimum), scale.maximum)
@@ -96,7 +99,7 @@ def _rated(
 
 
 def _shares(answer: Answer, rubric: Rubric) -> dict[str, float]:
-    """The probability of each answer of the rubric, under the rubric's own words; what it does not know is left out."""
+    """Return the probability of each answer of the rubric, by the rubric's own names. Other answers are left out."""
     given = answer.probabilities
     if isinstance(rubric.answers, Scale):
         return {level: given.get(level, 0.0) for level in _levels(rubric.answers)}
@@ -107,7 +110,7 @@ def _shares(answer: Answer, rubric: Rubric) -> dict[str, float]:
 
 
 def _pair(labels: Labels) -> tuple[str, str] | None:
-    """The passing and the failing label, where there is one of each and no other."""
+    """Return the passing and the failing label if there is one of each and no other, else None."""
     by_meaning = {label.meaning: label.name for label in labels.labels}
     if len(labels.labels) == 2 and by_meaning.keys() == _DECIDES:
         return by_meaning[Status.PASS], by_meaning[Status.FAIL]
@@ -115,7 +118,7 @@ def _pair(labels: Labels) -> tuple[str, str] | None:
 
 
 def _levels(scale: Scale) -> tuple[str, ...]:
-    """The levels from worst to best: every rating of a short scale of whole numbers, else eleven evenly spaced ones."""
+    """Return the levels from worst to best: every rating of a short integer scale, else eleven evenly spaced ones."""
     if scale.integer and scale.maximum - scale.minimum < _MOST_LEVELS:
         return tuple(str(level) for level in range(int(scale.minimum), int(scale.maximum) + 1))
     step = (scale.maximum - scale.minimum) / 10

@@ -1,4 +1,4 @@
-"""Parser of a user, which reads replies in place of this package."""
+"""Parser given by the user, which reads replies instead of this package."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class ReplyParser:
     Args:
         function: takes the text of the reply. It returns True or False, a score from 0 to 1, a Status, a pair of one
             of these and a reason, or a Judgment. A ValueError leads to one request for a better reply, which quotes
-            its message; any other exception is an ERROR of this judgment.
+            the error's message; any other exception makes the judgment an ERROR.
 
     Raises:
-        ConfigurationError: it is no function of one text.
+        ConfigurationError: the argument is not a function of one text.
     """
 
     def __init__(self, function: Callable[[str], Any]) -> None:
@@ -37,25 +37,25 @@ class ReplyParser:
 
     @property
     def importable(self) -> bool:
-        """Whether other processes find the function by its name, unlike a lambda or a function inside another."""
+        """Whether other processes can import the function by its name, unlike a lambda or a function inside another."""
         function = self._function
         return attribute_at(getattr(function, "__module__", None), getattr(function, "__qualname__", "")) is function
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short hash of the function's name and source, so that a changed parser reads the replies anew."""
+        """Short hash of the function's name and source, so that replies are read again after the parser changed."""
         if not self.importable:
             return f"@{id(self._function)}"
         function: Any = self._function
-        with suppress(OSError, TypeError):  # no source: typed at a prompt, or an object with __call__
+        with suppress(OSError, TypeError):  # no source: a function typed at a prompt, or an object with __call__
             return digest([function.__module__, function.__qualname__, inspect.getsource(function)])
         return digest([function.__module__, function.__qualname__])
 
     def judgment(self, text: str, threshold: float | None) -> Judgment | Unreadable:
-        """Return what the function makes of a reply, or why it cannot be read."""
+        """Return the judgment that the function makes of a reply, or the reason that it cannot be read."""
         try:
             return to_judgment(self._function(text), 0.5 if threshold is None else threshold)
-        except ValueError as error:  # also a score outside 0..1
+        except ValueError as error:  # raised for a score outside 0..1 too
             return Unreadable(one_line(clean_text(str(error))) or "it has no answer")
         except Exception as error:
             why = one_line(clean_text(str(error))) or type(error).__name__

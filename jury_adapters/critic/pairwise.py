@@ -1,4 +1,4 @@
-"""Which of two answers is better, asked in both orders, because models favour a place."""
+"""Comparison of two answers, asked in both orders, because models favour a position."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _OTHER = {"A": "B", "B": "A"}
 
 
 class PairwiseCritic(Jury):
-    """Asks a judge which of two candidates is better, in both orders, and trusts only what does not turn with them.
+    """Judge that compares two candidates in both orders, and accepts only a preference that both orders share.
 
-    The case has two ``candidates``; the verdict's label is ``A`` (the first), ``B`` or ``tie``, its status None. When
-    both orders agree, that label stands, with the mean of the confidences. When they do not, the order decided and not
-    the candidates: the label is ``tie``, ``metadata["position_consistent"]`` is False, and there is no confidence.
-    Both opinions are kept as ``judgments``, ``"A first"`` and ``"B first"``, in terms of the case's own order (the
-    reasoning stays as the model wrote it, with the letters it saw). When one order gave no opinion there is none:
-    ABSTAIN, or ERROR when that is why.
+    The case has two ``candidates``. The verdict's label is ``A`` (the first), ``B`` or ``tie``; its status is None.
+    When both orders agree, the verdict has that label and the mean of the confidences. When they differ, the order
+    decided and not the candidates: the label is ``tie``, ``metadata["position_consistent"]`` is False, and there is no
+    confidence. Both opinions are kept as ``judgments``, ``"A first"`` and ``"B first"``, in terms of the case's own
+    order. The reasoning stays as the model wrote it, with the letters that the model saw. When one order gave no
+    opinion, the verdict is ABSTAIN, or ERROR if an error is the cause.
 
     Args:
         critic: the judge to ask; a :class:`Critic` with the rubric ``pairwise`` or another whose labels are A, B and
-            tie, or any judge that answers so, a jury too.
-        swap: whether to ask in both orders (default). Without, one order is all there is to go by.
-        name: what the critic is called in verdicts; like the judge it asks by default.
+            tie, or any other judge with these labels, such as a jury.
+        swap: whether to ask in both orders (default). Without it, the verdict depends on one order alone.
+        name: the critic's name in verdicts; by default the name of the judge that it asks.
 
     Raises:
         ConfigurationError: the critic's rubric has other labels than A, B and tie.
@@ -88,7 +88,7 @@ class PairwiseCritic(Jury):
         return self._read(await self._both.assess(case))
 
     def _read(self, both: Verdict) -> Verdict:
-        """What the two opinions amount to; the panel's own vote knows nothing of orders."""
+        """Return the verdict on the two opinions. The ensemble's own vote does not consider the order."""
         told = [judgment for judgment in both.judgments if judgment.valid]
         if len(told) < len(both.judgments):
             return self._unheard(both)
@@ -107,7 +107,7 @@ class PairwiseCritic(Jury):
     def _verdict(
         self, both: Verdict, label: str | None, confidence: float | None, reasoning: str, consistent: bool | None
     ) -> Verdict:
-        if label is None:  # a judge that said PASS or FAIL where A, B or tie was asked
+        if label is None:  # a judge that answered PASS or FAIL instead of A, B or tie
             return evolve(
                 both, status=Status.ERROR, score=None, confidence=None, error="no_label",
                 reasoning="the judge named neither A nor B nor tie; ask one with the rubric 'pairwise'",
@@ -119,7 +119,7 @@ class PairwiseCritic(Jury):
         )  # fmt: skip
 
     def _unheard(self, both: Verdict) -> Verdict:
-        """One order without an opinion leaves none that is free of the order."""
+        """Return a verdict without an opinion, because the only opinion left depends on the order."""
         errors = [judgment for judgment in both.judgments if judgment.status is Status.ERROR]
         first = errors[0] if errors else next(judgment for judgment in both.judgments if not judgment.valid)
         return evolve(
@@ -130,7 +130,7 @@ class PairwiseCritic(Jury):
 
 
 class _Swapped(Judge):
-    """The same judge, shown the candidates in the other order; its answer is turned back."""
+    """Judge that shows the candidates to another judge in reverse order, and maps its answer back."""
 
     def __init__(self, judge: Judge) -> None:
         self.name = "B first"

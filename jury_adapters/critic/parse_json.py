@@ -1,7 +1,7 @@
 """JSON in a reply: the whole reply, or complete objects within prose.
 
-One pass, without recursion, and in time that grows with the length of the text: a model writes the reply, and the text
-it judges may have told the model what to write.
+The search takes one pass without recursion, in time proportional to the length of the text. This bounds the work on a
+hostile reply: the judged text may have told the model what to write.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class FoundObject:
-    """A complete JSON object, with the positions in the text where it begins and ends."""
+    """Complete JSON object, with the positions in the text where it begins and ends."""
 
     value: JsonObject
     start: int
@@ -28,11 +28,11 @@ class FoundObject:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The JSON objects of a text.
+    """JSON objects of a text.
 
     Attributes:
         objects: the outermost complete objects, in order; only those before the first problem.
-        problem: a broken or unfinished object, or a brace that belongs to no object; "" when there is none.
+        problem: a broken or unfinished object, or a brace outside any object; "" when there is none.
         unfinished: whether the text ends inside an object.
     """
 
@@ -44,7 +44,7 @@ class Found:
 def read_json(text: str) -> tuple[bool, JsonValue]:
     """Return whether the whole text is one JSON value, and the value.
 
-    Line breaks inside strings are accepted, because models write them. An object that has a key twice is not accepted.
+    Line breaks inside strings are accepted, because models write them. An object with a repeated key is not accepted.
     """
     try:
         return True, _DECODER.decode(text)
@@ -120,24 +120,24 @@ _TOKEN = re.compile(
 
 
 class _Walk:
-    """A walk along the grammar of JSON, from an opening brace to its partner or to the first character that breaks it.
+    """Scan of a JSON object from its opening brace to the matching one, or to the first syntax error.
 
     Attributes:
         start: where the object begins.
-        end: where the walk ended.
+        end: where the scan ended.
         complete: whether it ended at the closing brace.
-        members: the object's own keys, without differences of case, and where they end.
+        members: the object's own keys in lower case, and where they end.
     """
 
     def __init__(self, text: str, start: int) -> None:
         self.start = start
         self.complete = False
         self.members: dict[str, int] = {}
-        self._commas: list[int] = []  # those that stand before a closing bracket
+        self._commas: list[int] = []  # positions of the commas before a closing bracket
         self.end = self._follow(text)
 
     def load(self, text: str) -> JsonValue:
-        """Return the object's value; None when it is not JSON after all, such as a number with two points."""
+        """Return the object's value, or None if it is not JSON, for example because of a number with two points."""
         parts, position = [], self.start
         for comma in self._commas:
             parts.append(text[position:comma])
@@ -145,7 +145,7 @@ class _Walk:
         return read_json("".join([*parts, text[position : self.end]]))[1]
 
     def _follow(self, text: str) -> int:
-        """Walk. The state is what may come next: a key, a colon, a value, or (``next``) what follows a value."""
+        """Scan the text. The state is what may come next: a key, a colon, a value, or what follows one (``next``)."""
         opened: list[str] = []
         position, state, last_mark = self.start, "value", self.start
         while token := _TOKEN.match(text, position):
@@ -176,7 +176,7 @@ class _Walk:
             else:
                 return at
             last_mark = at
-        # A string that is opened and never closed is no token, but it runs to the end of the text.
+        # An unclosed string is not a token, but it runs to the end of the text.
         rest = text[position : position + 200].lstrip()
         return len(text) if not rest or rest[0] == '"' else position
 
@@ -185,7 +185,7 @@ def _key_of(string: str | None) -> str:
     return (string or "")[1:-1].strip().casefold()
 
 
-# A string may be a key; anything else is a value only.
+# A string may be a key; anything else can only be a value.
 _AFTER_SCALAR = {("value", True): "next", ("value", False): "next", ("key", True): "colon"}
 _OPENING = {"}": "{", "]": "["}
-_JUST_OPENED = {"}": "key", "]": "value"}  # also after a comma, which is then one too many
+_JUST_OPENED = {"}": "key", "]": "value"}  # also after a trailing comma

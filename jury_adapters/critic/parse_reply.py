@@ -4,8 +4,8 @@ Every reply ends as exactly one of these: an answer of the rubric's vocabulary; 
 filtered, truncated, unreadable after a second try); or ERROR when there was no reply at all. Nothing here raises,
 guesses, or looks for a label inside other words.
 
-A reply votes only with an answer that is clearly its own, because the text that is judged may contain an answer too,
-and a reply may quote it. This module is the only place that decides which answer of a reply counts.
+A reply votes only with an answer that is clearly its own, because the judged text may contain an answer too, and a
+reply may quote it. This module is the only place that decides which answer of a reply counts.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class Reading:
 
     Attributes:
         choice: the answer.
-        reasoning: why.
-        confidence: the model's own, 0..1, or None.
+        reasoning: the reasons for it.
+        confidence: the model's own confidence, 0..1, or None.
         checks: the claims, each with its verdict and the quoted evidence.
-        notes: oddities of the reply.
+        notes: peculiarities of the reply.
         start: where the answer, or the object that contains it, begins in the reply.
-        has_other_keys: whether the object has keys that are no part of a judgment, as an echo of the case has.
+        has_other_keys: whether the object has keys that do not belong to a judgment, as an echo of the case has.
     """
 
     choice: Choice
@@ -72,7 +72,7 @@ class Reading:
 def read_reply(
     text: str, rubric: Rubric, *, truncated: bool = False, material: Material | None = None
 ) -> Reading | Unreadable:
-    """Read the answer that is the reply's own.
+    """Return the answer that is the reply's own, or the reason that there is none.
 
     A leading block of thinking does not count (see :func:`without_thinking`). These forms count, in this order:
 
@@ -83,13 +83,13 @@ def read_reply(
     3. ``Answer:`` lines outside quotations that agree.
     4. The first line begins with one label, and punctuation or its end follows.
 
-    The text around the answer must neither introduce it as a quotation or a draft, nor take it back.
+    The text around the answer must neither introduce it as a quotation or a draft, nor retract it.
 
     Args:
         text: the reply.
-        rubric: the question that was asked.
-        truncated: whether the reply was cut off. Only one complete JSON object counts then.
-        material: the judged text; without it no part of the reply can be a quotation of it.
+        rubric: the rubric that was asked.
+        truncated: whether the reply was cut off. Then only one complete JSON object counts.
+        material: the judged text; without it, no part of the reply counts as a quotation.
     """
     is_json, value = read_json(text)
     if is_json and (isinstance(value, Mapping) or not truncated):
@@ -125,26 +125,26 @@ ANSWERS: dict[type[Vocabulary], tuple[str, ...]] = {
 }
 _PASSED: dict[Status | None, bool] = {Status.PASS: True, Status.FAIL: False}
 _UNIT = Scale(minimum=0, maximum=1)
-# The keys that the prompt and the schema ask for. An object without others has only one answer.
+# The keys that the prompt and the schema ask for. An object with only these keys has one answer.
 _ASKED_KEYS = frozenset({"reasoning", "claims", "answer", "confidence"})
-# A key under which a model may give an answer, such as "final_answer".
+# Keys under which a model may give an answer, such as "final_answer".
 _ANSWER_KEY = re.compile("answer|verdict|label|kind|rating|score|final|decision|conclusion|judge?ment|result|outcome")
 _CLAIM_KEYS = frozenset({"claim", "evidence", "verdict"})
 _KNOWN_KEYS = _ASKED_KEYS.union(ANSWER_NAMES, REASON_NAMES)
 _CUT_OFF = Unreadable("the reply is cut off, and is not one complete JSON object with an answer of its own")
 _ECHO = Unreadable("the object has other keys than those asked for, and the material contains an answer too")
-# Where an object begins in JSON, Python or JavaScript notation, complete or not.
+# The beginning of an object in JSON, Python or JavaScript notation, complete or not.
 _OBJECT_START = re.compile(
     rf"\{{\s*+(?:[\"'\u201c\u2018#]|//|/\*|\Z|(?:{'|'.join((*ANSWER_NAMES, *REASON_NAMES))})\s*+:)", re.IGNORECASE
 )
-# What may surround an object that is the whole reply: a code fence, or code marks on one line.
+# Text that may surround an object that is the whole reply: a code fence, or code marks on one line.
 _MARGIN = re.compile(r"\ufeff?\s*+(?:(`{3,}|~{3,})[\w+-]*+\s*+\0\s*+\1|(`?)\0\2)\s*+")
 
 
 def _read_body(
     body: Body, found: Found, rubric: Rubric, *, truncated: bool, material: Material | None
 ) -> Reading | Unreadable:
-    """The answer of a reply without its thinking."""
+    """Return the answer of a reply without its thinking."""
     whole = _whole(body.text, found, rubric)
     if truncated and (whole is None or not found.objects or _states_answer(material)):
         return _CUT_OFF
@@ -178,7 +178,7 @@ def _placed(reading: Reading | Unreadable, offset: int) -> Reading | Unreadable:
 
 
 def _whole(text: str, found: Found, rubric: Rubric) -> Reading | Unreadable | None:
-    """The answer of a text that contains nothing else; None when it contains more."""
+    """Return the answer of a text that contains nothing else; None when it contains more."""
     if not found.problem and len(found.objects) == 1:
         (only,) = found.objects
         if _MARGIN.fullmatch(f"{text[: only.start]}\0{text[only.end :]}"):
@@ -191,7 +191,7 @@ def _whole(text: str, found: Found, rubric: Rubric) -> Reading | Unreadable | No
 
 
 def _within(text: str, found: Found, rubric: Rubric, *, material: Material | None) -> Reading | Unreadable:
-    """The answer of a text that also contains other things, none of which may be another answer."""
+    """Return the answer of a text that also contains other things, none of which may be another answer."""
     if found.objects or _OBJECT_START.search(text):
         return _from_objects(text, found, rubric)
     prose = read_answer_lines(text, rubric.answers)
@@ -206,7 +206,7 @@ def _within(text: str, found: Found, rubric: Rubric, *, material: Material | Non
 
 
 def _from_objects(text: str, found: Found, rubric: Rubric) -> Reading | Unreadable:
-    """The answer of the objects in the text, which must agree with each other and with the text around them."""
+    """Return the answer of the objects in the text, which must agree with each other and with the text around them."""
     if found.problem:
         return Unreadable(f"the reply is not valid JSON: {found.problem}")
     names = ANSWERS[type(rubric.answers)]
@@ -233,7 +233,7 @@ def _from_objects(text: str, found: Found, rubric: Rubric) -> Reading | Unreadab
 
 
 def _around(text: str, objects: Sequence[FoundObject]) -> str:
-    """The text up to the last of these objects, without them."""
+    """Return the text up to the end of the last of these objects, without them."""
     pieces, position = [], 0
     for each in objects:
         pieces.append(text[position : each.start])
@@ -291,7 +291,7 @@ def _plain(key: str) -> str:
 
 
 def _confidence(value: JsonValue) -> tuple[float | None, tuple[str, ...]]:
-    """A confidence that makes no sense is no confidence; it does not spoil the answer."""
+    """Return the confidence and a note. An unusable confidence is left out; the answer still counts."""
     if value is None or (value.__class__ is float and 0.0 <= value <= 1.0):
         return value, ()
     read = _UNIT.read(value)
@@ -311,7 +311,7 @@ def _reasoning(fields: JsonObject) -> str:
 
 
 def _checks(claims: JsonValue, choice: Choice) -> tuple[tuple[Check, ...], tuple[str, ...]]:
-    """The claims as checks, and what was odd about them."""
+    """Return the claims as checks, and notes on their peculiarities."""
     if not isinstance(claims, Sequence) or isinstance(claims, str):
         return (), ("the reply judges no single claims",)
     checks = tuple(check for check in map(_check, claims) if check is not None)

@@ -1,7 +1,7 @@
 """Answers in plain words: an ``Answer:`` line, a bare label, or a first line that begins with one.
 
-Three rules apply. A label counts only where it stands alone: punctuation or nothing follows it ("NOT SURE" is not NO).
-A quotation is never an answer. A text that states two different answers, quoted or not, states none.
+Three rules apply. A label counts only if punctuation or nothing follows it ("NOT SURE" is not NO). A quotation is never
+an answer. A text that states two different answers, quoted or not, has no answer.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ ANSWER_NAMES = ("answer", "verdict", "label", "kind", "rating", "score")
 REASON_NAMES = ("reasoning", "rationale", "reason", "explanation")
 """Names that models give to their reasons."""
 LONGEST = 300_000
-"""Characters of the longest reply in plain words that is read."""
+"""Maximum length, in characters, of a reply in plain words that is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """An answer in plain words.
+    """Answer in plain words.
 
     Attributes:
         choice: the answer.
-        reasoning: the reasons around it.
+        reasoning: the reasons in the text around it.
         start: where it begins in the text.
         written: the answer as the text spells it; only for :func:`read_opening`.
     """
@@ -52,7 +52,7 @@ def read_bare(text: str, vocabulary: Vocabulary) -> Prose | None:
 
 
 def other_label(text: str, vocabulary: Vocabulary) -> str | None:
-    """Return what a text that contains nothing else gives as its answer, when the vocabulary does not have it."""
+    """Return the answer of a text that contains nothing else, if the vocabulary does not have it."""
     read = vocabulary.read(_bare(text)[0])
     return read.answer if isinstance(read, Unreadable) else None
 
@@ -60,7 +60,7 @@ def other_label(text: str, vocabulary: Vocabulary) -> str | None:
 def read_answer_lines(text: str, vocabulary: Vocabulary) -> Prose | None:
     """Return the one answer on the text's ``Answer:`` lines outside quotations, or None.
 
-    Neither may the text before the last of these lines introduce it, nor the text after it take it back.
+    The text before the last of these lines must not introduce it, and the text after it must not retract it.
     """
     lines = list(_answer_lines(text, vocabulary))
     if not lines:
@@ -104,7 +104,7 @@ def contradicted(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
 
 
 def answers_in(text: str, vocabulary: Vocabulary) -> Iterator[str]:
-    """Yield every answer that a quotation of this text could state: named, tagged, or alone on a line."""
+    """Yield every answer that a quotation of this text could state: named, in a tag, or alone on a line."""
     patterns = _patterns(vocabulary)
     for pattern in (patterns.named, patterns.tagged, patterns.alone, patterns.near):
         for match in pattern.finditer(text):
@@ -114,18 +114,18 @@ def answers_in(text: str, vocabulary: Vocabulary) -> Iterator[str]:
 
 
 def named_in_squeezed(text: str, vocabulary: Vocabulary) -> Iterator[str]:
-    """Yield every answer that follows a name and a colon, whatever space and decoration is between and within them.
+    """Yield every answer that follows a name and a colon, regardless of space and decoration in and between them.
 
-    Without spaces the beginning of a word can look like an answer: "answer: yesterday" yields YES.
+    Without spaces, the beginning of a word can look like an answer: "answer: yesterday" yields YES.
     """
     pattern = _named_in_squeezed(_label_names(vocabulary))
     yield from (match["answer"] for match in pattern.finditer(_SQUEEZED.sub("", text)))
 
 
 def words_in(text: str, vocabulary: Vocabulary, *, as_written: bool = False) -> Iterator[str]:
-    """Yield every answer that is a word of the text, or several.
+    """Yield every answer that is a word or several words of the text.
 
-    With ``as_written``, a label in capitals must be in capitals in the text too: "no" is a word of most texts.
+    With ``as_written``, a label in capitals must be in capitals in the text too, because "no" is a word of most texts.
     """
     for match in _patterns(vocabulary).word.finditer(text):
         choice = _chosen(match, vocabulary)
@@ -173,31 +173,31 @@ _RATING = re.compile(
     rf"(?P<rating>{_NUMBER})(?=[,;:](?!\d)|\.(?!\d)|\s*+[({_DASHES}]|\s++-\s|\s*+$)",
     re.IGNORECASE,
 )
-# "Style score: 3" rates the style; "my score: 3" and "it says score: 3" are answers, or quotations of one.
+# "Style score: 3" rates the style. "my score: 3" and "it says score: 3" are answers, or quotations of one.
 _COMPOUND = re.compile(
     r"(?<!\w)(?!(?:final|my|the|overall|an?|its?|own|as|with|to|so|and|says?|reads?|writes?|claims?|states?|contains)\b)"
     r"\w++[ \t]++\Z",
     re.IGNORECASE,
 )
-# "A (the first) rambles": a letter before a bracket or a dash is the name of a candidate.
+# "A (the first) rambles": a letter before a bracket or a dash is a candidate's name.
 _NAMED = re.compile(rf"[ \t*_`]*+[(\[:={_DASHES}-]")
 _UNSPACED = "\u3000"
-# Longer than every label and rating with its decoration.
+# more than the length of any label or rating with its decoration
 _LONGEST_BARE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """The patterns of a vocabulary. Each has a group ``label``.
+    """Patterns of a vocabulary. Each has a group ``label``.
 
     Attributes:
         leading: an answer at the beginning of a line.
         follows: a label that follows another one.
-        named: a name, a colon and an answer, wherever they stand.
+        named: a name, a colon and an answer, anywhere.
         asserted: a name, "is" or a verb like it, and an answer.
         near: a name and an answer, with little text between them.
         tagged: an answer between tags.
-        alone: an answer that has a line to itself.
+        alone: an answer on a line of its own.
         word: an answer anywhere.
         ended: a label before punctuation or the end of a line.
     """
@@ -214,7 +214,7 @@ class _Patterns:
 
 
 def _bare(text: str) -> tuple[str, int]:
-    """Return a short text without decoration and what names it an answer, and where it begins; "" for a long text."""
+    """Return a short text without decoration and the name of an answer, and its start; "" for a long text."""
     fence = _FENCED.fullmatch(text)
     start, end = fence.span("inside") if fence else (0, len(text))
     inside = text[start:end].strip()
@@ -244,7 +244,7 @@ def _answer_lines(text: str, vocabulary: Vocabulary) -> Iterator[tuple[Choice, i
 
 
 def _stated(bare: str, vocabulary: Vocabulary) -> tuple[Choice | None, int]:
-    """The answer that stands after the colon, alone or before punctuation and further words, and its end."""
+    """Return the answer after the colon, alone or before punctuation and further words, and its end."""
     choice = vocabulary.read(bare)
     if isinstance(choice, Choice):
         return choice, len(bare)
@@ -259,7 +259,7 @@ def _stated(bare: str, vocabulary: Vocabulary) -> tuple[Choice | None, int]:
 
 
 def _first_line(text: str, vocabulary: Vocabulary) -> Prose | None:
-    """An answer at the very beginning. A rating must fill the line: "4. Fourth, ..." is a list, not a rating."""
+    """Return an answer at the very beginning. A rating must fill the line: "4. Fourth, ..." is a list, not a rating."""
     stripped = text.lstrip()
     start = len(text) - len(stripped)
     if isinstance(vocabulary, Scale):
@@ -295,7 +295,7 @@ def _disputed(text: str, choice: Choice, vocabulary: Vocabulary) -> bool:
 
 
 def _goes_on(match: re.Match[str], vocabulary: Labels) -> bool:
-    """Return whether another label follows at once, as in "A, B and C" or "YES, NO"."""
+    """Return whether another label follows immediately, as in "A, B and C" or "YES, NO"."""
     further = _patterns(vocabulary).follows.match(match.string, match.end())
     return further is not None and _chosen(further, vocabulary) != _chosen(match, vocabulary)
 
@@ -337,7 +337,7 @@ def _named_in_squeezed(names: tuple[str, ...] | None) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def _compiled(names: tuple[str, ...] | None) -> _Patterns:
-    """The patterns for these labels, of which longer ones are tried first; without labels those for numbers."""
+    """Return the patterns for these labels, longer ones first; for None, the patterns for numbers."""
     if names is None:
         label = rf"(?P<label>{_NUMBER})(?![\w%/]|[.,]\d)"
     else:
@@ -363,13 +363,13 @@ def _compiled(names: tuple[str, ...] | None) -> _Patterns:
 
 
 def _word(name: str) -> str:
-    """The pattern of a label. Scripts without spaces, such as Chinese and Japanese, do not mark where a word ends."""
+    """Return the pattern of a label. Scripts without spaces, such as Chinese and Japanese, do not mark word ends."""
     pattern = r"\s+".join(map(re.escape, name.split()))
     return "".join(["" if name[0] >= _UNSPACED else r"(?<!\w)", pattern, "" if name[-1] >= _UNSPACED else r"(?!\w)"])
 
 
 def _reasons(text: str) -> str:
-    """Return the text without the answer lines; from a ``Reasoning:`` line on, if there is one."""
+    """Return the text without the answer lines; only from a ``Reasoning:`` line on, if there is one."""
     rest = _ANSWER_LINE.sub("", text).strip()
     start = _REASON_LINE.search(rest)
     return rest[start.end() :].strip() if start else rest

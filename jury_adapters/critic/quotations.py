@@ -9,7 +9,7 @@ from jury_adapters.critic.thinking import MARK
 
 
 def unquoted_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines, and where they begin, outside block quotes, code blocks, elements and quoted strings."""
+    """Yield the lines outside block quotes, code blocks, elements and quoted strings, with their starts."""
     lines = text.splitlines(keepends=True)
     margin = min((_indent(line) for line in lines if line.strip()), default=0)
     ended = {mark["name"] for mark in MARK.finditer(text) if mark["slash"]}
@@ -30,7 +30,7 @@ def unquoted_lines(text: str) -> Iterator[tuple[int, str]]:
 
 _FENCE_MARK = re.compile(r"[ \t]*+(`{3,}|~{3,})")
 _QUOTE_INDENT = 2
-# The sentence goes on, so the line above is part of it; "reasoning: x" is a line of its own.
+# The sentence continues, so the line above is part of it; "reasoning: x" begins a new one.
 _CONTINUATION = re.compile(r"[ \t]*+[a-z](?![\w \t*`]{0,30}[:=])")
 _CLOSING = {
     '"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\u00ab": "\u00bb", "\u00bb": "\u00ab",
@@ -48,7 +48,7 @@ def _indent(line: str) -> int:
 
 
 def _open_element(line: str, element: str, ended: Collection[str]) -> str:
-    """The name of the element that is open at the end of the line; "" when none is. A label in brackets is none."""
+    """Return the name of the element that is open at the end of the line, or "". Labels in brackets do not count."""
     for mark in MARK.finditer(line):
         if mark["slash"]:
             element = "" if mark["name"] == element else element
@@ -58,7 +58,7 @@ def _open_element(line: str, element: str, ended: Collection[str]) -> str:
 
 
 def _open_quote(line: str, closing: str) -> str:
-    """The characters that close the quotation which is open at the end of the line; "" when none is."""
+    """Return the characters that close the quotation that is open at the end of the line, or ""."""
     for mark in _QUOTE_MARK.finditer(line):
         if closing:
             if mark[0] in closing and (mark[0] != "'" or mark["ends"] is not None):

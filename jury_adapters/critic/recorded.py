@@ -1,4 +1,4 @@
-"""Jurors whose votes were cast before: real judges, offline and free."""
+"""Jurors that repeat recorded votes of real judges, offline and at no cost."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from jury_adapters.critic.recording import Recording
 from jury_adapters.store import is_url
 
 Votes: TypeAlias = Mapping[str, object]
-"""The votes on one item by judge: ``{"label": ...}`` and more, or the bare label; None where there is none."""
+"""Votes on one item by judge: ``{"label": ...}`` with further keys, or the bare label; None if there is no vote."""
 
 
 class RecordedCritic(PlainJudge):
-    """A judge that repeats the votes it once cast. A missing vote abstains.
+    """Judge that repeats its recorded votes. It abstains where no vote is recorded.
 
     A vote is ``{"label": ..., "score"?: 0..1, "confidence"?: 0..1, "model"?: ..., "reasoning"?: ...}``, or the bare
     label.
 
     Args:
         judge: the name under which the votes were recorded.
-        votes: per item, the votes by judge: a JSONL file, a store (``"runs.db"``), or what :func:`read_votes` returned.
-            Without it each case brings its own, in ``case.metadata["votes"]``, as the rows of a recorded file do.
-        pass_labels: labels that mean PASS; every other label then means FAIL. Without it a label has no PASS/FAIL
-            meaning, and a vote with a score alone passes from ``threshold`` on.
-        abstain_labels: labels that are no vote, such as the ``tie`` of a pairwise judge whose two orders disagree.
-        threshold: where a vote has only a score, PASS from here on.
+        votes: per item, the votes by judge: a JSONL file, a store (``"runs.db"``), or the result of :func:`read_votes`.
+            By default each case has its own votes in ``case.metadata["votes"]``, as the rows of a recorded file do.
+        pass_labels: labels that mean PASS; every other label then means FAIL. By default, a label has no PASS/FAIL
+            meaning, and a vote with only a score passes from ``threshold`` on.
+        abstain_labels: labels that are not votes, such as the ``tie`` of a pairwise judge whose two orders disagree.
+        threshold: the lowest score that passes, for votes with only a score.
         name: the juror's name; the judge's by default.
-        cost: US dollars one such vote costs, roughly; then each vote counts as one call at that price.
+        cost: the approximate price of a vote in US dollars. If given, each vote counts as one call at that price.
 
     >>> RecordedCritic("gpt-4o", pass_labels=["valid"]).judge(metadata={"votes": {"gpt-4o": {"label": "valid"}}}).passed
     True
@@ -104,13 +104,13 @@ class RecordedCritic(PlainJudge):
             cast = case.metadata.get("votes")
         else:
             item = case.metadata.get("item_id", case.metadata.get("id"))
-            cast = self._votes.get(str(item)) or self._votes.get(case.key)  # a store knows cases by their key
+            cast = self._votes.get(str(item)) or self._votes.get(case.key)  # a store identifies cases by their keys
         if not isinstance(cast, Mapping):
             return None
         return next((vote for name in self._names if (vote := _vote_of(name, cast)) is not None), None)
 
     def _served(self, judgment: Judgment) -> Judgment:
-        """Return a judgment that a store or a file of results holds, as this judge gives it."""
+        """Return a judgment from a store or a results file as this judge's own."""
         usage = self._usage if self._usage.calls else judgment.usage.as_recorded()
         if judgment.label in self._abstain:
             return abstain(f"recorded: {judgment.label}", model=judgment.model, family=judgment.family, usage=usage)
@@ -141,7 +141,7 @@ def _vote_of(judge: str, cast: Votes) -> Mapping[str, Any] | None:
 
 
 def _check_recorded(judge: str, votes: Mapping[str, Votes], pass_labels: frozenset[str]) -> None:
-    """Refuse a judge that never voted, and pass labels that it never used: a misspelt one would fail everything."""
+    """Refuse a judge without votes, and pass labels that it never used: a misspelt label would fail every case."""
     found = (_vote_of(judge, cast) for cast in votes.values())
     labels = {str(vote.get("label")) for vote in found if vote is not None}
     if not labels:
@@ -154,13 +154,13 @@ def _check_recorded(judge: str, votes: Mapping[str, Votes], pass_labels: frozens
 
 
 def read_votes(path: str | Path) -> dict[str, Votes]:
-    """Read recorded votes: JSON lines with ``item_id`` and ``votes``; other columns are left alone.
+    """Read recorded votes from JSON lines with ``item_id`` and ``votes``. Other columns are ignored.
 
-    From a store (``.db``, ``.sqlite``) come the judgments of its critics, by the case's key and the critic's name; see
-    :meth:`Recording.full_name`. Of repeated asks the first counts.
+    A store (``.db``, ``.sqlite``) gives the judgments of its critics, by the case's key and the critic's name; see
+    :meth:`Recording.full_name`. Of repeated requests, the first counts.
 
     Raises:
-        InputError: an unreadable row, or one without item_id or votes; the message names the line.
+        InputError: a row is unreadable, or has no item_id or votes; the message names the line.
     """
     if is_store(path):
         return _votes_in(Recording.read(path))
@@ -176,7 +176,7 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
 
 
 def is_store(path: str | Path) -> bool:
-    """Whether this is a store, by its name: ``.db``, ``.sqlite`` or ``.sqlite3``, or the URL of a database."""
+    """Return whether the path names a store: it ends in ``.db``, ``.sqlite`` or ``.sqlite3``, or is a database URL."""
     return is_url(path) or Path(path).suffix in (".db", ".sqlite", ".sqlite3")
 
 
@@ -204,11 +204,11 @@ def recorded_jury(
     abstain_labels: Collection[str] = (),
     **options: Unpack[EnsembleOptions],
 ) -> Ensemble:
-    """An ensemble of the judges whose votes a file holds.
+    """Return an ensemble of the judges whose votes a file contains.
 
     Args:
         path: the file of recorded votes.
-        judges: which judges, in juror order; all of them, sorted by name, by default.
+        judges: the names of the judges, in juror order; by default all of them, sorted by name.
         pass_labels: as in :class:`RecordedCritic`.
         abstain_labels: as in :class:`RecordedCritic`.
         **options: options of :class:`Ensemble`.

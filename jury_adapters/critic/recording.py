@@ -1,4 +1,4 @@
-"""The judgments of a store, by case, critic and ask."""
+"""Judgments of a store, by case, critic and request."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FINGERPRINT_SHOWN = 8  # characters
 
 
 class Recording:
-    """The judgments of a store, by case, critic and ask.
+    """Judgments of a store, by case, critic and request.
 
-    A critic is known by its fingerprint, which covers model, parameters and rubric, and by its names. The name is the
-    one that it was given, else ``"<rubric> <model>"``, so that several critics may have one name.
+    A critic is identified by its fingerprint, which covers model, parameters and rubric, and by its names. Its name is
+    the given one, else ``"<rubric> <model>"``, so several critics may have one name.
 
     Args:
-        entries: the entries of the store, with errors; an error counts where no other judgment has its key.
+        entries: the entries of the store, with errors; an error counts only if no other judgment has its key.
         cases: the cases of the store by their keys.
 
     Attributes:
@@ -48,7 +48,7 @@ class Recording:
 
         Raises:
             InputError: there is no such store.
-            ConfigurationError: it cannot be read.
+            ConfigurationError: the store cannot be read.
         """
         with existing_store(path) as store:
             return cls(store.entries(errors=True), store.cases())
@@ -57,39 +57,39 @@ class Recording:
         """Return the fingerprints of the critics with this fingerprint, or else with the first of these names.
 
         Args:
-            fingerprint: the fingerprint of a critic; None where it is unknown.
-            names: the names under which the critic may be recorded, the likeliest first.
+            fingerprint: the fingerprint of a critic; None if it is unknown.
+            names: the names under which the critic may be recorded, the most likely first.
         """
         if fingerprint is not None and fingerprint in self._full_names:
             return (fingerprint,)
         return next((tuple(self._critics[name]) for name in names if name in self._critics), ())
 
     def full_name(self, fingerprint: str) -> str:
-        """Return the name of a critic, with ``@`` and a part of its fingerprint where several have that name."""
+        """Return the name of a critic, with ``@`` and a part of its fingerprint if several critics have that name."""
         return self._full_names[fingerprint]
 
     def judgment(self, case: Case, key: str | None, fingerprint: str, sample: str) -> Judgment | None:
-        """Return what a critic said of a case when it was asked for this sample; None where nothing is recorded.
+        """Return a critic's judgment of a case for this request, or None if it is not recorded.
 
         Args:
             case: the case.
-            key: the key of the case with the metadata that the prompt shows; None where that is unknown, and then the
-                first case of this content is taken.
+            key: the key of the case with the metadata that the prompt shows; None if that is unknown, and then the
+                first case of this content is used.
             fingerprint: the fingerprint of the critic.
-            sample: the ask, as in :class:`JournalKey`.
+            sample: the request, as in :class:`JournalKey`.
         """
         found = self._found.get(case.key, {}).get((fingerprint, sample), {})
         entry = next(iter(found.values()), None) if key is None else found.get(key)
         return None if entry is None else entry.judgment
 
     def has_stand_in(self, case: Case, fingerprint: str, sample: str) -> bool:
-        """Whether a judgment of the critic's stand-in is recorded for this sample."""
+        """Return whether a judgment of the critic's fallback is recorded for this sample."""
         begin = f"{sample}.for-{fingerprint}"
         asks = (ask for _, ask in self._found.get(case.key, {}))
         return any(ask == begin or ask.startswith(f"{begin}.") for ask in asks)
 
     def first_asks(self) -> Iterator[tuple[str, str, Judgment]]:
-        """Yield the first asks: the key of the case, the full name of the critic, the judgment; without errors."""
+        """Yield the case's key, the critic's full name and the judgment of each first request, without errors."""
         for entry in self._entries:
             if _is_first_ask(entry):
                 yield _case_key(entry), self._full_names[_fingerprint(entry)], entry.judgment
@@ -105,9 +105,10 @@ class Recording:
             hidden.update(list(found)[1:])
 
     def _enter_names(self) -> None:
-        """Enter the critics under their names, and under their full names.
+        """Index the critics by their names and by their full names.
 
-        Critics whose first asks all failed, or that only stood in for others, have no effect on the names of others.
+        A critic does not affect the names of others if all its first requests failed, or if it was only asked as a
+        fallback.
         """
         keys = {_fingerprint(entry): entry.key for entry in self._entries}
         names = {_fingerprint(entry): _name(entry) for entry in reversed(self._entries)}  # each critic's first name
@@ -124,7 +125,7 @@ class Recording:
 
 
 def _full_name(name: str, key: JournalKey, same: Sequence[JournalKey]) -> str:
-    """Return the name of a critic, told apart from all critics of that name by what differs."""
+    """Return the name of a critic, with the differing parts of its key if several critics have that name."""
     if len(same) == 1:
         return name
     several_rubrics = len({other.rubric for other in same if other.critic == key.critic}) > 1
@@ -137,7 +138,7 @@ def _is_first_ask(entry: Entry) -> bool:
 
 
 def _case_key(entry: Entry) -> str:
-    """Return the key of the case itself, which may be followed by what else of its metadata the prompt showed."""
+    """Return the key of the case itself, without the hash of the metadata that the prompt showed."""
     return entry.key.case_key.partition("-")[0]
 
 

@@ -1,4 +1,4 @@
-"""Critics of a jury that is replayed: their votes are served from what was recorded, and no model is asked."""
+"""Critics of a replayed jury. Their votes are recorded ones, and no model is asked."""
 
 from __future__ import annotations
 
@@ -29,29 +29,28 @@ _MOST_NAMED = 12
 
 
 class ReplayedCritic(RecordedCritic):
-    """A critic whose votes are served from what was recorded.
+    """Critic that returns recorded votes.
 
     Votes come from ``case.metadata["votes"]``, by the critic's name in the jury. After :func:`serve_from` they come
-    from a store, by the critic's fingerprint and by the ask, so that each ask of a repeated critic has its own vote. A
-    store without the fingerprint is searched for the critic's names.
+    from a store, by the critic's fingerprint and the request, so each request of a repeated critic has its own vote. If
+    the store lacks the fingerprint, it is searched for the critic's names.
 
-    A bare label, or a vote without a status, means what it means in the critic's rubric. Where all labels of the rubric
+    A bare label, or a vote without a status, has its meaning from the critic's rubric. If all labels of the rubric
     mean PASS, FAIL or ABSTAIN, a vote with another label abstains.
 
     Args:
         name: the critic's name.
         rubric: the critic's rubric.
         threshold: the critic's threshold; None for the rubric's own rule.
-        own_name: the name under which a store holds the critic's judgments if it was given none.
-        fingerprint: the fingerprint of the critic; None where it is unknown.
+        own_name: the name under which a store keeps the judgments of the critic if no name was given.
+        fingerprint: the fingerprint of the critic; None if it is unknown.
         unknown_because: the reason why the fingerprint is unknown.
-        repeat: the number of asks per case.
+        repeat: the number of requests per case.
         order_cost: the critic's estimate of a judgment in US dollars; early stopping asks the cheapest first.
 
     Attributes:
-        namesakes: the full names of the critics in the store that have the name, where no vote is served because
-            several have it.
-        differs: whether the votes are those of a critic in the store that has the name and another fingerprint.
+        namesakes: the full names of the store's critics with this name, if there are several; no vote is served then.
+        differs: whether the votes come from a critic of the store with the same name and another fingerprint.
     """
 
     def __init__(
@@ -96,12 +95,12 @@ class ReplayedCritic(RecordedCritic):
 
     @property
     def served(self) -> int:
-        """The number of asks for which a recorded vote was served."""
+        """Number of requests for which a recorded vote was served."""
         return self._asked[True]
 
     @property
     def missed(self) -> int:
-        """The number of asks for which the critic has no recorded vote."""
+        """Number of requests for which the critic has no recorded vote."""
         return self._asked[False]
 
     @property
@@ -124,14 +123,14 @@ class ReplayedCritic(RecordedCritic):
         return found
 
     def place(self, path: Path, name: str) -> None:
-        """Look votes up by this place in the jury, then by the juror's name in it, then by the critic's own name."""
+        """Set the names to look votes up by: this place in the jury, the juror's name, and the critic's own name."""
         self._names = tuple(dict.fromkeys((" / ".join((*path, name)), name, *self._own_names)))
         self._judge = name
 
     def serve_from(self, recording: Recording) -> None:
-        """Serve the votes that a store holds.
+        """Serve votes from a store.
 
-        Where several critics in the store have the critic's name, and none has its fingerprint, no vote is served:
+        If several critics in the store have the critic's name, and none has its fingerprint, no vote is served, and
         :attr:`namesakes` has their full names.
         """
         critics = recording.critics(self._fingerprint, self._names)
@@ -140,7 +139,7 @@ class ReplayedCritic(RecordedCritic):
         self.namesakes = tuple(map(recording.full_name, critics)) if len(critics) > 1 else ()
         if len(critics) == 1:
             self.differs = self._by_name and self._fingerprint is not None
-            self._fingerprint = critics[0]  # by it the votes of a stand-in are found, too
+            self._fingerprint = critics[0]  # needed to find the votes of a fallback too
         if self._repeat > 1:
             self._samples = self._with(_samples=None, _repeat=1).repeated(self._repeat)
 
@@ -156,12 +155,12 @@ class ReplayedCritic(RecordedCritic):
         return None if found is None else self._served(found)
 
     def _key_of(self, case: Case) -> str | None:
-        """Return the key under which this critic's judgment of a case is recorded; None where that is unknown."""
+        """Return the key under which this critic's judgment of a case is recorded, or None if it is unknown."""
         known = all(name in case.metadata for name in self._rubric.variables)
         return case_key_of(self._rubric, case) if known and not self._by_name and self._rubric.variables else None
 
     def _missing(self, case: Case) -> tuple[str, ...]:
-        """Return the fields that the rubric requires and the case lacks; a store does not know a case's variables."""
+        """Return the required fields that the case lacks, except variables, which a store does not keep."""
         return tuple(name for name in missing_fields(self._rubric, case) if name not in self._rubric.variables)
 
     def _status(self, label: str | None, score: float | None) -> Status | None:
@@ -173,9 +172,9 @@ class ReplayedCritic(RecordedCritic):
 
 
 class ReplayedSeat(BackedJudge):
-    """A critic with its stand-in, replayed.
+    """Replayed critic with its fallback.
 
-    Results record one vote for the seat, either of the critic or of its stand-in. A store holds the judgments of both.
+    Results record one vote for both, either of the critic or of its fallback. A store has the judgments of both.
     """
 
     juror: ReplayedCritic
@@ -187,10 +186,10 @@ class ReplayedSeat(BackedJudge):
 
 
 def serve_from(jury: Jury, recording: Recording) -> None:
-    """Serve the votes of a replayed jury's critics, and of their stand-ins, from a store.
+    """Serve the votes of a replayed jury's critics, and of their fallbacks, from a store.
 
     Raises:
-        InputError: the asks of two critics cannot be told apart; the message says why.
+        InputError: the requests of two critics cannot be told apart; the message says why.
     """
     for critic in _critics_in(jury):
         critic.serve_from(recording)
@@ -207,7 +206,7 @@ def serve_from(jury: Jury, recording: Recording) -> None:
 
 
 def place_critics(jury: Jury) -> None:
-    """Give each replayed critic of a jury its place, by which votes are told apart that have one name.
+    """Set the place of each replayed critic of a jury. It distinguishes votes with the same name.
 
     Raises:
         InputError: a juror asks a model and cannot be replayed; the message names it.
@@ -220,7 +219,7 @@ def place_critics(jury: Jury) -> None:
 
 
 def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]:
-    """Check that every critic that a replayed jury has asked had recorded votes.
+    """Check that every critic that was asked in a replay had recorded votes.
 
     Args:
         jury: the jury, after it has judged the cases.
@@ -231,7 +230,7 @@ def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]
         A sentence for each critic that lacked the votes of some cases, or has those of another critic of its name.
 
     Raises:
-        InputError: a juror had none at all; the message names it, and says what to do.
+        InputError: a juror had no votes at all; the message names it, and says what to do.
     """
     jurors = {id(juror): name for _, name, juror in jurors_of(jury)}
     for critic in _critics_in(jury):
@@ -265,7 +264,7 @@ def _no_votes(critic: ReplayedCritic, name: str, cases: Iterable[Case], source: 
 
 
 def may_decide_alone(judge: Judge) -> bool:
-    """Whether a replayed jury may decide a case without one of its critics, so that a store does not have the case."""
+    """Return whether a replayed jury may decide a case without one of its critics. A store may lack such a case."""
     judge = seated(judge)
     if isinstance(judge, ReplayedCritic):
         return False
@@ -278,7 +277,7 @@ def may_decide_alone(judge: Judge) -> bool:
 
 
 def jurors_of(judge: Judge, path: Path = (), name: str = "") -> Iterator[tuple[Path, str, Judge]]:
-    """Yield every single juror of a jury with its path, as in its verdicts, and its name; without stand-ins."""
+    """Yield each single juror of a jury with its path, as in verdicts, and its name. Fallbacks are left out."""
     judge = seated(judge)
     if isinstance(judge, CascadedJury):
         for tier in judge.tiers:
@@ -296,7 +295,7 @@ def jurors_of(judge: Judge, path: Path = (), name: str = "") -> Iterator[tuple[P
 
 
 def _judges_in(judge: Judge) -> Iterator[Judge]:
-    """Yield a judge and all judges inside it, stand-ins too."""
+    """Yield a judge and all judges inside it, including fallbacks."""
     yield judge
     for member in judge.members:
         yield from _judges_in(member)
@@ -307,10 +306,10 @@ def _critics_in(jury: Jury) -> list[ReplayedCritic]:
 
 
 def votes_of_results(judgments: Sequence[Judgment]) -> list[dict[str, object]]:
-    """Return the votes in verdicts by juror name, each as :class:`RecordedCritic` reads it.
+    """Return the votes in verdicts by juror name, each in the form that :class:`RecordedCritic` reads.
 
-    A juror goes by its own name, and by its whole path where several have one name. A juror that was asked several
-    times has its vote under its name, and its single answers behind that.
+    A juror has its own name, or its whole path if several have one name. A juror that was asked several times has
+    its vote under its name, and its single answers under longer names.
     """
     opinions = [dict(opinions_of(judgment)) for judgment in judgments]
     names = juror_names(path for one in opinions for path in one)
@@ -329,7 +328,7 @@ def votes_of_results(judgments: Sequence[Judgment]) -> list[dict[str, object]]:
 
 
 def _juries_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, Path, Verdict]]:
-    """Yield the verdicts inside a verdict, each with the path to it and the path that its jurors have."""
+    """Yield the verdicts inside a verdict, each with the path to it and the path of its jurors."""
     if not isinstance(judgment, Verdict):
         return
     tiers = [((*path, tier.name), (*path, tier.name), tier.judgment) for tier in judgment.tiers]

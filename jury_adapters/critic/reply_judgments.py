@@ -1,4 +1,4 @@
-"""Judgments of replies: what a critic returns for an answer, a refusal, or a reply that cannot be read."""
+"""Judgments of replies: those for an answer, a refusal, or a reply that cannot be read."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ def judgment_from(
     material: Material | None = None,
     parser: ReplyParser | None = None,
 ) -> Judgment | Unreadable:
-    """Return the judgment of a reply, or why it cannot be read; then ask again with :func:`repair_request`.
+    """Return the judgment of a reply, or the reason that it cannot be read.
 
-    With log probabilities in the reply, the score is the expectation over the answers the model could have given
-    (G-Eval), and ``probabilities`` are those of the labels. The status stays that of the answer given.
+    After an unreadable reply, ask again with :func:`repair_request`. With log probabilities in the reply, the score is
+    the expectation over the answers that the model could have given (G-Eval), and ``probabilities`` are those of the
+    labels. The status stays that of the given answer.
 
     Args:
-        reply: what the model answered.
-        rubric: what it was asked.
-        threshold: a score (0..1) from which on the judgment passes, in place of the rubric's own rule. An answer
-            without score keeps its meaning.
+        reply: the model's reply.
+        rubric: the rubric that was asked.
+        threshold: the lowest score (0..1) that passes, instead of the rubric's own rule. An answer without a score
+            keeps its meaning.
         material: the judged text; see :func:`read_reply`.
-        parser: the user's own parser, which reads the reply in place of this package.
+        parser: the user's own parser, which reads the reply instead of this package.
     """
     if reply.finish == "refusal":
         return _abstention(reply, rubric, "refused", "the model refused to judge")
@@ -68,8 +69,8 @@ def judgment_from(
 def parse_failure(reply: Reply, rubric: Rubric, unreadable: Unreadable) -> Judgment:
     """Return the abstention for a reply that is unreadable after the repair request too. It keeps the raw text.
 
-    When the reply is a label or a rating that the rubric does not have, the reason names it, the answers that the
-    rubric has, and the argument that changes them.
+    If the reply is a label or a rating that the rubric does not have, the reason names it, the rubric's answers, and
+    the argument that changes them.
     """
     reason = f"the reply could not be read: {unreadable.problem}"
     if unreadable.answer is not None:
@@ -109,7 +110,7 @@ def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float |
 
 
 def _answer_start(reading: Reading, reply: Reply, vocabulary: Vocabulary) -> int | None:
-    """Return where the answer that counts begins in the text of the reply's tokens; None when they are another text."""
+    """Return the start of the answer in the text of the reply's tokens; None if the tokens have another text."""
     text = "".join(token.text for token in reply.logprobs or ())
     shift = text.find(reply.text)
     edges = _EDGES.match(text, reading.start + shift) if shift >= 0 else None
@@ -125,7 +126,7 @@ def _abstention(reply: Reply, rubric: Rubric, error: str, reason: str) -> Judgme
 
 
 def _detailed(judgment: Judgment, reply: Reply, rubric: Rubric) -> Judgment:
-    """Return what a parser made of a reply with the fields that every judgment of a critic has."""
+    """Return a parser's judgment with the fields that every judgment of a critic has."""
     return evolve(judgment, **_details(reply, rubric, judgment.metadata))
 
 

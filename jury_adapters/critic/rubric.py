@@ -1,4 +1,4 @@
-"""What a model is asked, and which answers it may give."""
+"""Rubrics: the question that a model is asked, and the answers that it may give."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ PLACEHOLDERS: Mapping[str, str] = {
     "candidate_a": "candidates",
     "candidate_b": "candidates",
 }
-"""The placeholders of a user prompt, and the field of the case each one shows.
+"""Placeholders of a user prompt, and the field of the case that each one shows.
 
-The generator is not among them: a judge that knows who wrote an answer is no longer impartial.
+The generator is left out, because a judge that knows the author of an answer is no longer impartial.
 """
 
 CLAIM_LABELS = Labels.of(passing=["supported"], failing=["contradicted", "unsupported"], abstaining=["unclear"])
-"""What a model may say of a single claim."""
+"""Verdicts that a model may give on a single claim."""
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
-# Part of every fingerprint. Raise it when the text that this package adds to prompts changes.
+# Part of every fingerprint. Increase it when the text that this package adds to prompts changes.
 _FORMAT = 1
 _SYSTEM_PROMPT = """\
 You are a careful and impartial judge. Judge by the criteria below and by nothing else: neither length, style, \
@@ -71,7 +71,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
 
 class ExampleClaim(BaseModel):
-    """One claim of an example's model answer."""
+    """Claim of an example's model answer."""
 
     model_config = _FROZEN
 
@@ -81,13 +81,13 @@ class ExampleClaim(BaseModel):
 
 
 class Example(BaseModel):
-    """A worked example: a case, and the judgment it deserves.
+    """Worked example: a case, and the judgment that it deserves.
 
     Attributes:
-        fields: the case, under the names that a Case takes.
+        fields: the case, by the field names of Case.
         answer: the right answer, one of the rubric's.
-        reasoning: why.
-        confidence: how certain the example is.
+        reasoning: the reasons for it.
+        confidence: the confidence of the example's judgment.
         claims: the claims, when the rubric asks for them.
         variables: values of the rubric's own variables.
     """
@@ -103,19 +103,19 @@ class Example(BaseModel):
 
 
 class Rubric(BaseModel):
-    """What a model is asked, and which answers it may give. Immutable; unknown keys are refused.
+    """Question that a model is asked, and the answers that it may give. Immutable; unknown keys are refused.
 
     Attributes:
-        name: what is judged, in a word or two.
-        version: raise it with every change, so that old judgments stay comparable.
-        description: for people; the model does not see it.
+        name: the quality that is judged, in a word or two.
+        version: the version; increase it with every change, so that old judgments stay comparable.
+        description: a description for readers; the model does not see it.
         criteria: what is good and what is not, in words.
-        system_prompt: who the judge is and how it works; ``{criteria}`` marks where the criteria stand, else they
-            follow. It takes no placeholder of a case: untrusted text belongs into the user prompt.
+        system_prompt: the role of the judge and its way of working. The criteria replace ``{criteria}``, or else
+            follow. It has no placeholders of a case: untrusted text belongs into the user prompt.
         user_prompt: the case, as a template with the names of :data:`PLACEHOLDERS`, ``{criteria}`` and ``variables``.
         answers: the allowed answers. In YAML ``labels: {YES: pass, NO: fail, UNSURE: abstain}`` (the default) or
             ``scale: {minimum: 1, maximum: 5, pass_mark: 4}``.
-        claims: whether the model takes the answer apart and judges claim by claim.
+        claims: whether the model splits the answer into claims and judges each of them.
         examples: worked examples, shown as earlier turns of the exchange.
         variables: further placeholders, whose values come with each case.
         requires: fields of the case (or variables) without which the judge abstains; by default all that the user
@@ -143,11 +143,11 @@ class Rubric(BaseModel):
     def from_yaml(cls, path_or_text: str | Path) -> Rubric:
         """Read a rubric from a YAML file, or from YAML text.
 
-        A file without ``name`` is called like the file. The key ``user_prompt_template`` is another name for
-        ``user_prompt``.
+        Without the key ``name``, the rubric gets the name of the file. The key ``user_prompt_template`` is another name
+        for ``user_prompt``.
 
         Raises:
-            InputError: it cannot be read or is no rubric; the message names the file and the key.
+            InputError: the file cannot be read or is not a rubric; the message names the file and the key.
         """
         source, data = read_rubric_file(path_or_text)
         data.setdefault("name", "rubric" if source.name == "<text>" else Path(source.name).stem)
@@ -158,11 +158,11 @@ class Rubric(BaseModel):
 
     @classmethod
     def bundled(cls, name: str, version: str | None = None) -> Rubric:
-        """A rubric that comes with this package; :func:`bundled_rubrics` lists them.
+        """Return a rubric that comes with this package; :func:`bundled_rubrics` lists them.
 
         Args:
             name: its name.
-            version: the version you rely on; a later release with another one is then refused, not used silently.
+            version: the version that you rely on. If a later release has another version, it is refused.
 
         Raises:
             ConfigurationError: there is no such rubric, or not in this version.
@@ -176,7 +176,7 @@ class Rubric(BaseModel):
 
     @classmethod
     def from_criteria(cls, criteria: str, *, name: str = "criteria") -> Rubric:
-        """A rubric from one sentence: does the answer meet it?
+        """Create a rubric from one sentence that the answer must meet.
 
         >>> Rubric.from_criteria("The answer names its source.", name="sourced").requires
         ('answer',)
@@ -239,7 +239,7 @@ class Rubric(BaseModel):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short hash of everything that changes what is asked or how the reply is read; not of name and version."""
+        """Short hash of everything that changes the prompt or how the reply is read; without name and version."""
         content = self.model_dump(mode="json", exclude={"name", "version", "description", "examples"})
         content["examples"] = [example.model_dump(mode="json", exclude_defaults=True) for example in self.examples]
         content["format"] = _FORMAT
@@ -247,7 +247,7 @@ class Rubric(BaseModel):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def described(self, more: Mapping[str, JsonValue] = EMPTY) -> FrozenDict:
-        """What a judgment by this rubric carries as metadata: the rubric's name, version and fingerprint, and more."""
+        """Return the metadata of a judgment by this rubric: its name, version and fingerprint, and ``more``."""
         return FrozenDict({**self._description, **freeze_mapping(more)})
 
     @cached_property
@@ -260,9 +260,9 @@ class Rubric(BaseModel):
         return hash((self.fingerprint, self.name, self.version))
 
     def reply_schema(self) -> dict[str, JsonValue]:
-        """The JSON schema of the reply: reasons first, so that the model thinks before it answers.
+        """Return the JSON schema of the reply. The reasons come first, so that the model thinks before it answers.
 
-        It uses only what every vendor's strict mode takes: no optional keys and no bounds on numbers.
+        It uses only what every vendor's strict mode accepts: no optional keys and no bounds on numbers.
         """
         properties: dict[str, JsonValue] = {"reasoning": {"type": "string"}}
         if self.claims:
@@ -273,7 +273,7 @@ class Rubric(BaseModel):
         return _closed(properties)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with other values in some fields, checked as by the constructor; ``deep`` means nothing here."""
+        """Return a copy with other values in some fields, checked as in the constructor. ``deep`` has no effect."""
         changes = dict(update or {})
         replaced = {_OTHER_NAMES.get(key, key) for key in changes}
         if "user_prompt" in replaced:
@@ -303,7 +303,7 @@ class Rubric(BaseModel):
 
 @cache
 def bundled_rubrics() -> tuple[str, ...]:
-    """The names of the rubrics that come with this package."""
+    """Return the names of the rubrics that come with this package."""
     files = (resources.files("jury_adapters.critic") / "rubrics").iterdir()
     return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
 

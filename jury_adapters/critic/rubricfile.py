@@ -1,6 +1,6 @@
-"""From a rubric's YAML to the rubric's fields, and from what is wrong with them back to the file.
+"""Conversion of a rubric's YAML to the rubric's fields, and of their errors to places in the file.
 
-Every scalar stays the text in the file, and the rubric's own fields say which of them are numbers: a version ``1.10``
+Every scalar stays text as in the file, and the rubric's fields define which of them are numbers: a version ``1.10``
 does not become 1.1, and ``true`` may be a label.
 """
 
@@ -21,7 +21,7 @@ def read_rubric_file(path_or_text: str | Path) -> tuple[Source, dict[str, Plain]
         The source, and its mapping.
 
     Raises:
-        InputError: it cannot be read, is not YAML of plain values, or is not a mapping.
+        InputError: the source cannot be read, is not YAML of plain values, or is not a mapping.
     """
     source = read_source(path_or_text, _FORM, as_text=True)
     if not isinstance(source.content, dict):
@@ -30,7 +30,7 @@ def read_rubric_file(path_or_text: str | Path) -> tuple[Source, dict[str, Plain]
 
 
 def input_error(source: Source, error: ValidationError) -> InputError:
-    """Return one error that names the file, and for every problem the line and the key."""
+    """Return one error that names the file, and the line and the key of every problem."""
     return InputError(
         "\n".join(
             source.problem(_where(details["loc"], source.content), details["msg"].removeprefix("Value error, "))

@@ -1,4 +1,4 @@
-"""Text around an answer that shows that the answer is not the reply's own, or that takes it back."""
+"""Text around an answer that shows that the answer is not the reply's own, or that retracts it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from jury_adapters.critic.vocabulary import Choice, Scale, Vocabulary
 
 
 def is_introduced(before: str, *, by_own_words: bool = False) -> bool:
-    """Return whether a sentence that is not finished, or that ends with a colon, precedes the answer.
+    """Return whether an unfinished sentence, or one that ends with a colon, precedes the answer.
 
     Such a sentence may introduce a quotation, a draft or an example: "The text ends with:".
 
     Args:
         before: the text before the answer.
-        by_own_words: whether a few words that only announce an answer ("Here is my verdict:") do not count.
+        by_own_words: whether to ignore a few words that only announce an answer ("Here is my verdict:").
     """
     if by_own_words:
         before = _FENCE_AT_END.sub("", before.rstrip())
@@ -35,10 +35,10 @@ def is_introduced(before: str, *, by_own_words: bool = False) -> bool:
 
 
 def takes_back(after: str, choice: Choice, vocabulary: Vocabulary, *, is_separate: bool = False) -> bool:
-    """Return whether the text after an answer may take it back, or shows that the answer is the name of something.
+    """Return whether the text after an answer may retract it, or shows that the answer is the name of something.
 
-    "Supported: no" and "Score: 5 - 3" are no answers. After an answer that passes, or that has no meaning of its own,
-    a negation counts too, unless the text says that it gives reasons.
+    "Supported: no" and "Score: 5 - 3" are not answers. After an answer that passes, or that has no meaning of its own,
+    a negation counts too, unless it is in a part of the text that is marked as reasons.
 
     Args:
         after: the text after the answer, from the answer's last character on.
@@ -79,7 +79,7 @@ def _is_heading(after: str, *, clean: bool, is_rating: bool) -> bool:
 
 
 def _has_further_number(line: str, scale: Scale) -> bool:
-    """Return whether another number follows a rating on its line, besides the scale's own maximum."""
+    """Return whether another number follows a rating on its line, except the scale's maximum."""
     whole = re.escape(f"{scale.maximum:g}")
     rest = re.sub(rf"(?:/|\b(?:out )?of)\s*+{whole}(?![\d.]*\d)", "", line, flags=re.IGNORECASE)
     return _FURTHER.search(rest) is not None

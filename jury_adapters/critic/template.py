@@ -1,4 +1,4 @@
-"""Prompt templates: text with ``{name}`` in it, and nothing cleverer than that."""
+"""Prompt templates: text with ``{name}`` placeholders and no other syntax."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _FIELD = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}|\{([A-Za-z_][A-Za-z0-9_]*
 class Template:
     """Text with placeholders of plain names, such as ``{answer}``.
 
-    Any other brace is an ordinary character: ``{"score": 4}``, ``{}``, ``{a.b}``, ``{a[0]}`` and ``{a!r}`` stay as they
-    are, so a prompt may show JSON or code. To write ``{answer}`` itself, double its braces: ``{{answer}}``. Values are
-    put in in one pass: a value that contains ``{answer}`` stays text.
+    All other braces are ordinary characters: ``{"score": 4}``, ``{}``, ``{a.b}``, ``{a[0]}`` and ``{a!r}`` are kept, so
+    a prompt may show JSON or code. To write ``{answer}`` itself, double its braces: ``{{answer}}``. All values are
+    inserted in one pass, so a value that contains ``{answer}`` stays text.
 
     Args:
         text: the template.
-        known: the names that may stand in it; None allows every name.
+        known: the allowed names; None allows every name.
 
     Raises:
-        ConfigurationError: a placeholder that is not known; the message lists those that are.
+        ConfigurationError: a placeholder is unknown; the message lists the known ones.
 
     >>> Template('{name} says {"a": 1} and {{name}}').render({"name": "{other}"})
     '{other} says {"a": 1} and {name}'
@@ -45,14 +45,14 @@ class Template:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The placeholders, each once, in the order in which they appear."""
+        """Placeholders, each once, in the order in which they appear."""
         return tuple(dict.fromkeys(match[2] for match in _FIELD.finditer(self.text) if match[2]))
 
     def render(self, values: Mapping[str, str]) -> str:
-        """Put the values in.
+        """Return the text with the values in place of the placeholders.
 
         Raises:
-            ConfigurationError: a placeholder without a value.
+            ConfigurationError: a placeholder has no value.
         """
         missing = [name for name in self.names if name not in values]
         if missing:

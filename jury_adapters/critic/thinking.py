@@ -12,7 +12,7 @@ from jury_adapters.critic.vocabulary import Unreadable
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A reply without its leading block of thinking.
+    """Reply without its leading block of thinking.
 
     Attributes:
         text: the text after the block.
@@ -29,7 +29,7 @@ def without_thinking(text: str) -> Body | Unreadable:
     """Return the text after its leading block of thinking, which ends at its first closing mark.
 
     Any leading mark begins such a block, except that of an answer. Some servers remove the opening mark, so a closing
-    mark with a name of thinking ends a block too. A further mark of thinking makes the text unreadable, because the
+    mark named after thinking ends a block too. A further mark of thinking makes the text unreadable, because the
     first closing mark may be a quotation. Marks inside a complete JSON object are part of its strings.
     """
     if MARK.search(text) is None:
@@ -59,7 +59,7 @@ def split_at_marks(text: str) -> str:
 
 
 def after_mark(name: str, text: str) -> str:
-    """Return what follows the first mark of this name that may end a block of thinking; "" when there is none."""
+    """Return the text after the first mark of this name that may end a block of thinking, or ""."""
     mark = re.search(rf"[</|\uff5c\[\u25c1\u3010\u27e8\u3008]\s*+{re.escape(name)}\W", text, re.IGNORECASE)
     return text[mark.end() :] if mark else ""
 
@@ -69,7 +69,7 @@ MARK = re.compile(
     r"(?P<name>[A-Za-z][\w:.\u2581-]{0,60}+)(?P<attributes>\s[^<>\[\]\u25b7|\uff5c]{0,200}+)?(?P<closed>/?)"
     r"[|\uff5c]?\s{0,8}+(?P<close>[>\]\u25b7\u3011\u27e9\u3009])"
 )
-"""A mark: a name in brackets, with or without a stroke."""
+"""Pattern of a mark: a name in brackets, with or without a slash or a bar."""
 
 _PARTNER = {"<": ">", "[": "]", "\u25c1": "\u25b7", "\u3010": "\u3011", "\u27e8": "\u27e9", "\u3008": "\u3009"}
 _THINKING = re.compile(
@@ -80,7 +80,7 @@ _END_NAME = re.compile(r"(?:end|eo[mst]|eot_id|return|im_end)(?![a-z])|.*[_\u258
 _START_NAME = re.compile(r"(?:start|begin)(?=[_\u2581-]|\Z)", re.IGNORECASE)
 _CHANNEL = re.compile(r"<\|(?:start|channel)\|>", re.IGNORECASE)
 _FINAL = re.compile(r"<\|channel\|>\s*+final\s*+(?:<\|constrain\|>\s*+\w++\s*+)?<(?P<name>\|message\|)>", re.IGNORECASE)
-# Marks that surround the reply and hold nothing of it.
+# marks around the whole reply
 _REPLY_BEGINS = re.compile(
     r"\s*+<[|\uff5c](?:(?:start|begin)[_\u2581]\w*+(?:solution|response|answer|text)\w*+)[|\uff5c]>", re.I
 )
@@ -92,7 +92,7 @@ _NO_ANSWER = Unreadable("the reply ends before its answer")
 
 
 def _leading(text: str) -> re.Match[str] | None:
-    """The mark with which the text begins, if it may begin a block."""
+    """Return the mark with which the text begins, if it may begin a block."""
     mark = MARK.match(text, len(text) - len(text.lstrip("\ufeff \t\r\n")))
     if mark is None or _is_end(mark) or mark["name"].casefold() in _ANSWER:
         return None
@@ -110,7 +110,7 @@ def _end_of(opening: re.Match[str], text: str) -> re.Match[str] | None:
 
 
 def _closing(opening: re.Match[str]) -> re.Pattern[str]:
-    """The closing counterpart of a mark: the same name with a slash, or with "end" for "start"."""
+    """Return the pattern of the closing counterpart of a mark: its name with a slash, or with "end" for "start"."""
     name = opening["name"]
     slash = r"/\s*+"
     if name.casefold() == "unused94":
@@ -125,14 +125,14 @@ def _closing(opening: re.Match[str]) -> re.Pattern[str]:
 
 
 def _after(end: re.Match[str], text: str) -> Body:
-    """The text after this mark, and after the mark that begins the reply of some models."""
+    """Return the text after this mark, and after the mark with which the replies of some models begin."""
     begins = _REPLY_BEGINS.match(text, end.end())
     start = begins.end() if begins else end.end()
     return Body(text[start:], start, end["name"].strip("|"))
 
 
 def _without_end(text: str) -> str:
-    """The text without the mark that ends every reply of some models."""
+    """Return the text without the mark with which all replies of some models end."""
     stripped = text.rstrip()
     ends = _REPLY_ENDS.search(stripped, max(0, len(stripped) - _LONGEST_END))
     return text[: ends.start()] if ends else text

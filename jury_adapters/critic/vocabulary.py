@@ -1,7 +1,7 @@
-"""Which answers a rubric allows: labels with a meaning, or a scale with a pass mark.
+"""Answers that a rubric allows: labels with a meaning, or a scale with a pass mark.
 
-A vocabulary is the only place that decides whether something a model wrote is an answer. It reads exact answers and
-nothing else: a label is never looked for inside other words, and a number is never bent to fit its scale.
+A vocabulary is the only place that decides whether a model's text is an answer. It reads only exact answers: a label is
+never looked for inside other words, and a number is never adjusted to its scale.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Named: TypeAlias = "Iterable[str] | Mapping[str, float | None]"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One allowed answer, as a vocabulary read it.
+    """Allowed answer, as a vocabulary read it.
 
     Attributes:
         text: the answer in the rubric's own words: a label, or a rating such as ``"4"``.
-        status: what it means; None for a label without a PASS/FAIL meaning.
+        status: the meaning; None for a label without a PASS/FAIL meaning.
         label: the label; None on a scale.
-        score: 0..1, or None for a label that declares none.
+        score: 0..1, or None for a label without a score.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Unreadable:
 
     Attributes:
         problem: the reason, in a sentence that can be sent back to the model.
-        answer: what was given as the answer, when it is plainly one, but not one of the vocabulary; else None.
+        answer: the given answer, if it has the form of an answer but is not in the vocabulary; else None.
     """
 
     problem: str
@@ -53,10 +53,10 @@ class Unreadable:
 
 
 class Label(BaseModel):
-    """One label: its name, what it means, and a score where the rubric declares one.
+    """Label with its meaning, and a score if the rubric declares one.
 
     Attributes:
-        name: as the model shall write it; case and white space do not matter when it is read.
+        name: the label as the model should write it; case and white space are ignored when it is read.
         meaning: PASS, FAIL, ABSTAIN, or None for a label that is neither good nor bad (``KEEP``, ``A``).
         score: 0..1, or None.
     """
@@ -85,12 +85,12 @@ class Label(BaseModel):
 
     @property
     def value(self) -> float | None:
-        """What the label counts in an average: its score, else 1 for PASS and 0 for FAIL, else None."""
+        """Value of the label in an average: its score, else 1 for PASS and 0 for FAIL, else None."""
         return self.score if self.score is not None else _WORTH.get(self.meaning)
 
 
 class Labels(BaseModel):
-    """Answers by name. Matching is exact but for case and white space, and never a substring test.
+    """Answers by name. Matching is exact except for case and white space, and never a substring test.
 
     In YAML: ``labels: {YES: pass, NO: fail, UNSURE: abstain}``, with scores ``labels: {good: 0.6, poor: 0}``, where a
     score from 0.5 passes, or with both: ``labels: {good: {meaning: fail, score: 0.6}}``.
@@ -107,10 +107,10 @@ class Labels(BaseModel):
     def of(
         cls, *, passing: Named = (), failing: Named = (), abstaining: Iterable[str] = (), neutral: Named = ()
     ) -> Labels:
-        """Labels by meaning. A mapping declares scores: ``passing={"excellent": 1.0, "good": 0.6}``.
+        """Create labels from their meanings. A mapping declares scores: ``passing={"excellent": 1.0, "good": 0.6}``.
 
         Raises:
-            ConfigurationError: no label at all, the same label twice, or a score outside 0..1.
+            ConfigurationError: there is no label, a label is given twice, or a score is outside 0..1.
         """
         groups = ((passing, Status.PASS), (failing, Status.FAIL), (abstaining, Status.ABSTAIN), (neutral, None))
         try:
@@ -136,11 +136,11 @@ class Labels(BaseModel):
 
     @cached_property
     def by_key(self) -> dict[str, Label]:
-        """The labels under the form in which they are compared."""
+        """Labels by the form in which they are compared."""
         return {comparable(label.name): label for label in self.labels}
 
     def read(self, value: object) -> Choice | Unreadable:
-        """Read an answer: exactly one of the labels. A JSON number or boolean counts as the way JSON writes it."""
+        """Read an answer: exactly one of the labels. A JSON number or boolean is read as JSON writes it."""
         if isinstance(value, bool | int):
             value = shown(value).lower()
         if not isinstance(value, str):
@@ -151,11 +151,11 @@ class Labels(BaseModel):
         return Choice(label.name, label.meaning, label.name, label.score)
 
     def schema_part(self) -> dict[str, JsonValue]:
-        """The answer's part of a JSON schema."""
+        """Return the answer's part of a JSON schema."""
         return {"type": "string", "enum": [label.name for label in self.labels]}
 
     def instruction(self) -> str:
-        """The allowed answers, for a prompt."""
+        """Return the allowed answers, for a prompt."""
         names = [f'"{label.name}"' for label in self.labels]
         return names[0] if len(names) == 1 else f"exactly one of {', '.join(names)}"
 
@@ -163,8 +163,9 @@ class Labels(BaseModel):
 class Scale(BaseModel):
     """Answers as a number. Scores in judgments are normalised to 0..1.
 
-    Numbers as text are read too, where they can mean only one thing: ``"4"``, ``"4/5"`` when 5 is the maximum, and
-    ``"85%"`` on a scale from 0 to 1 or from 0 to 100. NaN, infinity, booleans and numbers outside are refused.
+    Numbers as text are read too if they are unambiguous: ``"4"``, ``"4/5"`` when 5 is the maximum, and
+    ``"85%"`` on a scale from 0 to 1 or from 0 to 100. NaN, infinity, booleans and numbers outside the scale are
+    refused.
 
     Attributes:
         minimum: the worst rating.
@@ -210,16 +211,16 @@ class Scale(BaseModel):
         return f"{self.minimum:g} to {self.maximum:g}"
 
     def read(self, value: object) -> Choice | Unreadable:
-        """Read a rating: a number on the scale, or text that can only mean one."""
+        """Read a rating: a number on the scale, or text that is clearly one."""
         number = self._parsed(value) if isinstance(value, str) else value
         if isinstance(number, bool) or not isinstance(number, int | float):
             return Unreadable(f"the answer must be {self.instruction()}, not {_kind(value)}", _word(value))
-        # The comparison is false for NaN; a huge int must not meet float() before it.
+        # The comparison is false for NaN, and comes before float() because that fails for a huge int.
         if not self.minimum <= number <= self.maximum:
             return Unreadable(
                 f"the answer must be {self.instruction()}, not {_clip(shown(value))}", _word(shown(value))
             )
-        rating = float(number) + 0.0  # the rating -0 is 0
+        rating = float(number) + 0.0  # -0 becomes 0
         if self.integer and not rating.is_integer():
             return Unreadable(
                 f"the answer must be {self.instruction()}, not {_clip(shown(value))}", _word(shown(value))
@@ -230,13 +231,13 @@ class Scale(BaseModel):
         )
 
     def schema_part(self) -> dict[str, JsonValue]:
-        """The answer's part of a JSON schema: an enum where the scale is short, because some vendors refuse bounds."""
+        """Return the answer's part of a JSON schema: an enum for a short scale, because some vendors refuse bounds."""
         if self.integer and self.maximum - self.minimum < _LONGEST_ENUM:
             return {"type": "integer", "enum": list(range(int(self.minimum), int(self.maximum) + 1))}
         return {"type": "integer" if self.integer else "number", "description": self.instruction()}
 
     def instruction(self) -> str:
-        """The allowed answers, for a prompt."""
+        """Return the allowed answers, for a prompt."""
         kind = "a whole number" if self.integer else "a number"
         return f"{kind} from {self.minimum:g} (worst) to {self.maximum:g} (best)"
 
@@ -246,7 +247,7 @@ class Scale(BaseModel):
             return text
         number = float(match["number"])
         if match["percent"]:
-            # Not number / 100: 1.53 % is 0.0153, and not the float beside it.
+            # Not number / 100, because 1.53 % is 0.0153 and not the adjacent float.
             percent_of = {1.0: float(f"{match['number']}e-2"), 100.0: number} if self.minimum == 0 else {}
             return percent_of.get(self.maximum, text)
         if match["whole"] and float(match["whole"]) != self.maximum:
@@ -258,19 +259,19 @@ Vocabulary: TypeAlias = Labels | Scale
 
 
 def comparable(text: str) -> str:
-    """The form in which labels are compared: without differences of case and white space."""
+    """Return the form in which labels are compared: without differences of case and white space."""
     return " ".join(text.casefold().split())
 
 
 _LONGEST_ENUM = 21
 _LONGEST_LABEL = 40
 _LABEL_LIKE = re.compile(r"[^\s.,;:!?\"'{}\[\]<>]++(?: [^\s.,;:!?\"'{}\[\]<>]++){0,2}|[-+]?\d++(?:\.\d++)?")
-_PASS_SCORE = 0.5  # as for the scores of functions and of recorded votes
+_PASS_SCORE = 0.5  # the same as for scores of functions and of recorded votes
 _MEANINGS: dict[str, Status | None] = {
     "pass": Status.PASS, "fail": Status.FAIL, "abstain": Status.ABSTAIN, "none": None, "neutral": None,
 }  # fmt: skip
 _WORTH: dict[Status | None, float] = {Status.PASS: 1.0, Status.FAIL: 0.0}
-# Short on purpose: no honest rating has more digits.
+# Deliberately short: no real rating has more digits.
 _NUMBER = re.compile(
     r"\s*+(?P<number>[-+]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15}))\s*+"
     r"(?:(?P<percent>%)|(?:/|out of)\s*+(?P<whole>\d{1,15}(?:\.\d{1,15})?))?\s*+",
@@ -304,7 +305,7 @@ def _number_or_none(value: object) -> float | None:
 
 
 def _kind(value: object) -> str:
-    """How a refused value is called in a message to the model."""
+    """Return the name of a refused value in a message to the model."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
     names = {str: "such text", list: "a list", dict: "an object", float: "such a number"}

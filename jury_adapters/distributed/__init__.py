@@ -1,7 +1,7 @@
 """Juries on many machines, on Ray Data: ``pip install 'jury-adapters[ray]'``.
 
-Importing this package loads nothing, Ray least of all. :func:`judge_dataset` judges a dataset with many workers that
-share the rate limits of their models.
+Importing this package does not load Ray or any other module of the package. :func:`judge_dataset` judges a dataset with
+many workers that share the rate limits of their models.
 """
 
 from __future__ import annotations

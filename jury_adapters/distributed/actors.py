@@ -1,4 +1,4 @@
-"""The two Ray actors that workers share: the keeper of the limits, and the ledger of what is judged."""
+"""Ray actors that the workers share: the rate server, and the ledger of the judged rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ KEEPER_NAME = "jury_adapters.rates"
 
 
 class RateActor:
-    """Keeps the limits of all models of a run. Restarted after a crash, it begins with nothing to give."""
+    """Actor that keeps the limits of all models of a run. After a crash it restarts without permits."""
 
     def __init__(self) -> None:
         self._keepers: dict[str, Keeper] = {}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of something that Ray itself uses in there
+            warnings.simplefilter("ignore", DeprecationWarning)  # raised by a deprecated call inside Ray
             self._restarted = bool(ray.get_runtime_context().was_current_actor_reconstructed)
 
     def exchange(self, key: str, limits: Limits, worker: str, ask: Ask) -> Grant:
@@ -36,7 +36,7 @@ class RateActor:
 
 
 class LedgerActor:
-    """Knows what earlier runs have judged. Restarted after a crash, it reads the same parts again."""
+    """Actor that records the rows that earlier runs have judged. After a crash it reads the same parts again."""
 
     def __init__(self, folder: Folder, parts: Sequence[str]) -> None:
         self._ledger = Ledger(identity for part in folder.row_ids(parts) for identity in part)
@@ -47,7 +47,7 @@ class LedgerActor:
 
 
 class KeeperSource:
-    """Permits from the keeper in the cluster; a :class:`jury_adapters.distributed.sharing.Source`."""
+    """Source of permits from the rate actor in the cluster; a :class:`jury_adapters.distributed.sharing.Source`."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
@@ -58,12 +58,12 @@ class KeeperSource:
 
 
 def rate_actor() -> Any:
-    """The keeper of this program; all runs that it starts share it."""
+    """Return the rate actor of this program, which all its runs share."""
     options = {"name": KEEPER_NAME, "get_if_exists": True, "num_cpus": 0, "max_restarts": -1}
     return ray.remote(RateActor).options(**options).remote()
 
 
 def ledger_actor(folder: Folder, parts: Sequence[str]) -> Any:
-    """A ledger for one run."""
+    """Create a ledger for one run."""
     options = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1}
     return ray.remote(LedgerActor).options(**options).remote(folder, list(parts))

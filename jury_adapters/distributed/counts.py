@@ -1,4 +1,4 @@
-"""What a run has come to so far: counts that add up, and what they say of the time that is left."""
+"""Progress of a run: counts that can be added, and the estimated time to the end."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from jury_adapters.core.verdict import needs_review
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of verdicts; they add up with ``+``.
+    """Counts of verdicts, which can be added with ``+``.
 
     Attributes:
-        cases: verdicts, those of rows that are no case included.
-        errors: of these, how many are ERROR.
-        escalated: of these, how many a person should look at: undecided, or the jury asks for one.
+        cases: verdicts, including those of invalid rows.
+        errors: number of verdicts with status ERROR.
+        escalated: number of verdicts that need review: undecided ones, and those for which the jury asks for review.
         skipped: rows that an earlier run has judged.
         calls: requests to models.
         input_tokens: of all calls.
         output_tokens: of all calls.
         cost_usd: the sum of the known costs.
-        unpriced: verdicts of which a price is unknown, so that the cost is a lower bound.
+        unpriced: verdicts with an unknown price, so that the cost is a lower bound.
     """
 
     cases: int = 0
@@ -40,7 +40,7 @@ class Counts:
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """The counts of one judgment."""
+        """Return the counts of one judgment."""
         usage = judgment.usage
         return cls(
             cases=1,
@@ -55,12 +55,12 @@ class Counts:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read what :meth:`to_json` wrote."""
+        """Read the output of :meth:`to_json`."""
         return cls(**json.loads(text))
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, list[float]]) -> Self:
-        """The sum of the rows of a table of counts."""
+        """Return the sum of the rows of a table of counts."""
         whole = {f.name: sum(columns[f.name]) for f in fields(cls)}
         return cls(**{name: value if name == "cost_usd" else int(value) for name, value in whole.items()})  # type: ignore[arg-type]
 
@@ -68,7 +68,7 @@ class Counts:
         return json.dumps(asdict(self))
 
     def to_columns(self) -> dict[str, list[float]]:
-        """One row of a table of counts."""
+        """Return one row of a table of counts."""
         return {name: [value] for name, value in asdict(self).items()}
 
     def __add__(self, other: Counts) -> Counts:
@@ -77,14 +77,14 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is; handed to ``progress=`` after each part, and once more at the end.
+    """Progress of a run, passed to ``progress=`` after each part, and once more at the end.
 
     Attributes:
-        counts: what this run has come to.
+        counts: the counts of this run so far.
         elapsed_s: seconds since it began.
-        total: how many rows there are in all, or None when nobody has counted them.
-        parts: how many batches are done.
-        ended: whether this is the last word.
+        total: the number of all rows, or None if it is unknown.
+        parts: the number of finished batches.
+        ended: whether the run has ended.
     """
 
     counts: Counts
@@ -95,12 +95,12 @@ class Progress:
 
     @property
     def per_second(self) -> float:
-        """Verdicts per second, on average."""
+        """Average number of verdicts per second."""
         return self.counts.cases / self.elapsed_s if self.elapsed_s > 0 else 0.0
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds to the end at this pace; None when the total is unknown or nothing is judged yet."""
+        """Seconds to the end at the average rate; None if the total is unknown or nothing has been judged yet."""
         if self.total is None or self.per_second <= 0:
             return None
         return max(0, self.total - self.counts.cases - self.counts.skipped) / self.per_second

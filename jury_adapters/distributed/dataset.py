@@ -1,4 +1,4 @@
-"""Judge a dataset with many workers."""
+"""Judging of a dataset with many workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-# Ray reports its use to its makers unless it is told not to. Whoever wants that can say so in the environment.
+# Ray sends usage reports to its vendor by default. A user can enable them in the environment.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 import ray
@@ -57,39 +57,40 @@ def judge_dataset(
     allow_commands: bool = False,
     allow_base_url: bool = False,
 ) -> Dataset:
-    """Judge every row of a dataset; the verdicts are those of one machine.
+    """Judge every row of a dataset. The verdicts are the same as on one machine.
 
     Args:
-        cases: a Ray Dataset whose columns have any framework's names; or a file, a folder or a pattern of JSON lines,
-            JSON, CSV (each also gzipped) or Parquet.
+        cases: a Ray Dataset, whose columns may have the names of any framework; or a file, a folder or a pattern of
+            JSON lines, JSON, CSV (each also gzipped) or Parquet.
         jury: the path of a jury file (workers read it there), a judge that can be pickled, or a function without
-            arguments that makes one on the worker. Keys come from the worker's environment; one with a literal key is
-            refused.
+            arguments that makes one on the worker. Keys come from the worker's environment; a jury with a literal key
+            is refused.
         out: the folder of the results, shared by all machines (or an address such as ``s3://bucket/run``). Each batch
-            becomes a Parquet part there, whole or not at all. Without it nothing is judged until the returned dataset
-            is read, and nothing is resumed.
-        workers: how many processes judge.
-        max_concurrency: how many cases are in flight at once on each of them.
-        batch_size: cases per part. What a lost worker had in flight is judged again, up to four batches.
-        limits: limits that all workers keep together, by model (``"openai:gpt-4o"``) or by vendor (``"openai"``: all
-            its models with one key together). A model that is not named here shares its own limits.
-        store: the journal of judgments, as for ``judge_many``. All workers must reach it: on several machines that is a
-            URL, for a file must not be on a network file system.
-        resume: whether rows with a result in ``out`` are left alone. Equal rows are counted: two rows and one result
-            leave one to judge.
+            becomes a Parquet part there, whole or not at all. Without it, judging starts when the returned dataset is
+            read, and nothing is resumed.
+        workers: the number of processes that judge.
+        max_concurrency: the maximum number of cases in progress on each worker.
+        batch_size: cases per part. The work in progress of a lost worker is repeated, up to four batches.
+        limits: limits for all workers together, by model (``"openai:gpt-4o"``) or by vendor (``"openai"``: all its
+            models with one key together). The workers share the limits of other models too, each model by itself.
+        store: the store of judgments, as for ``judge_many``. All workers must reach it. For several machines, use a
+            URL, because a file must not be on a network file system.
+        resume: whether to skip rows with a result in ``out``. Equal rows are counted: two rows and one result leave one
+            to judge.
         progress: called after each part; see :func:`progress_bar`.
-        total: how many rows there are, for the time that is left.
-        cpus_per_worker: what Ray reserves for each worker.
+        total: the number of rows, for the estimate of the time to the end.
+        cpus_per_worker: the CPUs that Ray reserves for each worker.
         allow_commands: whether a jury file may run programs on the workers; see :func:`load_jury`.
-        allow_base_url: whether a jury file may send the workers' keys to addresses of its own; see :func:`load_jury`.
+        allow_base_url: whether a jury file may send the workers' keys to its own addresses; see :func:`load_jury`.
 
     Returns:
-        A dataset of the results, of all runs into this folder. Its columns are the verdict (``status``, ``score``,
+        A dataset of the results of all runs into this folder. Its columns are the verdict (``status``, ``score``,
         ``label``, ``confidence``, ``agreement``, ``escalated``, ``error``, the usage, ``canonical_json``) and the
-        case. A row that is no case has an ERROR verdict that says why.
+        case. An invalid row has an ERROR verdict with the reason.
 
     Raises:
-        ConfigurationError: no such jury, a jury that cannot be sent to workers, a folder with results of another jury.
+        ConfigurationError: there is no such jury, it cannot be sent to workers, or the folder has results of another
+            jury.
         InputError: there is no such file of cases.
 
     >>> results = judge_dataset("rows.jsonl", "jury.yaml", out="verdicts", workers=8)  # doctest: +SKIP
@@ -112,7 +113,7 @@ def judge_dataset(
         rates=rate_actor(),
         ledger=ledger_actor(folder, earlier) if folder is not None and earlier else None,
     )
-    # Several batches a task, so that few tasks end with a worker half idle; few enough that all workers have some.
+    # Several batches per task, so that few tasks end with a half idle worker. Few enough for all workers to have some.
     rows = read_cases(cases).repartition(target_num_rows_per_block=max(8 * batch_size, 16 * max_concurrency))
     judged = rows.map_batches(
         JudgeRows,
@@ -122,7 +123,7 @@ def judge_dataset(
         compute=ray.data.ActorPoolStrategy(size=workers),
         num_cpus=cpus_per_worker,
     )
-    judged.context.enable_progress_bars = False  # ours says what it costs
+    judged.context.enable_progress_bars = False  # our progress bar shows the cost too
     if folder is None:
         return judged
     _run(judged, folder, progress, total)
@@ -131,7 +132,7 @@ def judge_dataset(
 
 
 def progress_bar(description: str = "judging") -> Callable[[Progress], None]:
-    """A callback for ``judge_dataset(..., progress=...)`` that draws a bar with cost and errors."""
+    """Return a callback for ``judge_dataset(..., progress=...)`` that draws a bar with cost and errors."""
     bar = open_bar(description=description)
 
     def advance(so_far: Progress) -> None:
@@ -146,7 +147,7 @@ def progress_bar(description: str = "judging") -> Callable[[Progress], None]:
 
 
 def read_summary(out: str | Path) -> Progress:
-    """What the last run into a folder came to.
+    """Return the summary of the last run into a folder.
 
     Raises:
         InputError: no run into this folder has ended.
@@ -165,7 +166,7 @@ def _check(**counts: int) -> None:
 
 
 def _connect() -> None:
-    """Use the cluster that is there; else start a small one on this machine, without dashboard and without noise."""
+    """Connect to a running cluster, or start a small one on this machine, without dashboard and log output."""
     if ray.is_initialized():
         return
     if os.environ.get("RAY_ADDRESS"):
@@ -176,12 +177,12 @@ def _connect() -> None:
 
 
 def _earlier_parts(folder: Folder, packed: Path | bytes, resume: bool) -> list[str]:
-    """The parts that are there already; the folder must be of the same jury."""
+    """Return the parts that exist already. The folder must belong to the same jury."""
     folder.create()
     earlier = folder.parts()
     if earlier and not resume:
         raise ConfigurationError(f"{folder.where} holds results already; give another folder, or resume=True")
-    # Of a jury file we can tell whether it has changed; a pickle of the same jury differs from process to process.
+    # Only for a jury file a change can be detected; a pickle of the same jury differs from process to process.
     print_ = sha256(packed.read_bytes()).hexdigest() if isinstance(packed, Path) else None
     noted = json.loads(folder.note(_JURY_NOTE) or "{}").get("jury_file")
     if earlier and noted and print_ and noted != print_:

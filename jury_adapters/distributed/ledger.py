@@ -1,4 +1,4 @@
-"""Which rows an earlier run has judged; each of its results stands for one row of this run, and only once."""
+"""Record of the rows that an earlier run has judged. Each of its results counts for one row of this run."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterable, Sequence
 
 
 class Ledger:
-    """The results that are there, by the identity of their rows, counted.
+    """Existing results, counted by the identity of their rows.
 
-    A row that stands twice in the input and once in the results is still to be judged once. Batches claim results by a
-    token of their own, so that a batch which is run again after its worker was lost gets the same answer again.
+    A row that is twice in the input and once in the results still has to be judged once. Each batch claims results with
+    its own token, so that a batch that is repeated after its worker was lost gets the same answer again.
 
     Args:
         identities: the identity of each result (32 hexadecimal digits, as of
-            :func:`jury_adapters.distributed.parts.row_id`); some may stand there several times.
+            :func:`jury_adapters.distributed.parts.row_id`), with repetitions.
     """
 
     def __init__(self, identities: Iterable[str]) -> None:
-        # 12 bytes a result instead of a Python string: ten million take 120 MB, and about 400 more while they are
+        # 12 bytes per result instead of a Python string: ten million take 120 MB, and about 400 more while they are
         # sorted. Of ten million random numbers of 64 bits, two are equal once in 370,000 runs.
         found = sorted(int(identity[:16], 16) for identity in identities)
         self._numbers = array("Q")
@@ -33,10 +33,10 @@ class Ledger:
         self._claims: dict[str, bytes] = {}
 
     def claim(self, token: str, identities: Sequence[str]) -> list[bool]:
-        """For each row of a batch, whether a result stands for it, which then stands for no other.
+        """Return for each row of a batch whether there is a result for it, which is then not used for other rows.
 
         Args:
-            token: names the batch; asked again with the same token, the answer is the same.
+            token: the name of the batch; a repeated claim with the same token gets the same answer.
             identities: the rows of the batch.
         """
         known = self._claims.get(token)

@@ -1,4 +1,4 @@
-"""The results on disk: Parquet parts, each written whole or not at all."""
+"""Results on disk: Parquet parts, each written completely or not at all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SUFFIX = ".parquet"
 
 
 def schema() -> pa.Schema:
-    """The columns of the results: where the row stood, the verdict, then the case."""
+    """Return the columns of the results: the row's position, the verdict, and the case."""
     import pyarrow as pa
 
     text, number, whole, yes = pa.string(), pa.float64(), pa.int64(), pa.bool_()
@@ -41,9 +41,9 @@ def schema() -> pa.Schema:
 
 
 def row_id(content: Case | str) -> str:
-    """What sets one row apart from another: all of its case, metadata too; of a row that is no case, its text.
+    """Return the identity of a row: a hash of its whole case, including the metadata, or of an invalid row's text.
 
-    ``case.key`` leaves the metadata out. Recorded votes stand in the metadata, so many of their rows have one key.
+    ``case.key`` leaves the metadata out. Recorded votes are in the metadata, so many of their rows have one key.
     """
     if isinstance(content, Case):
         described = content.model_dump(mode="json", exclude_defaults=True)
@@ -52,7 +52,7 @@ def row_id(content: Case | str) -> str:
 
 
 def record(position: str, identity: str, case: Case | None, judgment: Judgment) -> dict[str, object]:
-    """One row of the results."""
+    """Return one row of the results."""
     usage = judgment.usage
     verdict: dict[str, object] = {
         "position": position,
@@ -77,24 +77,25 @@ def record(position: str, identity: str, case: Case | None, judgment: Judgment) 
 
 def _case_columns(case: Case) -> dict[str, object]:
     content = case.model_dump(mode="json")
-    for name in ("messages", "trajectory", "metadata"):  # whose shape differs from case to case
+    for name in ("messages", "trajectory", "metadata"):  # whose structure differs from case to case
         content[name] = json.dumps(content[name], ensure_ascii=False) if content[name] else None
     return content
 
 
 def table_of(records: Sequence[Mapping[str, object]]) -> pa.Table:
-    """Rows of the results as a table of that schema."""
+    """Return rows of the results as a table of that schema."""
     import pyarrow as pa
 
     return pa.Table.from_pylist(list(records), schema=schema())
 
 
 class Folder:
-    """The folder of the results; the same for all workers.
+    """Folder of the results; the same for all workers.
 
     Args:
-        where: a local or shared folder, or an address that pyarrow can open, such as ``s3://bucket/results``. What is
-            relative is so to where this program runs; workers, which may run elsewhere, are told the whole path.
+        where: a local or shared folder, or an address that pyarrow can open, such as ``s3://bucket/results``. A
+            relative path is relative to this program's working directory. Workers, which may run elsewhere, get the
+            absolute path.
     """
 
     def __init__(self, where: str | Path) -> None:
@@ -109,18 +110,18 @@ class Folder:
         self._local = isinstance(self._files, LocalFileSystem)
 
     def create(self) -> None:
-        """Make the folder, if it is not there."""
+        """Create the folder if it does not exist."""
         self._files.create_dir(self._root, recursive=True)
 
     def parts(self) -> list[str]:
-        """The names of the parts that are there, whole, in order."""
+        """Return the names of the complete parts, in order."""
         from pyarrow.fs import FileSelector
 
         found = self._files.get_file_info(FileSelector(self._root, allow_not_found=True))
         return sorted(file.base_name for file in found if _is_part(file.base_name))
 
     def counts(self, name: str) -> Counts | None:
-        """What a part holds, from its footer; None when there is no such part."""
+        """Return the counts in the footer of a part; None if there is no such part."""
         import pyarrow.parquet as pq
 
         try:
@@ -130,7 +131,7 @@ class Folder:
         return Counts.from_json(metadata[_COUNTS]) if _COUNTS in metadata else None
 
     def write(self, name: str, records: Sequence[Mapping[str, object]], counts: Counts) -> None:
-        """Write one part. It appears under its name when all of it is on the disk."""
+        """Write one part. It appears under its name when it is completely on disk."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -139,7 +140,7 @@ class Folder:
         self._write_whole(name, buffer.getvalue())
 
     def row_ids(self, names: Sequence[str]) -> Iterator[list[str]]:
-        """The identities of the rows in these parts, part by part."""
+        """Yield the identities of the rows in these parts, part by part."""
         import pyarrow.parquet as pq
 
         for name in names:
@@ -147,7 +148,7 @@ class Folder:
             yield table.column("row_id").to_pylist()
 
     def note(self, name: str) -> str | None:
-        """What :meth:`leave_note` wrote; None when there is none."""
+        """Return the note that :meth:`leave_note` wrote, or None."""
         try:
             with self._files.open_input_stream(self._path(name)) as stream:
                 return bytes(stream.read()).decode()
@@ -155,11 +156,11 @@ class Folder:
             return None
 
     def leave_note(self, name: str, text: str) -> None:
-        """A small file beside the parts; in place of the one that was there, and as whole as they are."""
+        """Write a small file into the folder, as completely as a part. It replaces an earlier one."""
         self._write_whole(name, text.encode())
 
     def paths(self) -> list[str]:
-        """The parts, as Ray reads them."""
+        """Return the paths of the parts for Ray."""
         return [
             f"{self.where.rstrip('/')}/{name}" if "://" in self.where else self._path(name) for name in self.parts()
         ]
@@ -171,7 +172,7 @@ class Folder:
         if self._local:
             with whole_file(self._path(name)) as file:
                 file.write(content)
-        else:  # an object store shows an object when all of it has arrived
+        else:  # an object store shows an object only when it is complete
             with self._files.open_output_stream(self._path(name)) as stream:
                 stream.write(content)
 

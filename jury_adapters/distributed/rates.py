@@ -1,15 +1,15 @@
-"""One set of limits for many workers: plain arithmetic, without clocks, threads or a network.
+"""Limits shared by many workers: plain arithmetic, without clocks, threads or a network.
 
-A :class:`Keeper` holds what a model allows. Workers come now and then, say how many calls wait, and take away a few
-permits and slots. A *permit* lets one call start; it is good for a short while (its lease). A *slot* lets one call be
-in flight; a worker keeps its slots until it comes again. So a call is not a round trip, and nothing that a lost worker
-held is lost for long.
+A :class:`Keeper` keeps the limits of a model. Workers visit it from time to time, report how many calls wait, and get a
+few permits and slots. A *permit* allows one call to start; it is valid for a short time (its lease). A *slot* allows
+one call to be in flight; a worker keeps its slots until its next visit. So calls need no round trip each, and the
+permits and slots of a lost worker are not lost for long.
 
-Why a rate is never exceeded. Permits are drawn from a bucket that fills at ``rate`` and holds ``capacity`` at most, so
-in any time T it hands out at most ``capacity + rate x T``. A permit is used within its lease of being handed out, so
-what starts in a minute was handed out in that minute and one lease before. The rate is chosen such that
-``capacity + rate x (60 s + lease)`` is the limit. A keeper that begins with an empty bucket, as every one does, cannot
-break this by having forgotten what another handed out before it.
+A rate is never exceeded, for this reason. Permits are drawn from a bucket that fills at ``rate`` and contains at most
+``capacity``, so in any time T the keeper grants at most ``capacity + rate x T``. A permit is used within its lease
+after the grant, so the calls that start in a minute were granted in that minute and one lease before. The rate is
+chosen such that ``capacity + rate x (60 s + lease)`` is the limit. Every keeper begins with an empty bucket, so it
+cannot exceed the limit even if it does not know the grants of an earlier keeper.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from jury_adapters.models.retries import Limits
 
 WINDOW_S = 60.0
 LEASE_S = 2.0
-"""How long after it was handed out a permit may still reach the vendor."""
+"""Seconds after the grant within which the call with a permit may still reach the vendor."""
 FORGET_S = 10.0
-"""How long the slots of a worker that is not heard of are kept for it. It uses them for half as long."""
+"""Seconds for which the slots of a silent worker are kept for it. It uses them for half as long."""
 BEAT_S = 0.25
-"""How often a worker comes that has calls in flight."""
+"""Seconds between the visits of a worker with calls in flight."""
 GAP_S = 0.02
-"""The shortest time between two visits of a worker."""
+"""Minimum time between two visits of a worker, in seconds."""
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a worker says when it comes.
+    """Report and request of a worker on a visit.
 
     Attributes:
-        estimates: the tokens each wanted permit will probably take: first those of the calls that wait, in their
-            order, then those of calls expected soon.
-        waiting: how many calls wait now.
-        in_flight: how many calls are in flight.
+        estimates: the estimated tokens of each wanted permit: first those of the calls that wait, in their order, then
+            those of calls expected soon.
+        waiting: the number of calls that wait now.
+        in_flight: the number of calls in flight.
         unused_calls: permits of the last grant that were not used and will not be.
         unused_tokens: their tokens.
-        over: tokens that finished calls took beyond their estimates; below zero where they took fewer.
+        over: tokens that finished calls took beyond their estimates; negative if they took fewer.
     """
 
     estimates: tuple[int, ...] = ()
@@ -55,13 +55,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What it gets.
+    """Answer of the keeper to a visit.
 
     Attributes:
-        calls: how many calls may start; None for as many as there are.
-        tokens: how many tokens they may take together, by their estimates; None for no limit.
-        slots: how many calls may be in flight; where there are more, none starts until there are fewer.
-        wait_s: in how many seconds coming again may help.
+        calls: the number of calls that may start; None for no limit.
+        tokens: the number of tokens that they may take together, by their estimates; None for no limit.
+        slots: the number of calls that may be in flight; if there are more, none starts until there are fewer.
+        wait_s: seconds after which another visit may help.
     """
 
     calls: int | None
@@ -71,36 +71,36 @@ class Grant:
 
 
 class Rate:
-    """An amount per minute that is never exceeded, in any minute, although permits are used after they are given.
+    """Amount per minute that is never exceeded, in any minute, although permits are used after they are granted.
 
     Args:
         per_minute: the limit.
-        now: the time, in seconds of any clock that does not go back.
-        lease_s: how long after :meth:`take` an amount may be used.
-        whole: whether what is taken are whole things, one at a time (requests), or amounts (tokens).
+        now: the time, in seconds of any monotonic clock.
+        lease_s: seconds after :meth:`take` within which an amount may be used.
+        whole: whether it counts whole items, one at a time (requests), or amounts (tokens).
     """
 
     def __init__(self, per_minute: float, now: float, *, lease_s: float = LEASE_S, whole: bool = False) -> None:
         self._limit = float(floor(per_minute)) if whole and per_minute >= 1 else per_minute
         self._span = WINDOW_S + lease_s
-        self._slack = 1.0 if whole else 0.0  # of whole things, fewer than n + 1 are at most n
+        self._slack = 1.0 if whole else 0.0  # of whole items, fewer than n + 1 are at most n
         self._capacity = max(self._limit / WINDOW_S, self._slack)
         self._level = 0.0
         self._at = now
 
     @property
     def per_second(self) -> float:
-        """The pace that is kept up."""
+        """Average rate per second."""
         return (self._limit + self._slack - self._capacity) / self._span
 
     def level(self, now: float) -> float:
-        """How much can be taken now; below zero when more was used than was taken."""
+        """Return the available amount; it is negative if more was used than was taken."""
         self._level = min(self._capacity, self._level + max(0.0, now - self._at) * self.per_second)
         self._at = max(self._at, now)
         return self._level
 
     def take(self, amount: float, now: float) -> bool:
-        """Take an amount, if it is there. One above half the limit is given when the bucket is full, on credit."""
+        """Take an amount, if it is available. One above half the limit is granted on credit when the bucket is full."""
         self._make_room(amount, now)
         if self.level(now) + _ROUNDING < min(amount, self._capacity):
             return False
@@ -108,18 +108,18 @@ class Rate:
         return True
 
     def wait(self, amount: float, now: float) -> float:
-        """In how many seconds an amount will be there, if nobody else takes it."""
+        """Return the seconds until an amount is available, if no other worker takes it."""
         return max(0.0, min(amount, self._capacity) - self.level(now)) / self.per_second
 
     def give_back(self, amount: float, now: float) -> None:
-        """Return what was taken and not used; a negative amount takes what was used beyond."""
+        """Return an unused amount; a negative amount takes an additional usage."""
         self._level = min(self._capacity, self.level(now) + amount)
 
     def _make_room(self, amount: float, now: float) -> None:
-        """Let the bucket hold one such amount.
+        """Enlarge the bucket so that it can contain one such amount.
 
-        That makes the pace slower. What the faster pace has brought within the last span is taken out again, so that
-        the limit holds for the minutes before and after too.
+        That makes the rate slower. The surplus of the faster rate in the last span is removed, so that the limit holds
+        for the minutes before and after too.
         """
         wider = min(amount, self._limit / 2) - self._capacity
         if wider > 0:
@@ -129,10 +129,10 @@ class Rate:
 
 @dataclass(slots=True)
 class _Worker:
-    """What the keeper knows of a worker."""
+    """Keeper's data on a worker."""
 
     seen: float
-    served: float = -inf  # when it last got a permit
+    served: float = -inf  # time of its last permit
     wants: int = 0  # permits
     demand: int = 0  # slots
     holds: int = 0  # slots
@@ -140,15 +140,15 @@ class _Worker:
 
 
 class Keeper:
-    """Shares the limits of one model among workers, fairly.
+    """Fair distribution of the limits of one model among workers.
 
     Args:
         limits: requests per minute, tokens per minute and calls in flight, for all workers together.
         now: the time, in seconds.
-        lease_s: how long after a grant its permits may be used.
-        forget_s: a worker that has not come for so long has lost its slots.
-        restarted: whether another keeper was there before, whose slots are still held by somebody. New ones are given
-            out once those have come by or are forgotten.
+        lease_s: seconds after a grant within which its permits may be used.
+        forget_s: seconds without a visit after which a worker loses its slots.
+        restarted: whether there was another keeper before, whose slots workers still use. New slots are granted after
+            these workers have visited or are forgotten.
     """
 
     def __init__(
@@ -168,11 +168,11 @@ class Keeper:
         self._most = limits.max_concurrency
         self._forget_s = forget_s
         self._lease_s = lease_s
-        self._quiet_until = now + forget_s / 2 if restarted else now  # workers stop by themselves at half of it
+        self._quiet_until = now + forget_s / 2 if restarted else now  # workers stop automatically at half of it
         self._workers: dict[str, _Worker] = {}
 
     def exchange(self, name: str, ask: Ask, now: float) -> Grant:
-        """Take back what a worker did not use, hear how it went, and give it what is its turn."""
+        """Take back a worker's unused permits, record its report, and grant its share."""
         self._forget(now)
         worker = self._workers.setdefault(name, _Worker(now))
         worker.seen, worker.ask = now, ask
@@ -191,14 +191,14 @@ class Keeper:
         return Grant(len(granted), tokens, slots, self._wait(ask.estimates[len(granted) :], now))
 
     def _hear(self, ask: Ask, now: float, *, in_time: bool) -> None:
-        """What a worker reports. A permit that comes back after its lease is lost: its minute has begun to refill."""
+        """Record a worker's report. Permits returned after their lease are lost: their minute has begun to refill."""
         if self._requests is not None and in_time:
             self._requests.give_back(ask.unused_calls, now)
         if self._tokens is not None:
             self._tokens.give_back((ask.unused_tokens if in_time else 0) - ask.over, now)
 
     def _slots(self, name: str, now: float) -> int:
-        """How many slots a worker has from now on: its fair share, as far as the others have not got it still."""
+        """Return the new number of slots of a worker: its fair share, as far as other workers do not still have it."""
         worker = self._workers[name]
         if now < self._quiet_until:
             return worker.ask.in_flight
@@ -207,12 +207,12 @@ class Keeper:
         return max(0, min(share[name], self._most - others))
 
     def _permits(self, name: str, estimates: tuple[int, ...], now: float) -> list[int]:
-        """The calls that may start, by their estimates: as many as is the worker's share of what there is."""
+        """Return the estimates of the calls that may start: as many as the worker's share of the available amount."""
         wanting = [key for key, one in self._workers.items() if one.wants]
         if not estimates or not wanting:
             return []
         there = self._possible(estimates, now)
-        if there < len(wanting):  # not one for each: those who have waited longest come first
+        if there < len(wanting):  # too few for each worker, so those that have waited longest come first
             first = sorted(wanting, key=lambda key: self._workers[key].served)[: max(there, 1)]
             if name not in first:
                 return []
@@ -231,7 +231,7 @@ class Keeper:
         return granted
 
     def _possible(self, estimates: tuple[int, ...], now: float) -> int:
-        """How many calls like these could start now, whoever makes them."""
+        """Return the number of calls like these that could start now, on any worker."""
         levels = []
         if self._requests is not None:
             levels.append(self._requests.level(now) + _ROUNDING)
@@ -244,7 +244,7 @@ class Keeper:
             return BEAT_S
         waits = [0.0]
         if self._requests is not None:
-            # With many others there, a little longer: what comes meanwhile is kept, and visits are saved.
+            # With many other workers, a little longer: permits accumulate in the meantime, and visits are saved.
             wanting = sum(one.wants > 0 for one in self._workers.values())
             waits += [self._requests.wait(1, now), min(BEAT_S / 2, wanting / self._requests.per_second)]
         if self._tokens is not None:
@@ -252,7 +252,7 @@ class Keeper:
         return max(GAP_S, *waits)
 
     def _forget(self, now: float) -> None:
-        """A worker that does not come wants nothing after four beats, and has no slots after ``forget_s``."""
+        """Forget the wants of a worker without visits after four beats, and its slots after ``forget_s``."""
         for name, worker in list(self._workers.items()):
             if now - worker.seen > self._forget_s:
                 del self._workers[name]
@@ -261,12 +261,12 @@ class Keeper:
 
 
 def fair_shares(total: int, demands: dict[str, int], turn: int = 0) -> dict[str, int]:
-    """Divide whole things so that nobody could have more without another having less who has fewer.
+    """Divide whole items by max-min fairness. Shares differ only by demand and by the indivisible rest.
 
     Args:
-        total: how many there are.
-        demands: how many each wants.
-        turn: who gets what cannot be divided goes round with it.
+        total: the number of items.
+        demands: the number that each worker wants.
+        turn: the indivisible rest goes to the workers in rotation, by this number.
 
     >>> fair_shares(10, {"a": 2, "b": 9, "c": 9})
     {'a': 2, 'b': 4, 'c': 4}

@@ -1,4 +1,4 @@
-"""From what the user has (a Ray Dataset, files) to batches of rows that know where they stood."""
+"""Conversion of the user's input (a Ray Dataset, files) to batches of rows with their positions."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _ROWS_AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """One row of the input.
+    """Row of the input.
 
     Attributes:
-        position: where it stood; no other row of this run has the same, and a batch that is run again has it too.
+        position: its position in the input; unique in this run, and the same if the batch is run again.
         identity: see :func:`jury_adapters.distributed.parts.row_id`.
-        case: the case, or None when the row is none.
-        failure: the ERROR judgment of a row that is none.
+        case: the case, or None for an invalid row.
+        failure: the ERROR judgment of an invalid row.
     """
 
     position: str
@@ -48,7 +48,7 @@ class Placed:
 
 
 def read_cases(cases: Cases) -> Dataset:
-    """A dataset of rows with their positions.
+    """Return a dataset of rows with their positions.
 
     Raises:
         InputError: there is no such file, or it is of another kind.
@@ -63,7 +63,7 @@ def read_cases(cases: Cases) -> Dataset:
 
 
 def placed_rows(batch: pa.Table) -> list[Placed]:
-    """The rows of a batch of :func:`read_cases`, as cases."""
+    """Return the rows of a batch of :func:`read_cases` as cases."""
     positions = batch.column(_POSITION).to_pylist()
     if _ROW in batch.column_names:
         texts, problems = batch.column(_ROW).to_pylist(), batch.column(_PROBLEM).to_pylist()
@@ -73,13 +73,13 @@ def placed_rows(batch: pa.Table) -> list[Placed]:
 
 
 def batch_token(rows: Sequence[Placed]) -> str:
-    """Names a batch by the positions in it."""
+    """Return a name for a batch, made from the positions in it."""
     positions = "\n".join(row.position for row in rows)
     return hashlib.sha256(positions.encode()).hexdigest()[:20]
 
 
 def _files(pattern: str) -> list[Path]:
-    """The files of a path, a folder or a pattern such as ``rows/*.jsonl``."""
+    """Return the files of a path, a folder or a pattern such as ``rows/*.jsonl``."""
     path = Path(pattern)
     if path.is_dir():
         found = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith((".", "_")))
@@ -91,7 +91,7 @@ def _files(pattern: str) -> list[Path]:
 
 
 def _read_files(batch: pa.Table) -> Iterator[pa.Table]:
-    """Read files as ``jury judge`` does: the same rows make the same cases."""
+    """Read files as ``jury judge`` does, so that the same rows make the same cases."""
     for path in batch.column("path").to_pylist():
         columns: dict[str, list[str | None]] = {_POSITION: [], _ROW: [], _PROBLEM: []}
         for row in read_rows(path):
@@ -112,12 +112,12 @@ def _placed(dataset: Dataset) -> Dataset:
     return dataset.map_batches(_with_positions, batch_format="pyarrow", batch_size=None)
 
 
-# How many rows each task of this process has placed. A task that is run again runs in a new process.
+# Number of rows that each task of this process has placed. A task that is repeated runs in a new process.
 _SEEN: Counter[str] = Counter()
 
 
 def _with_positions(block: pa.Table) -> pa.Table:
-    """Number the rows by the task that reads them: run again after a loss, it has the same number and the same rows."""
+    """Number the rows by the task that reads them. A repeated task has the same number and the same rows."""
     task = ray.get_runtime_context().get_task_id() or ""
     first = _SEEN[task]
     _SEEN[task] += block.num_rows
@@ -134,7 +134,7 @@ def _of_text(position: str, text: str | None, problem: str | None) -> Placed:
 def _of_row(position: str, row: Mapping[str, object]) -> Placed:
     try:
         case = case_of(row)
-    except Exception as error:  # whatever stands in the row, the others are judged
+    except Exception as error:  # an invalid row must not stop the others
         return _no_case(position, json.dumps(row, sort_keys=True, default=str), str(error))
     return Placed(position, row_id(case), case)
 
@@ -145,7 +145,7 @@ def _no_case(position: str, content: str, problem: str) -> Placed:
 
 
 def _without_nulls(value: dict[str, object]) -> dict[str, object]:
-    """Leave out what a row does not have: Arrow fills the fields that only other rows have with nulls."""
+    """Leave out the fields that a row lacks. Arrow fills fields that only other rows have with nulls."""
     return {name: _inner(inner) for name, inner in value.items() if inner is not None}
 
 

@@ -1,4 +1,4 @@
-"""A worker's part in shared limits: it takes permits by the handful and lets its calls start with them."""
+"""Worker's part of shared limits: it gets several permits at a time, with which its calls start."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-# A permit is used within half its lease; the other half is for its way to the vendor.
+# A permit is used within half its lease; the other half is for the way of the call to the vendor.
 _USABLE_S = LEASE_S / 2
-_MOST_ASKED = 256  # permits at one time
+_MOST_ASKED = 256  # permits per request
 _RETRY_S = 0.5
 
 
 class Source(Protocol):
-    """Where permits come from: a keeper, wherever it is."""
+    """Source of permits: a keeper in this or another process."""
 
     async def exchange(self, key: str, limits: Limits, worker: str, ask: Ask) -> Grant:
-        """See :meth:`jury_adapters.distributed.rates.Keeper.exchange`; the key names the keeper."""
+        """Visit the keeper that the key names; see :meth:`jury_adapters.distributed.rates.Keeper.exchange`."""
 
 
 class SharedLimiter(Limiter):
-    """A limiter whose calls also wait for a permit and a slot of all workers together.
+    """Limiter whose calls also wait for a permit and a slot from the limits of all workers together.
 
     Retries, the deadline, the circuit breaker and the adaptive rate are those of :class:`Limiter`; each worker adapts
-    its own rate to the 429s that it meets. The first wait for a permit does not count towards the deadline: at a low
-    rate many workers may wait long without anything being wrong.
+    its own rate to the 429s that it receives. The first wait for a permit does not count towards the deadline, because
+    at a low rate many workers may wait long without a failure.
 
     Args:
         limits: the model's limits.
-        name: how the model is called in the log.
-        source: where permits come from.
-        key: names the limits that are shared.
+        name: name of the model in the log.
+        source: the source of permits.
+        key: the name of the shared limits.
         shared: the limits that are shared; those of the model by default.
     """
 
     def __init__(self, limits: Limits, name: str, source: Source, key: str, shared: Limits | None = None) -> None:
         shared = shared or limits
         super().__init__(replace(limits, requests_per_minute=None, tokens_per_minute=None), name)
-        # What the model goes by when it decides whether to estimate its tokens.
+        # The model uses these limits to decide whether to estimate its tokens.
         self.limits = replace(
             limits, requests_per_minute=shared.requests_per_minute, tokens_per_minute=shared.tokens_per_minute
         )
@@ -72,7 +72,7 @@ class SharedLimiter(Limiter):
 
         async def permitted() -> T:
             nonlocal held
-            if held is None or not held.usable:  # a retry; or it took long from the permit to here
+            if held is None or not held.usable:  # for a retry, or after a long time between the permit and this point
                 if held is not None:
                     held.end()
                 held = await share.permit(estimate)
@@ -86,7 +86,7 @@ class SharedLimiter(Limiter):
                 held.end()
 
     def _share(self) -> Share:
-        """One per event loop: its waiting calls belong to the loop."""
+        """Return the share of the event loop, to which its waiting calls belong."""
         loop = asyncio.get_running_loop()
         share = self._shares.get(loop)
         if share is None:
@@ -95,7 +95,7 @@ class SharedLimiter(Limiter):
 
 
 class Permit:
-    """Leave to make one call, with its slot. Either :meth:`use` it or :meth:`end` it."""
+    """Permission for one call, with its slot. Either :meth:`use` it or :meth:`end` it."""
 
     __slots__ = ("_estimate", "_share", "_until")
 
@@ -110,7 +110,7 @@ class Permit:
         return time.monotonic() < self._until
 
     async def use(self, attempt: Callable[[], Awaitable[T]], spent: Callable[[T], int]) -> T:
-        """Make the call, and tell the share how it went."""
+        """Make the call, and report its result to the share."""
         over = 0
         try:
             result = await attempt()
@@ -120,15 +120,15 @@ class Permit:
             self._share.ended(over)
 
     def end(self) -> None:
-        """Give the slot back without a call; the permit is lost."""
+        """Release the slot without a call. The permit is lost."""
         self._share.ended(0)
 
 
 class Share:
-    """What one worker has of the shared limits, on one event loop.
+    """Share of one worker in the shared limits, on one event loop.
 
-    A task of its own visits the keeper while calls wait or are in flight: every quarter of a second, and sooner when a
-    call cannot start. When the keeper does not answer (it is being restarted) calls wait until it does.
+    A separate task visits the keeper while calls wait or are in flight: every quarter of a second, and sooner when a
+    call cannot start. If the keeper does not answer (it is being restarted), calls wait until it does.
     """
 
     def __init__(self, source: Source, key: str, limits: Limits) -> None:
@@ -138,16 +138,16 @@ class Share:
         self._name = f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}"
         self._waiting: deque[tuple[int, asyncio.Future[Permit]]] = deque()
         self._grant = Grant(0, 0, 0, BEAT_S)
-        self._calls = self._tokens = 0  # of the grant, not yet used
+        self._calls = self._tokens = 0  # unused part of the grant
         self._slots = self._in_flight = 0
         self._permits_until = self._slots_until = 0.0
         self._started = self._over = 0
-        self._usual = 0  # tokens of a call
+        self._usual = 0  # tokens of the last call
         self._hurry = asyncio.Event()
         self._visits: asyncio.Task[None] | None = None
 
     async def permit(self, estimate: int) -> Permit:
-        """Wait for leave to make a call."""
+        """Wait for permission to make a call."""
         self._usual = estimate
         if not self._waiting and self._can_start(estimate):
             return self._start(estimate)
@@ -166,7 +166,7 @@ class Share:
             raise
 
     def ended(self, over: int) -> None:
-        """Take back the slot of a call that has ended, or will not be made."""
+        """Release the slot of a call that has ended, or will not be made."""
         self._in_flight -= 1
         self._over += over
         self._start_waiting()
@@ -205,14 +205,14 @@ class Share:
             self._visits = asyncio.create_task(self._visit())
 
     async def _visit(self) -> None:
-        """Visit the keeper while there is anything to say; at the end once more, to give back what is left."""
+        """Visit the keeper while there is anything to report, and once more at the end to return unused permits."""
         while True:
             idle = not (self._waiting or self._in_flight)
             self._hurry.clear()
             ask, sent = self._ask(), time.monotonic()
             try:
                 grant = await self._source.exchange(self._key, self._limits, self._name, ask)
-            except Exception as error:  # whatever it is, calls must not start without leave
+            except Exception as error:  # after any failure, calls must not start without a permit
                 _log.warning("the shared limits cannot be reached, calls wait: %s", type(error).__name__)
                 self._not_told(ask)
                 await asyncio.sleep(_RETRY_S)
@@ -225,9 +225,9 @@ class Share:
                 await self._pause(grant.wait_s)
 
     async def _pause(self, wait_s: float) -> None:
-        """Until the next visit: a moment at least, a beat at most; in between as soon as a call cannot start."""
+        """Wait until the next visit: at least a moment, at most a beat; in between as soon as a call cannot start."""
         await asyncio.sleep(GAP_S)
-        if self._waiting and self._slots > self._in_flight:  # it is the rate that holds them up
+        if self._waiting and self._slots > self._in_flight:  # they wait because of the rate
             await asyncio.sleep(min(BEAT_S, wait_s) - GAP_S)
             return
         with suppress(TimeoutError):
@@ -235,7 +235,7 @@ class Share:
                 await self._hurry.wait()
 
     def _ask(self) -> Ask:
-        """Say how things stand; unused permits go back with it and are not ours any more."""
+        """Return the report on this worker. It returns the unused permits, which are then no longer ours."""
         unused_calls = unused_tokens = 0
         if self._grant.calls is not None:
             unused_calls, unused_tokens = max(0, self._calls), max(0, self._tokens)
@@ -247,7 +247,7 @@ class Share:
         return ask
 
     def _not_told(self, ask: Ask) -> None:
-        """Say it again the next time. Unused permits that may have been lost on the way stay lost."""
+        """Keep the report for the next visit. Unused permits that may have been lost stay lost."""
         self._over += ask.over
 
     def _take(self, grant: Grant, sent: float) -> None:
@@ -264,12 +264,12 @@ def share_limits(judge: Judge, source: Source, limits: Mapping[str, Limits] | No
 
     Args:
         judge: the judge; its models are changed in place.
-        source: where permits come from.
-        limits: what is shared instead of a model's own limits, by the model's name (``"openai:gpt-4o"``) or by its
+        source: the source of permits.
+        limits: limits to share instead of a model's own, by the model's name (``"openai:gpt-4o"``) or by its
             vendor (``"openai"``: all models of the vendor with the same key together).
 
     Returns:
-        How many models there are.
+        The number of models.
     """
     models = {id(model): model for model in _models(judge)}
     for model in models.values():
@@ -289,7 +289,10 @@ def _models(judge: Judge) -> Iterator[Limited[Named]]:
 
 
 def _shared_by(model: Limited[Named], limits: Mapping[str, Limits]) -> tuple[str, Limits]:
-    """Who shares limits with this model, on every machine: its name, or its vendor, with its key and address."""
+    """Return the name of the limits that a model shares on all machines, and these limits.
+
+    The name contains the model or its vendor, with its key and address.
+    """
     vendor = model.name.partition(":")[0]
     own = model.limiter.limits
     whose, shared = model.name, own

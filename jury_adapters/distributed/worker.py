@@ -1,4 +1,4 @@
-"""What runs on each worker: batches in, verdicts out, many cases in flight."""
+"""Code that runs on each worker: it gets batches and returns verdicts, with many cases in progress."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from jury_adapters.models.retries import Limits
 from jury_adapters.store import AnyStore
 
 PROBLEM = "problem"
-"""The column that says why a worker cannot judge at all."""
+"""Column with the reason that a worker cannot judge at all."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is told.
+    """Task of a worker.
 
     Attributes:
         jury: the path of a jury file, or a pickled judge or function that makes one.
-        permissions: what a jury file may do.
-        run: names the parts of this run.
-        max_concurrency: how many cases are in flight at once on one worker.
-        folder: where parts are written; None to hand the verdicts on.
-        store: the journal of judgments, as for ``judge_many``.
+        permissions: the permissions of a jury file.
+        run: the name of this run in the names of its parts.
+        max_concurrency: the maximum number of cases in progress on one worker.
+        folder: the folder of the parts; None to return the verdicts.
+        store: the store of judgments, as for ``judge_many``.
         limits: limits to share instead of those of the models.
         rates: the actor that keeps the limits.
-        ledger: the actor that knows what is judged; None when nothing is.
+        ledger: the actor that knows the judged rows; None if there are none.
     """
 
     jury: Path | bytes
@@ -60,7 +60,7 @@ class Task:
 
 
 class JudgeRows:
-    """Judges batches; several at once, so that the slow cases of one do not idle the worker.
+    """Callable of Ray Data that judges batches; several at once, so that the slow cases of one do not idle the worker.
 
     The work itself runs on the package's own event loop. Ray's may be blocked while its consumer is slow, and the calls
     in flight must not wait for that.
@@ -74,7 +74,7 @@ class JudgeRows:
             self._judge = build_judge(task.jury, task.permissions)
             share_limits(self._judge, KeeperSource(task.rates), task.limits)
             self._scope = Scope.of(self._judge, task.store, None, batch=BatchState())
-        except JuryError as error:  # raised here, Ray would tell that an actor has died, and not of what
+        except JuryError as error:  # raised here, Ray would report the death of an actor without its cause
             self._problem = error
 
     async def __call__(self, batch: pa.Table) -> AsyncIterator[pa.Table]:
@@ -86,13 +86,13 @@ class JudgeRows:
         yield await asyncio.wrap_future(portal.submit(self._judged(batch)))
 
     async def _judged(self, batch: pa.Table) -> pa.Table:
-        """Judge a batch; hand out its verdicts, or its counts when they are written to a part."""
+        """Judge a batch, and return its verdicts, or its counts when they are written to a part."""
         rows = placed_rows(batch)
         token = batch_token(rows)
         folder, part = self._task.folder, f"part-{self._task.run}-{token}.parquet"
         if folder is not None:
             known = await asyncio.to_thread(folder.counts, part)
-            if known is not None:  # a worker that is lost now had written it
+            if known is not None:  # written by a worker that was lost afterwards
                 return _told(known)
         skipped = await self._judged_before(token, rows)
         rows = [row for row, before in zip(rows, skipped, strict=True) if not before]
@@ -126,15 +126,15 @@ class JudgeRows:
 
 
 def _told(counts: Counts, problem: str | None = None) -> pa.Table:
-    """What a worker tells the program that started it, after each batch."""
+    """Return a worker's report to the program that started it, made after each batch."""
     return pa.table({**counts.to_columns(), PROBLEM: pa.array([problem], pa.string())})
 
 
 def pack_jury(jury: Judge | Callable[[], Judge] | str | Path) -> Path | bytes:
-    """What is sent to the workers: the path of a jury file, or a pickle without any key in it.
+    """Return what is sent to the workers: the path of a jury file, or a pickle without any key in it.
 
     Raises:
-        ConfigurationError: it is no jury, or cannot be pickled; the message says what to do.
+        ConfigurationError: the object is not a jury, or cannot be pickled; the message says what to do.
     """
     if isinstance(jury, str | Path):
         path = Path(jury).absolute()
@@ -156,14 +156,14 @@ def pack_jury(jury: Judge | Callable[[], Judge] | str | Path) -> Path | bytes:
 
 
 def build_judge(packed: Path | bytes, permissions: Permissions) -> Judge:
-    """Build the jury on the worker; keys come from the worker's own environment.
+    """Build the jury on the worker. Keys come from the worker's own environment.
 
     Args:
-        packed: what :func:`pack_jury` returned.
-        permissions: what a jury file may do.
+        packed: the result of :func:`pack_jury`.
+        permissions: the permissions of a jury file.
 
     Raises:
-        ConfigurationError: there is none to be had here; the message says why.
+        ConfigurationError: the jury cannot be built here; the message says why.
     """
     try:
         if isinstance(packed, Path):
@@ -172,7 +172,7 @@ def build_judge(packed: Path | bytes, permissions: Permissions) -> Judge:
         judge = found if isinstance(found, Judge) else found()
     except JuryError:
         raise
-    except Exception as error:  # whatever the user's function needs and this machine has not
+    except Exception as error:  # for example because of something that the user's function needs and this machine lacks
         raise ConfigurationError(
             f"the jury cannot be made here ({type(error).__name__}: {error}); modules, files and keys that it needs "
             "must be there on every worker"

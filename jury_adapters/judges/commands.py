@@ -1,9 +1,9 @@
 """Judges that run a program in ``case.workspace``: a command, the project's tests, its build.
 
 .. warning::
-    A program runs with the rights of whoever judges: it can read their files and reach the network, and tests and
-    builds are code that the agent may have written. Keys do not reach it through the environment, and nothing it
-    starts outlives it, but only a ``sandbox`` keeps it from the rest of the machine::
+    A program runs with the rights of the user who runs the judge: it can read that user's files and reach the network,
+    and tests and builds are code that the agent may have written. Keys do not reach it through the environment, and
+    nothing that it starts outlives it, but only a ``sandbox`` isolates it from the rest of the machine::
 
         def no_network(argv, workspace):
             return ["bwrap", "--ro-bind", "/", "/", "--bind", str(workspace), str(workspace), "--unshare-net", *argv]
@@ -42,7 +42,7 @@ Sandbox: TypeAlias = Callable[[Sequence[str], Path], Sequence[str]]
 
 @dataclass(frozen=True, repr=False)
 class _Runs(Judge):
-    """What all judges that run a program have in common; they say which in :meth:`choose`."""
+    """Base class of judges that run a program. A subclass chooses the program in :meth:`choose`."""
 
     opinion_statuses = PASS_OR_FAIL
     _: KW_ONLY
@@ -69,14 +69,14 @@ class _Runs(Judge):
 
     @abstractmethod
     def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:
-        """What the check is called, and what to run in this folder."""
+        """Return the name of the check, and the command to run in this folder."""
 
     def expects(self, exit_code: int) -> bool:
-        """Whether the program is content."""
+        """Return whether this exit code means success."""
         return exit_code == 0
 
     def _traits(self) -> Traits:
-        """No variables: there may be a key among them."""
+        """Return the traits without environment variables, which may contain a key."""
         return {"cwd": "" if self.cwd == "." else self.cwd}
 
     async def assess(self, case: Case) -> Judgment:
@@ -91,7 +91,7 @@ class _Runs(Judge):
         return self._judgment(title, argv, ended)
 
     def _prepared(self, case: Case) -> tuple[str, list[str], Job]:
-        """The check's name, the command as it was meant, and the job, which may have it in a sandbox."""
+        """Return the check's name, the command without the sandbox, and the job, whose command may be in a sandbox."""
         if os.name != "posix":
             raise Missing("programs are run on POSIX systems only")
         workspace = Folder.at(case.workspace, "workspace")
@@ -114,28 +114,28 @@ class _Runs(Judge):
 
 @dataclass(frozen=True, repr=False)
 class Command(_Runs):
-    """A program, run in the workspace, ends with the exit code it should.
+    """A program, run in the workspace, ends with an expected exit code.
 
     The judgment's metadata has ``command``, ``exit_code`` (128 + n after signal n) and ``output`` (standard output and
-    standard error together). A program that cannot be started, or takes too long, is ERROR. Everything it started is
-    killed when it ends, when its time is up, and when judging is cancelled; a process that moves to another session
-    *and* clears its environment gets away, and on systems without ``/proc`` the first of the two is enough.
+    standard error together). A program that cannot be started, or takes too long, is ERROR. All processes that it
+    started are killed when it ends, when its time is up, and when judging is cancelled. A process that moves to another
+    session *and* clears its environment escapes; on systems without ``/proc``, the first of the two is enough.
 
     Args:
         argv: the program and its arguments, as a list; as one text only with ``shell``.
-        exit_code: what means PASS; a number, or several.
-        shell: hand the text to ``/bin/sh``.
+        exit_code: the exit codes that mean PASS; a number, or several.
+        shell: pass the text to ``/bin/sh``.
         cwd: where to run it, inside the workspace.
         env: variables to set.
-        pass_env: names of variables of this process to pass on, beside harmless ones such as ``PATH``, ``HOME`` and
-            ``LANG``; ``CI_*`` means all that begin so.
+        pass_env: names of variables of this process to pass on, in addition to harmless ones such as ``PATH``, ``HOME``
+            and ``LANG``; ``CI_*`` means all that begin so.
         timeout_s: seconds it may take, 120 by default; then the judgment is ERROR ``timeout``.
         max_output: bytes of output to keep: the first half, and the last.
-        sandbox: a function that takes the command and the workspace, and returns the command to run in their place.
-        name: what the check is called in verdicts.
+        sandbox: a function that takes the command and the workspace, and returns the command to run instead.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: no program, text without ``shell`` or a list with it, or an option outside its range.
+        ConfigurationError: there is no program, ``argv`` does not fit ``shell``, or an option is outside its range.
 
     >>> Command(["true"]).judge(workspace=".").status
     <Status.PASS: 'PASS'>
@@ -174,7 +174,7 @@ class Command(_Runs):
 
 @dataclass(frozen=True, repr=False)
 class _ProjectRuns(_Runs):
-    """A tool that the project's own files name."""
+    """Base class of judges that run a tool that the project's own files indicate."""
 
     tool: str | None = None
     args: Sequence[str] = ()
@@ -189,7 +189,7 @@ class _ProjectRuns(_Runs):
 
     @property
     def _goals(self) -> Sequence[str] | None:
-        """The arguments of the tool, in place of its own goals."""
+        """Arguments of the tool that replace its default goals."""
         return None
 
     def choose(self, folder: Folder, environment: Mapping[str, str]) -> tuple[str, list[str]]:
@@ -205,9 +205,10 @@ class _ProjectRuns(_Runs):
 class TestsPass(_ProjectRuns):
     """The project's tests pass.
 
-    Maven, Gradle, Cargo, npm (a script ``test``), pytest and make (a target ``test``), the first that the files of the
-    workspace name; wrappers (``mvnw``, ``gradlew``, ``.venv/bin/pytest``) are taken before installed programs. Abstains
-    where none fits, or the tool is not installed. No tests at all is a FAIL wherever the tool says so, as pytest does.
+    The tools are Maven, Gradle, Cargo, npm (a script ``test``), pytest and make (a target ``test``). The first one that
+    the files of the workspace indicate is used. Wrappers (``mvnw``, ``gradlew``, ``.venv/bin/pytest``) are preferred to
+    installed programs. Abstains if no tool fits, or the tool is not installed. A project without tests fails if the
+    tool reports that as a failure, as pytest does.
 
     Args:
         tool: ``"maven"``, ``"gradle"``, ``"cargo"``, ``"npm"``, ``"pytest"`` or ``"make"``; None (default) to find out.
@@ -218,16 +219,16 @@ class TestsPass(_ProjectRuns):
         timeout_s: seconds it may take, 120 by default; then the judgment is ERROR ``timeout``.
         max_output: bytes of output to keep.
         sandbox: wraps the command; see :class:`Command`.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: an unknown tool, or an option outside its range.
+        ConfigurationError: the tool is unknown, or an option is outside its range.
 
     >>> TestsPass("pytest", timeout_s=60).judge(question="Fix the bug.").reasoning
     'there is no workspace'
     """
 
-    __test__ = False  # pytest would take the class for a test, by its name
+    __test__ = False  # keeps pytest from collecting the class because of its name
 
     name: str = "TestsPass"
     purpose: ClassVar[Purpose] = "test"
@@ -235,11 +236,13 @@ class TestsPass(_ProjectRuns):
 
 @dataclass(frozen=True, repr=False)
 class BuildPasses(_ProjectRuns):
-    """The project builds: as :class:`TestsPass`, with ``package``, ``assemble``, ``build``, or make's first target.
+    """The project builds. The goals are ``package``, ``assemble``, ``build``, or make's first target.
+
+    The tool is found as in :class:`TestsPass`.
 
     Args:
         tool: ``"maven"``, ``"gradle"``, ``"cargo"``, ``"npm"`` or ``"make"``; None (default) to find out.
-        goals: what to ask of the tool in place of its default goals, such as ``["clean", "verify"]`` for Maven.
+        goals: goals that replace the tool's default goals, such as ``["clean", "verify"]`` for Maven.
         args: further arguments for it.
         cwd: where the project is, inside the workspace.
         env: variables to set.
@@ -247,10 +250,10 @@ class BuildPasses(_ProjectRuns):
         timeout_s: seconds it may take, 120 by default; then the judgment is ERROR ``timeout``.
         max_output: bytes of output to keep.
         sandbox: wraps the command; see :class:`Command`.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: an unknown tool, or an option outside its range.
+        ConfigurationError: the tool is unknown, or an option is outside its range.
 
     >>> BuildPasses("make", goals=["all"]).judge(question="Fix the bug.").status
     <Status.ABSTAIN: 'ABSTAIN'>

@@ -1,10 +1,10 @@
-"""Judges of test coverage: it was kept, or improved, against a baseline.
+"""Judges of test coverage: it was kept, or improved, compared with a baseline.
 
-They read the report that a coverage tool left in ``case.workspace`` and run nothing; put a command before them::
+They read the report that a coverage tool left in ``case.workspace`` and run nothing. Run a command before them::
 
     Command(["pytest", "--cov", "--cov-report=json"]) & CoverageKept(baseline=81.5)
 
-An agent can write a report by hand: let your own command write it, into a clean workspace.
+An agent can write a report by hand, so let your own command write it, into a clean workspace.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["CoverageImproved", "CoverageKept"]
 
 @dataclass(frozen=True)
 class _Compares(WorkspaceJudge):
-    """What both have in common: the report, the baseline, the floor."""
+    """Base class with the options of both judges: the report, the baseline, the floor."""
 
     _: KW_ONLY
     baseline: float | None = None
@@ -59,7 +59,7 @@ class _Compares(WorkspaceJudge):
 
     @abstractmethod
     def compare(self, before: float, after: float) -> tuple[Check, float]:
-        """The finding, and the score."""
+        """Return the check and the score."""
 
     def _judgment(self, before: float, after: float, path: str) -> Judgment:
         check, score = self.compare(before, after)
@@ -85,22 +85,22 @@ class CoverageKept(_Compares):
     """Test coverage did not fall below the baseline.
 
     Reads coverage.py's JSON and XML, other Cobertura XML, JaCoCo's XML, and LCOV. The score is the new coverage divided
-    by the old, at most 1. Abstains without a report, without a baseline, and where nothing is counted; a report that
-    cannot be read is ERROR.
+    by the old, at most 1. Abstains if there is no report or no baseline, or if nothing is counted. A report that cannot
+    be read is ERROR.
 
     Args:
         baseline: coverage before, in percent (0..100); None (default) takes ``case.metadata["coverage_baseline"]``: a
             number, or one for each metric as in ``{"line": 81.5, "branch": 60}``.
         tolerance: percentage points that may be lost.
-        floor: percent that must be reached, whatever the baseline; a check of its own.
+        floor: percent that must be reached, whatever the baseline; a separate check.
         metric: ``"line"`` (default) or ``"branch"``.
         report: the report's path in the workspace; None (default) looks where the tools write theirs.
         max_bytes: a larger report is not read.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: a percentage outside 0..100, a level of at most 1 that may be a fraction, an unknown metric,
-            or a path that leads out.
+        ConfigurationError: a percentage is outside 0..100 or may be meant as a fraction (up to 1), the metric is
+            unknown, or the path leads out of the workspace.
 
     >>> CoverageKept(baseline=81.5).judge(workspace="/nowhere").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -121,24 +121,24 @@ class CoverageKept(_Compares):
 
 @dataclass(frozen=True)
 class CoverageImproved(_Compares):
-    """Test coverage rose above the baseline, or is so high that it need not.
+    """Test coverage rose above the baseline, or has reached the ceiling.
 
-    The score is how much of the way from the baseline to the ceiling was gone, 0 to 1. Reads and abstains as
+    The score is the achieved share of the way from the baseline to the ceiling, 0 to 1. Reads and abstains as
     :class:`CoverageKept`.
 
     Args:
         baseline: coverage before, in percent; None (default) takes ``case.metadata["coverage_baseline"]``.
         by: percentage points to gain; any gain is enough by default.
-        ceiling: percent from which on no gain is asked for.
-        floor: percent that must be reached, whatever the baseline; a check of its own.
+        ceiling: percent from which no gain is required.
+        floor: percent that must be reached, whatever the baseline; a separate check.
         metric: ``"line"`` (default) or ``"branch"``.
         report: the report's path in the workspace; None (default) looks where the tools write theirs.
         max_bytes: a larger report is not read.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: a percentage outside 0..100, a level of at most 1 that may be a fraction, a floor above the
-            ceiling, an unknown metric, or a path that leads out.
+        ConfigurationError: a percentage is outside 0..100 or may be meant as a fraction (up to 1), the floor is above
+            the ceiling, the metric is unknown, or the path leads out of the workspace.
 
     >>> CoverageImproved(by=5, ceiling=95).judge(workspace="/nowhere").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -165,11 +165,11 @@ class CoverageImproved(_Compares):
         return Check("coverage_improved", enough or arrived, f"{wanted}, or {self.ceiling:g} %"), score
 
 
-_EXACT = 1e-9  # percentages are quotients; equal counts must be equal coverage
+_EXACT = 1e-9  # percentages are quotients; equal counts must give equal coverage
 
 
 def _level(value: float | None, judge: str, option: str) -> None:
-    """Check a level of coverage, which could be meant as a fraction."""
+    """Check a level of coverage, which may be meant as a fraction."""
     _percent(value, judge, option)
     if value is not None and 0 < value <= 1:
         raise ConfigurationError(

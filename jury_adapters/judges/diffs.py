@@ -1,8 +1,8 @@
-"""Whether two files say the same, by their type, and what differs if not.
+"""Comparison of two files by their type, and a description of their differences.
 
 Text is compared with white space normalised; JSON, YAML and TOML by their values; XML canonically; Python by its
-syntax tree, which knows no comments and no formatting. Where the expected file itself does not parse (a template, say)
-both are compared as text. :func:`compares` registers another type.
+syntax tree, which has no comments and no formatting. If the expected file itself does not parse (a template, for
+example), both are compared as text. :func:`compares` registers another type.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Comparison: TypeAlias = Callable[[bytes, bytes], str]
 
 
 def compare_files(path: str, produced: bytes, expected: bytes) -> str:
-    """What differs between two files, in a few lines; an empty text when they say the same.
+    """Return the differences between two files, in a few lines; an empty text if they are equivalent.
 
     Args:
-        path: the file's name; its suffix says what it is.
+        path: the file's name; its suffix determines its type.
         produced: the content to judge.
         expected: the content it should have.
     """
@@ -42,13 +42,13 @@ def compare_files(path: str, produced: bytes, expected: bytes) -> str:
 
 
 def compares(*suffixes: str) -> Callable[[Comparison], Comparison]:
-    """Register a comparison for files with these suffixes, as a decorator; it replaces the one that was there.
+    """Register a comparison for files with these suffixes, as a decorator. It replaces an earlier one.
 
-    The function takes the produced and the expected content, which are never equal bytes, and returns what differs, or
-    an empty text. It holds for every judge of this process.
+    The function takes the produced and the expected content, which are never equal bytes, and returns the differences,
+    or an empty text. The registration applies to all judges of this process.
 
     Raises:
-        ConfigurationError: a suffix that does not start with a dot.
+        ConfigurationError: a suffix does not start with a dot.
 
     >>> @compares(".upper")
     ... def without_case(produced, expected):
@@ -68,9 +68,9 @@ def compares(*suffixes: str) -> Callable[[Comparison], Comparison]:
 
 
 def compare_text(produced: bytes, expected: bytes) -> str:
-    """Compare line by line; runs of white space count as one space, blank lines do not count.
+    """Compare line by line. Runs of white space count as one space, and blank lines are ignored.
 
-    Files that are not text (UTF-8, or UTF-16 with its mark) are compared byte by byte.
+    Files that are not text (UTF-8, or UTF-16 with its byte order mark) are compared byte by byte.
     """
     got, want = _decoded(produced), _decoded(expected)
     if got is None or want is None:
@@ -79,7 +79,7 @@ def compare_text(produced: bytes, expected: bytes) -> str:
 
 
 def _compare_values(load: Callable[[bytes], object], produced: bytes, expected: bytes) -> str:
-    """Compare what two files of data mean."""
+    """Compare the values of two data files."""
     try:
         want = load(expected)
     except (ValueError, RecursionError):
@@ -100,7 +100,7 @@ def _compare_xml(produced: bytes, expected: bytes) -> str:
 
 
 def _compare_by_lines(lines: Callable[[bytes], list[str]], produced: bytes, expected: bytes) -> str:
-    """Compare two files in a canonical form that is made of lines."""
+    """Compare two files by lines of a canonical form."""
     try:
         want = lines(expected)
     except _UNPARSED:
@@ -132,15 +132,15 @@ def _load_yaml(content: bytes) -> object:
 
 
 def _python_lines(content: bytes) -> list[str]:
-    """The syntax tree, written out by Python itself: one way of writing for all files that mean the same."""
+    """Return the lines of the syntax tree as Python itself writes it, equal for all equivalent files."""
     quiet = ("ignore", None, Warning, re.compile(_PARSED_NAME), 0)
-    if quiet not in warnings.filters:  # an invalid escape in somebody's file is no warning to our user
+    if quiet not in warnings.filters:  # an invalid escape in a compared file must not warn our user
         warnings.filterwarnings("ignore", category=Warning, module=_PARSED_NAME)
     return ast.unparse(ast.parse(content, filename=_PARSED_NAME)).splitlines()
 
 
 def _value_difference(got: object, want: object) -> str:
-    """The first places where two values differ; values that refer to themselves are no problem."""
+    """Return the first places where two values differ. Values may refer to themselves."""
     found: list[str] = []
     pending: list[tuple[object, object, str]] = [(got, want, "$")]
     compared: set[tuple[int, int]] = set()
@@ -165,7 +165,7 @@ def _value_difference(got: object, want: object) -> str:
 
 
 def _line_diff(got: Sequence[str], want: Sequence[str]) -> str:
-    """A short unified diff, in time that grows with the files and not with their square."""
+    """Return a short unified diff, in time linear in the files, not quadratic."""
     if got == want:
         return ""
     start = next((n for n, (a, b) in enumerate(zip(got, want, strict=False)) if a != b), min(len(got), len(want)))
@@ -180,16 +180,16 @@ def _line_diff(got: Sequence[str], want: Sequence[str]) -> str:
 
 
 def _moved(header: str, lines: int) -> str:
-    """The header of a hunk whose files begin so many lines earlier than what was compared."""
+    """Return the header of a hunk with its line numbers increased by the lines that were not compared."""
     return re.sub(r"(?<=[-+])\d+", lambda number: str(int(number[0]) + lines), header)
 
 
-_MOST_PARSED = 4_000_000  # bytes of both files together; a tree of Python takes a hundred times its file
-_MOST_PLACES = 10  # places where data differs
+_MOST_PARSED = 4_000_000  # bytes of both files together; a tree of Python takes a hundred times the memory of its file
+_MOST_PLACES = 10  # reported places where data differs
 _MOST_LINES = 20  # lines of a diff
 _MOST_DIFFED = 400  # lines from the first difference on that are aligned
 _PARSED_NAME = "jury_adapters_compared_file"
-# What Python's parser raises, besides, for a file that nests too deeply.
+# Python's parser also raises the latter two for a file that nests too deeply.
 _UNPARSED = (ValueError, SyntaxError, RecursionError, MemoryError)
 _COMPARISONS: dict[str, Comparison] = {
     ".json": partial(_compare_values, _load_json),
@@ -231,8 +231,8 @@ def _is_list(value: object) -> TypeGuard[Sequence[object]]:
 
 def _equal(one: object, other: object) -> bool:
     try:
-        return one == other or (one != one and other != other)  # noqa: PLR0124  NaN, which YAML and TOML know
-    except TypeError:  # a date beside a date with a time zone
+        return one == other or (one != one and other != other)  # noqa: PLR0124  NaN, which YAML and TOML have
+    except TypeError:  # a date and a date with a time zone
         return False
 
 

@@ -1,9 +1,8 @@
-"""Judges of the files an agent left in ``case.workspace``: no model, no network, nothing outside the workspace.
+"""Judges of the files that an agent left in ``case.workspace``: no model, no network, nothing outside the workspace.
 
-Each abstains where there is no workspace, or nothing to compare with. A path that leads out of the workspace is refused
-when the judge is built; a link or a file that turns out to lead out, or is a pipe or a device, is a file that is not
-there. What is too large, binary or in another encoding is there and cannot be read: that is the agent's doing, so it
-fails.
+Each abstains without a workspace, or without anything to compare with. A path that leads out of the workspace is
+refused when the judge is built. A link or a file that turns out to lead out, a pipe or a device counts as missing. A
+file that is too large, binary or in another encoding exists but cannot be read. That is the agent's fault, so it fails.
 
 ``FileContent(match="regex")`` needs the extra ``checks``: ``pip install 'jury-adapters[checks]'``.
 """
@@ -41,20 +40,20 @@ if TYPE_CHECKING:
 __all__ = ["DirectorySuperset", "FileContent", "FileExists", "FilesMatch"]
 
 LEFT_OUT = (".git", "__pycache__")
-"""What comparisons of folders leave out unless told otherwise."""
+"""Default of the patterns that comparisons of folders leave out."""
 
 
 @dataclass(frozen=True)
 class FileExists(WorkspaceJudge):
-    """A file, or a folder, is in the workspace; one check, ``file_exists``.
+    """A file or folder exists in the workspace; one check, ``file_exists``.
 
     Args:
         path: where it should be, relative to the workspace.
         kind: ``"file"`` (default; a regular one, or a link to one inside) or ``"directory"``.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: the path is absolute or has ``..`` in it, or an unknown kind.
+        ConfigurationError: the path is absolute or contains ``..``, or the kind is unknown.
 
     >>> FileExists("report.md").judge(question="Write a report.").reasoning
     'there is no workspace'
@@ -79,22 +78,23 @@ class FileExists(WorkspaceJudge):
 
 @dataclass(frozen=True)
 class FileContent(WorkspaceJudge):
-    r"""A file of the workspace has the content it should have.
+    r"""A file of the workspace has the expected content.
 
-    Three checks, each only when the one before passed: ``file_exists``, ``file_readable``, ``content_match``.
+    There are three checks, each made only when the one before passed: ``file_exists``, ``file_readable``,
+    ``content_match``.
 
     Args:
         path: the file, relative to the workspace.
         expected: the text, or the pattern; None (default) takes ``case.reference``, but never as a pattern.
         match: ``"exact"`` (default; every character the same), ``"contains"``, or ``"regex"`` (found anywhere).
-        encoding: how the file is read.
+        encoding: the encoding of the file.
         max_bytes: a larger file fails.
         timeout_s: seconds a pattern may take, 60 at most; then the judgment is ERROR ``timeout``.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: a path that leads out, an unknown ``match`` or encoding, a pattern that is not valid, a
-            limit that is not positive, or ``regex`` is needed and not installed.
+        ConfigurationError: the path leads out of the workspace, ``match`` or the encoding is unknown, the pattern is
+            invalid, a limit is not positive, or ``regex`` is needed and not installed.
 
     >>> FileContent("answer.txt", "42", match="contains").judge(workspace="/nowhere").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -143,7 +143,7 @@ class FileContent(WorkspaceJudge):
         return Judgment(status_of(evidence is not None), reasoning=reasoning, checks=checks)
 
     def _found(self, content: str, expected: str) -> str | None:
-        """What of the content matches, shortened; None for nothing."""
+        """Return the matching part of the content, shortened; None if nothing matches."""
         if self._compiled is not None:
             match = self._compiled.search(content, timeout=self.timeout_s)
             return match[0][:_MOST_EVIDENCE] if match else None
@@ -159,22 +159,22 @@ class FileContent(WorkspaceJudge):
 
 @dataclass(frozen=True)
 class DirectorySuperset(WorkspaceJudge):
-    """Every file of an expected folder is still in the workspace, with the same content; more files may be there.
+    """Every file of an expected folder is in the workspace, with the same content; further files are allowed.
 
-    The score is the share of the expected files that are still there. One check for each that is not, up to 100.
-    :class:`FilesMatch` compares files by their types, and not byte by byte.
+    The score is the share of the expected files that are unchanged. There is one check for each other file, up to 100.
+    :class:`FilesMatch` compares files by their types instead of byte by byte.
 
     Args:
         expected: the expected folder; None (default) takes ``case.metadata["expected_dir"]``.
-        exclude: what of the expected folder does not count: ``"*.log"`` or ``"node_modules"`` match any part of a
+        exclude: files of the expected folder to leave out: ``"*.log"`` or ``"node_modules"`` match any part of a
             path, ``"docs/*.md"`` a whole one; by default ``.git`` and ``__pycache__``.
-        threshold: the score that passes; by default every file must be there.
-        contents: whether a file must have the same content, byte by byte; with False its place is enough.
+        threshold: the lowest score that passes; by default every file must be there.
+        contents: whether a file must have the same content, byte by byte; with False, only its path counts.
         max_bytes: a larger file is not read, and counts as changed.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: a threshold outside 0..1, or something that is no pattern.
+        ConfigurationError: the threshold is outside 0..1, or a pattern is invalid.
 
     >>> DirectorySuperset().judge(workspace=".").status
     <Status.ABSTAIN: 'ABSTAIN'>
@@ -220,24 +220,24 @@ class DirectorySuperset(WorkspaceJudge):
 
 @dataclass(frozen=True)
 class FilesMatch(WorkspaceJudge):
-    """The files of the workspace say the same as those of a reference folder, each compared by its type.
+    """The files of the workspace are equivalent to those of a reference folder, each compared by its type.
 
     Text: white space normalised, with a short diff. JSON, YAML, TOML: by value. XML: canonically. Python: by syntax
-    tree, so that comments and formatting do not count. Files above 4 MB (both together) as text, binary ones byte by
-    byte. :func:`jury_adapters.judges.diffs.compares` registers further types. The score is the share of files that
-    match. One check for each file, those that differ first, up to 100.
+    tree, so that comments and formatting do not count. Files above 4 MB (both together) are compared as text, binary
+    ones byte by byte. :func:`jury_adapters.judges.diffs.compares` registers further types. The score is the share of
+    files that match. There is one check for each file, those that differ first, up to 100.
 
     Args:
         expected: the reference folder; None (default) takes ``case.metadata["expected_dir"]``.
         include: only these files, as patterns; by default all.
-        exclude: what to leave out, as patterns; by default ``.git`` and ``__pycache__``.
+        exclude: files to leave out, as patterns; by default ``.git`` and ``__pycache__``.
         extra: whether files that only the workspace has are ignored (``"ignore"``, default) or fail (``"fail"``).
-        threshold: the score that passes; by default every file must match.
+        threshold: the lowest score that passes; by default every file must match.
         max_bytes: a larger file is not read, and does not match.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: an option outside its range.
+        ConfigurationError: an option is outside its range.
 
     >>> FilesMatch("no/such/folder").judge(workspace=".").reasoning
     'the expected folder no/such/folder does not exist'
@@ -285,7 +285,7 @@ class FilesMatch(WorkspaceJudge):
         return [path for path in folder.files(self.exclude) if not self.include or matches_any(path, self.include)]
 
     def _compared(self, path: str, folder: Folder, reference: Folder) -> Check:
-        expected = reference.read(path, self.max_bytes)  # unreadable here is the evaluator's problem: ERROR
+        expected = reference.read(path, self.max_bytes)  # an unreadable reference is not the agent's fault: ERROR
         try:
             difference = compare_files(path, folder.read(path, self.max_bytes), expected)
         except Unreadable as error:

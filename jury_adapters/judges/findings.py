@@ -1,4 +1,4 @@
-"""What a grounding juror finds: new names and numbers, verbatim sentences, support, relevance, as checks."""
+"""Checks of grounding jurors: new names and numbers, verbatim sentences, support, relevance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jury_adapters.judges.quantities import Quantity, quantities
 
 
 def missing_items(source: Source, lines: Sequence[str]) -> list[Check]:
-    """One check per name and number that the source does not have, in the order of the answer."""
+    """Return one check per name and number that the source does not have, in the order of the answer."""
     found: dict[str, Check] = {}
     for line in lines:
         if len(found) >= _MOST_FOUND:
@@ -33,7 +33,7 @@ def missing_items(source: Source, lines: Sequence[str]) -> list[Check]:
 
 
 def aligned(passages: Passages, line: str) -> Check:
-    """Whether one sentence stands in the contexts nearly verbatim."""
+    """Return the check whether one sentence is in the contexts nearly verbatim."""
     name, found = _short(line), words(line)
     if passages.has(found):
         return Check(name, True, "stands in the contexts", score=1.0)
@@ -58,7 +58,7 @@ def aligned(passages: Passages, line: str) -> Check:
 
 
 def says_something(line: str) -> bool:
-    """Whether a line has a word or number that does not stand in every other text, as "no" and "B" do."""
+    """Return whether a line has a word or number that is not in most texts, as "no" and "B" are."""
     return any(term.isdigit() or len(term) > 1 or not term.isascii() for term in _terms(line))
 
 
@@ -69,7 +69,7 @@ def adds_to(question: str, lines: Sequence[str]) -> bool:
 
 
 def supported(passages: Passages, lines: Sequence[str]) -> list[Check]:
-    """One check per sentence that has content words: its support, and the place that supports it best."""
+    """Return one check per sentence that has content words: its support, and the place that supports it best."""
     checks = []
     for line in lines:
         if unsegmented(line):
@@ -83,7 +83,7 @@ def supported(passages: Passages, lines: Sequence[str]) -> list[Check]:
 
 
 def negated(passages: Passages, lines: Sequence[str]) -> list[str]:
-    """Return the sentences that negate what their best place does not, or leave out its negation."""
+    """Return the sentences that have a negation their best place lacks, or lack its negation."""
     found = []
     for line in lines:
         terms = {} if unsegmented(line) else _terms(line)
@@ -94,7 +94,7 @@ def negated(passages: Passages, lines: Sequence[str]) -> list[str]:
 
 
 def new_words(passages: Passages, lines: Sequence[str]) -> list[Check]:
-    """One check per content word that the contexts do not have in any form."""
+    """Return one check per content word that the contexts do not have in any form."""
     found: dict[str, Check] = {}
     for line in lines:
         if len(found) >= _MOST_FOUND:
@@ -106,7 +106,7 @@ def new_words(passages: Passages, lines: Sequence[str]) -> list[Check]:
 
 
 def relevance(question: str, passages: Passages) -> tuple[float, list[str]] | None:
-    """The share of the question's content words in the contexts, and those that are missing; None without any."""
+    """Return the share of the question's content words in the contexts, and the missing ones; None without any."""
     question = tidy(question)
     terms = {} if unsegmented(question) else _terms(question)
     missing = [word for term, word in terms.items() if not passages.knows(term)]
@@ -114,26 +114,26 @@ def relevance(question: str, passages: Passages) -> tuple[float, list[str]] | No
 
 
 def listed(items: Iterable[str], most: int = 12) -> str:
-    """Join the first dozen for a sentence, and say how many more there are."""
+    """Join the first items for a sentence, and add the number of the others."""
     found = list(items)
     more = f" and {len(found) - most} more" if len(found) > most else ""
     return ", ".join(item[:60] for item in found[:most]) + more
 
 
-_MOST_FOUND = 1000  # new names, numbers or words; more say nothing more
+_MOST_FOUND = 1000  # new names, numbers or words; more are not informative
 _MOST_EVIDENCE = 300  # characters
-_LONGEST_SENTENCE = 300  # words; longer ones pass only when they stand in the contexts as they are
-_MOST_LEFT_OUT = 3  # words between two that are neighbours in the answer
+_LONGEST_SENTENCE = 300  # words; longer ones pass only if the contexts have them unchanged
+_MOST_LEFT_OUT = 3  # words between two that are adjacent in the answer
 
 _ARTICLES = frozenset(("a", "an", "the"))
-# Words that turn or weaken what is said around them; their endings vary, so the beginnings are listed.
+# Words that reverse or weaken the text around them; their endings vary, so the beginnings are listed.
 _TURNS = re.compile(
     r"(?:not|no|none|never|neither|nor|nobody|nothing|without|hardly|barely|unless|if|except|only|may|might|could|would|"
     r"should|perhaps|possibly|probably|likely|unlikely|almost|nearly|un?able|false|untrue|rumou?r\w*|alleg\w+|claim\w*|"
     r"den(?:y|ies|ied|ying)|doubt\w*|disput\w+|reject\w*|refus\w+|fail\w*|report\w*ly|suppos\w+|suspect\w*|believ\w+|"
     r"expect\w*|plan\w*|propos\w+|hop(?:e|es|ed|ing)|threat\w*|attempt\w*|tr(?:y|ies|ied|ying)|contrary|wrong\w*)"
 )
-# The opening "No, ..." answers a question and negates nothing after it.
+# The opening "No, ..." answers a question and does not negate the text after it.
 _NEGATION = re.compile(
     r"(?<!\w)(?:not|no|none|never|neither|nor|nobody|nothing|without|cannot|\w+n't)(?!\w)", re.IGNORECASE
 )
@@ -146,7 +146,7 @@ def _negates(line: str) -> bool:
 
 
 def _terms(line: str) -> dict[str, str]:
-    """The content words of a line by their stems."""
+    """Return the content words of a line by their stems."""
     found = words(line)
     stems = {word: stem(word) for word in set(found).difference(STOPWORDS)}
     return {stems[word]: word for word in found if word in stems}
@@ -160,10 +160,11 @@ def _problem(asked: Quantity, source: Source) -> str:
 
 
 def _spelled_out(asked: Quantity, source: Source) -> bool:
-    """Whether the source may state this number in a way that cannot be read.
+    """Return whether the source may state this number in a form that cannot be read.
 
-    Counts up to ten in words are often had by counting what the source lists. Outside English, number words are not
-    known, so only numbers that nobody spells out are checked: three digits or more besides the zeros at the end.
+    Counts up to ten in words are often the result of counting items in the source. Outside English, number words are
+    not known, so only numbers that are not usually spelled out are checked: those with three digits or more before
+    trailing zeros.
     """
     if asked.word and asked.readings and len(asked.readings[0]) < 3 and int(asked.readings[0]) <= 10:
         return True
@@ -175,7 +176,7 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
 
 
 def _differs(plain: Sequence[str], window: Sequence[str], share: float) -> str:
-    """What keeps a sentence from being nearly verbatim at a place, or "" when nothing does."""
+    """Return the reason that a sentence is not nearly verbatim at a place, or "" if it is."""
     known = set(window)
     if new := [word for word in plain if word not in known]:
         return f"new here: {listed(new)}"
@@ -183,7 +184,7 @@ def _differs(plain: Sequence[str], window: Sequence[str], share: float) -> str:
         return f"only {share:.0%} of its words stand there in this order"
     if turned := sorted(word for word in known.difference(plain) if _TURNS.fullmatch(word)):
         return f"the contexts qualify it: {listed(turned)}"
-    near = {  # the shortest gap last, so that it is the one that counts
+    near = {  # the shortest gap last, so that it overrides the others
         (window[at], window[at + gap + 1]): window[at + 1 : at + gap + 1]
         for gap in range(_MOST_LEFT_OUT, -1, -1)
         for at in range(len(window) - gap - 1)

@@ -1,9 +1,9 @@
 """Evaluators of other packages as judges: the judge that all adapters share.
 
 The adapters are in :mod:`jury_adapters.langchain`, :mod:`jury_adapters.llama_index` and
-:mod:`jury_adapters.compat.scorers`. They say what a case is in the words of the other package.
-:mod:`jury_adapters.judges.foreign_calls` calls the evaluator, :mod:`jury_adapters.judges.foreign_results` reads what
-it returned, and this module makes the judgment, within budget and store.
+:mod:`jury_adapters.compat.scorers`. They convert a case to the arguments of the other package.
+:mod:`jury_adapters.judges.foreign_calls` calls the evaluator, :mod:`jury_adapters.judges.foreign_results` reads its
+result, and this module makes the judgment, within budget and store.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from jury_adapters.models.fingerprint import digest
 
 
 class ForeignOptions(TypedDict, total=False):
-    """The options of every function that makes a judge of an evaluator of another package.
+    """Options of every function that makes a judge of an evaluator of another package.
 
     Attributes:
         name: the name in verdicts; the evaluator's own name by default.
-        version: a text that stands for everything that decides what the evaluator says, such as
-            ``"gpt-4o-mini, prompt 3"``. With ``version=`` and ``name=``, judgments are kept in a store and served from
-            it. Without them the evaluator is asked again in every run, because nothing tells whether it is still the
-            same. Change the version with the evaluator, its settings, its model or its prompt. The options of this
-            table and the arguments that the evaluator is given are compared as well, and need no new version.
+        version: a text that identifies everything that affects the evaluator's results, such as
+            ``"gpt-4o-mini, prompt 3"``. With ``version=`` and ``name=``, judgments are kept in a store and read from
+            it. Without them, the evaluator is asked again in every run, because it may have changed. Change the version
+            with the evaluator, its settings, its model or its prompt. The options of this table and the arguments of
+            the evaluator are compared as well, and need no new version.
         scale: its worst and its best score, ``(0, 1)`` by default. ``(1, 5)`` for a rating, ``(1, 0)`` for a distance.
-            A score outside is an ERROR that says so.
-        threshold: the score that passes, on that scale. Where it is given, it decides in place of the judge's own PASS
-            or FAIL; by default that is the middle of the scale for judges that give scores only.
+            A score outside the scale is an ERROR.
+        threshold: the lowest score that passes, on that scale. If given, it replaces the judge's own PASS or FAIL; by
+            default it is the middle of the scale, for judges that only give scores.
         pass_labels: the labels that mean PASS, for judges that answer in words; every other label then means FAIL.
         needs: fields of the case (``"contexts"``) without which the judge is not asked and the judgment is ABSTAIN.
         timeout: seconds one case may take; then the judgment is ERROR ``timeout``.
-        calls: calls to models that one judgment makes, 1 by default; 0 for an evaluator that asks no model.
+        calls: the number of model calls per judgment, 1 by default; 0 for an evaluator that asks no model.
             ``judge.plan()``, ``Budget(calls=)`` and the usage in verdicts count them, also for a judgment that fails.
             The tokens of these calls are unknown: no plan and no ``Budget(tokens=)`` counts them.
         cost: US dollars per judgment. None, the default, is an unknown cost: the cost of a verdict is then marked as
@@ -70,10 +70,10 @@ Said: TypeAlias = "Finding | Sequence[Finding] | Judgment"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a foreign evaluator that is ready to be made.
+    """Prepared call of a foreign evaluator.
 
     Attributes:
-        arguments: everything about the case that the evaluator is given.
+        arguments: everything about the case that the evaluator gets.
         make: makes the call and reads the answer. May raise: that is ERROR.
     """
 
@@ -84,11 +84,12 @@ class Call:
 class ForeignJudge(Judge):
     """Judge that asks an evaluator of another package.
 
-    One finding makes the judgment. Of several, each makes a check; the judgment is FAIL when one of them is FAIL, PASS
-    when those that could be decided are PASS, and its score is their mean. Without a score and a label it is ABSTAIN.
+    One finding makes the judgment. Several findings make one check each. The judgment is then FAIL if one of them is
+    FAIL, PASS if all that have a result are PASS, and its score is their mean. Without a score and a label it is
+    ABSTAIN.
 
-    A call counts in the budget around it, and abstains with ``budget_exhausted`` when it does not fit. Judgments of an
-    evaluator with ``name=`` and ``version=`` are kept in the store around it, unless the arguments of a call hold
+    A call counts in the current budget, and abstains with ``budget_exhausted`` if it does not fit. Judgments of an
+    evaluator with ``name=`` and ``version=`` are kept in the current store, unless the arguments of a call contain
     objects that are neither plain values nor records of plain values.
 
     Args:
@@ -97,8 +98,8 @@ class ForeignJudge(Judge):
         **options: see :class:`ForeignOptions`.
 
     Raises:
-        ConfigurationError: an empty scale, a threshold outside it, a field that no case has, a version without a name,
-            a negative number of calls, an unknown option.
+        ConfigurationError: the scale is empty, the threshold is outside it, no case has a needed field, there is a
+            version without a name, the number of calls is negative, or an option is unknown.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class ForeignJudge(Judge):
 
     @property
     def fingerprint(self) -> str | None:
-        """Identity of the evaluator and the options that read its answers; None without a version."""
+        """Identity of the evaluator and of the options that affect how its answers are read; None without a version."""
         return f"{self._identity}-{self._reading}" if self._identity else None
 
     def estimate(self, case: Case) -> Usage:
@@ -173,13 +174,13 @@ class ForeignJudge(Judge):
         return self._scale.judgment(said, usage)
 
     def _took(self, said: Said | Exception) -> Usage:
-        """The usage of one judgment: the cost that the evaluator reports goes before the cost that was given."""
+        """Return the usage of one judgment. A cost reported by the evaluator replaces the given cost."""
         if isinstance(said, Finding) and is_cost(said.cost_usd):
             return replace(self._usage, cost_usd=said.cost_usd, cost_complete=True)
         return self._usage
 
     def _key(self, case: Case, call: Call) -> JournalKey | None:
-        """The key of a judgment in the store; None where two calls cannot be told to be the same."""
+        """Return the key of a judgment in the store; None if two calls cannot be compared."""
         if not self._identity:
             return None
         try:
@@ -199,7 +200,7 @@ class ForeignJudge(Judge):
 
 
 def _usage_of_one(calls: object, cost: object) -> Usage:
-    """The usage of one judgment, as far as it is known beforehand."""
+    """Return the usage of one judgment, as far as it is known in advance."""
     if isinstance(calls, bool) or not isinstance(calls, int) or calls < 0:
         raise ConfigurationError(f"calls is a whole number from 0, the calls to models of one judgment; not {calls!r}")
     if cost is None:
@@ -210,7 +211,7 @@ def _usage_of_one(calls: object, cost: object) -> Usage:
 
 
 def _identity(own_name: str, options: ForeignOptions) -> str:
-    """The fingerprint of the evaluator itself, or the empty text without a version."""
+    """Return the fingerprint of the evaluator itself, or the empty text without a version."""
     if "version" not in options:
         return ""
     version = options["version"]
@@ -225,7 +226,7 @@ def _identity(own_name: str, options: ForeignOptions) -> str:
 
 
 async def _said_or_raised(call: Call) -> Said | Exception:
-    """The answer, or the exception as a value: a call that failed has taken what a call takes."""
+    """Return the answer, or the exception as a value, because a failed call has usage too."""
     try:
         return await call.make()
     except Exception as error:
@@ -233,10 +234,10 @@ async def _said_or_raised(call: Call) -> Said | Exception:
 
 
 def _plain(value: object) -> object:
-    """The same as JSON values; records (dataclasses, pydantic models, namespaces) with the names of their classes.
+    """Return a value as JSON values. Records (dataclasses, pydantic models, namespaces) include their class names.
 
     Raises:
-        TypeError: something in it is neither.
+        TypeError: a part of the value is neither plain nor a record.
     """
     if value is None or isinstance(value, str | bool | int | float):
         return value

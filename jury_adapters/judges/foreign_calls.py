@@ -1,4 +1,4 @@
-"""Functions of other packages: which arguments they take, and how they are called."""
+"""Calls of functions of other packages, and the arguments that these functions take."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def by_name(
     """Return the function that prepares calls of an evaluator, with its arguments by name.
 
     Args:
-        function: the evaluator, as far as its parameters go.
-        arguments: what a case is in its words.
+        function: the evaluator; used only for its parameters.
+        arguments: returns the arguments for a case.
         ask: makes the call with the arguments, and reads the answer.
         checked: whether a case without an argument that the evaluator requires is ABSTAIN.
-        fitted: whether ``ask`` is given only the arguments that the evaluator takes.
+        fitted: whether ``ask`` gets only the arguments that the evaluator takes.
     """
 
     def prepare(case: Case) -> Call | Judgment:
@@ -48,7 +48,7 @@ def by_name(
 
 
 async def called(function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
-    """Call a function of another package: an asynchronous one here, any other in a thread, so that nothing waits."""
+    """Call a function of another package: an asynchronous one directly, any other in a thread."""
     if is_async(function):
         answer = function(*args, **kwargs)
     else:
@@ -57,8 +57,8 @@ async def called(function: Callable[..., object], /, *args: object, **kwargs: ob
 
 
 def own_name_of(judge: object) -> str:
-    """The name of a function, or of an object's class; empty for a name that says nothing."""
-    judge = getattr(judge, "func", judge)  # of functools.partial
+    """Return the name of a function, or of an object's class; empty for an uninformative name."""
+    judge = getattr(judge, "func", judge)  # the function inside functools.partial
     name = getattr(judge, "__name__", None)
     if not isinstance(name, str):
         name = type(judge).__name__
@@ -66,7 +66,7 @@ def own_name_of(judge: object) -> str:
 
 
 def takes(function: Callable[..., object]) -> tuple[dict[str, inspect.Parameter], bool]:
-    """The parameters that a function takes by name, and whether it takes any others too."""
+    """Return the parameters that a function takes by name, and whether it takes any others too."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # written in C, without a signature
@@ -80,14 +80,14 @@ def takes(function: Callable[..., object]) -> tuple[dict[str, inspect.Parameter]
 
 
 def lacking(function: Callable[..., object], given: Mapping[str, object]) -> str | None:
-    """The name of an argument that a function requires and that is None; None when there is no such argument."""
+    """Return the name of an argument that a function requires and that is None; None if there is no such argument."""
     named, _ = takes(function)
     required = (name for name, parameter in named.items() if parameter.default is parameter.empty)
     return next((name for name in required if name in given and given[name] is None), None)
 
 
 def fitting(function: Callable[..., object], given: Mapping[str, object]) -> dict[str, object]:
-    """The arguments that a function takes. An argument that is None is left to the function's default."""
+    """Return the arguments that a function takes. For an argument that is None, the function's default applies."""
     named, others = takes(function)
     return {name: value for name, value in given.items() if value is not None and (name in named or others)}
 
@@ -96,7 +96,7 @@ def checked_arguments(arguments: object) -> Arguments | None:
     """Check ``arguments=``.
 
     Raises:
-        ConfigurationError: it is not a function.
+        ConfigurationError: the argument is not a function.
     """
     if arguments is None or callable(arguments):
         return arguments

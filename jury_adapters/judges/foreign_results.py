@@ -1,4 +1,4 @@
-"""Results of evaluators of other packages: read in any of their forms, and judged on their scale."""
+"""Results of evaluators of other packages: reading of their forms, and judgment on their scale."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, s
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One result of a foreign evaluator.
+    """Result of a foreign evaluator.
 
     Attributes:
-        name: what was judged, in its words.
-        score: the score as it came; None where there is none.
+        name: the name of the criterion, in the evaluator's words.
+        score: the unconverted score; None if there is none.
         passed: its own PASS or FAIL, or None.
         label: its answer in words, or None.
-        reason: why.
-        details: anything else it said.
-        cost_usd: what it cost, where it says so.
-        error: what went wrong, in its words; then nothing else counts.
+        reason: the reason.
+        details: all other parts of the result.
+        cost_usd: the reported cost, if there is one.
+        error: the evaluator's error message; the other attributes are then ignored.
     """
 
     _: KW_ONLY
@@ -42,24 +42,25 @@ class Finding:
 
 
 def read_result(said: object) -> Finding | list[Finding]:
-    """Read what an evaluator returned, or the metric that keeps its result in itself.
+    """Read the result of an evaluator, or of a metric object that keeps its result.
 
-    A number or a bool is a score, a text is a label, None is no score. Of a mapping or an object these fields count,
-    in the words of LangSmith, LlamaIndex, autoevals and DeepEval: ``score`` or ``value``; ``passing``, ``success`` or
-    ``is_successful()``; ``comment``, ``reasoning``, ``feedback`` or ``reason``, also those in ``metadata``; ``key`` or
-    ``name``; ``metadata`` and ``score_breakdown`` as details; ``evaluation_cost``. ``invalid_result`` and ``skipped``
-    leave no score, and ``error`` is one. A list, and a list under ``results``, holds several results.
+    A number or a bool is a score, a text is a label, None means that there is none. In a mapping or an object, these
+    fields count, in the words of LangSmith, LlamaIndex, autoevals and DeepEval: ``score`` or ``value``; ``passing``,
+    ``success`` or ``is_successful()``; ``comment``, ``reasoning``, ``feedback`` or ``reason``, also those in
+    ``metadata``; ``key`` or ``name``; ``metadata`` and ``score_breakdown`` as details; ``evaluation_cost``.
+    ``invalid_result`` and ``skipped`` leave no score, and ``error`` is an error. A list, and a list under ``results``,
+    contains several results.
 
     Raises:
-        TypeError: it is none of these.
-        Exception: the evaluator's own, where the result holds it.
+        TypeError: the result has none of these forms.
+        Exception: the evaluator's own, if the result contains it.
     """
     several = said if isinstance(said, list | tuple) else field_of(said, "results")
     return [_finding(one) for one in several] if isinstance(several, list | tuple) else _finding(said)
 
 
 def read_preference(score: object, label: object, reason: str) -> Judgment:
-    """Return which of two candidates is better: by the label, else by the score, 1 for the first and 0 for the second.
+    """Return the better of two candidates: by the label, else by the score, 1 for the first and 0 for the second.
 
     The label of the judgment is ``A``, ``B`` or ``tie``; without a preference it is ABSTAIN.
     """
@@ -70,7 +71,7 @@ def read_preference(score: object, label: object, reason: str) -> Judgment:
 
 
 def is_cost(value: object) -> TypeGuard[float]:
-    """Whether a value is a number of US dollars from 0."""
+    """Return whether a value is a number of US dollars from 0."""
     return _is_number(value) and value >= 0
 
 
@@ -107,7 +108,7 @@ def _finding(said: object) -> Finding:
     cost = field_of(said, "evaluation_cost")
     name = text_of(field_of(said, "key") or field_of(said, "name"))
     return Finding(
-        name="" if name == "score" else name,  # openevals' name for "no name"
+        name="" if name == "score" else name,  # openevals' default name
         score=score,
         passed=_passed(said, score),
         label=value if isinstance(value, str) else None,
@@ -119,7 +120,7 @@ def _finding(said: object) -> Finding:
 
 
 def _passed(said: object, score: object) -> bool | None:
-    """Return the evaluator's own PASS or FAIL; that of a metric counts only beside a score."""
+    """Return the evaluator's own PASS or FAIL. That of a metric counts only if it has a score."""
     passed = field_of(said, "passing")
     if passed is None and score is not None:
         is_successful = getattr(said, "is_successful", None)
@@ -129,7 +130,7 @@ def _passed(said: object, score: object) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Scale, threshold and labels by which findings are PASS or FAIL."""
+    """Scale, threshold and labels that decide whether findings are PASS or FAIL."""
 
     ends: tuple[float, float]
     threshold: float | None
@@ -147,7 +148,7 @@ class Scale:
             raise ConfigurationError(f"threshold is a score on the scale {_written(scale)}, not {self.threshold!r}")
 
     def judgment(self, said: Finding | Sequence[Finding], usage: Usage) -> Judgment:
-        """Return the judgment that one finding or several make.
+        """Return the judgment on one finding or several.
 
         Raises:
             ConfigurationError: a score is not a number, or outside the scale.
@@ -190,10 +191,10 @@ class Scale:
         )
 
     def _read(self, finding: Finding) -> tuple[Status | None, float | None]:
-        """PASS, FAIL or None, and the score as 0..1 or None.
+        """Return PASS, FAIL or None, and the score as 0..1 or None.
 
         Raises:
-            ConfigurationError: the score is no number, or outside the scale.
+            ConfigurationError: the score is not a number, or outside the scale.
         """
         score = plain_scalar(finding.score)
         if isinstance(score, bool):
@@ -238,7 +239,7 @@ def _written(scale: Sequence[float]) -> str:
 
 
 def _details(details: Mapping[str, object]) -> FrozenDict:
-    """Return the other parts of a result under one key; text where it is nested without end."""
+    """Return the other parts of a result under one key; as text if they are nested infinitely."""
     if not details:
         return EMPTY
     try:

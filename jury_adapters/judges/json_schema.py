@@ -1,9 +1,9 @@
 """JSON Schema for schemas and values that may be hostile: nothing is fetched, and validation has a time limit.
 
 ``jsonschema`` runs patterns in ``re``, which cannot be stopped. The keywords that match patterns are replaced by ones
-with a time limit, and every keyword looks at the clock, so that references that multiply end in time as well. A
-recursion error in the middle of a lookup in ``rpds`` becomes a panic, which no ``except Exception`` catches; it is
-turned back.
+with a time limit, and every keyword checks the clock, so that references that multiply end in time as well. A
+recursion error in the middle of a lookup in ``rpds`` becomes a panic, which no ``except Exception`` catches. It is
+converted back.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Keyword: TypeAlias = Callable[[Any, Any, Any, Any], Any]
 
 
 class SchemaValidator:
-    """Schema that is ready to validate values.
+    """Compiled schema that validates values.
 
     Args:
         schema: the schema, of the draft its ``$schema`` names, by default 2020-12.
 
     Raises:
-        ConfigurationError: it is not valid, refers to another document, mixes drafts, has ``unevaluatedProperties`` as
-            well as ``patternProperties``, or ``jsonschema`` or ``regex`` is not installed.
+        ConfigurationError: the schema is not valid, refers to another document, mixes drafts, or has
+            ``unevaluatedProperties`` as well as ``patternProperties``; or ``jsonschema`` or ``regex`` is not installed.
     """
 
     def __init__(self, schema: Mapping[str, JsonValue] | bool) -> None:
@@ -55,7 +55,7 @@ class SchemaValidator:
         plain = _of_one_draft(schema, draft)
         _check_patterns(plain)
         specification = specification_with(draft, default=DRAFT202012) if isinstance(draft, str) else DRAFT202012
-        # A registry of our own: the default one would fetch a remote $ref.
+        # A registry of our own, because the default one would fetch a remote $ref.
         resource = Resource.from_contents(plain, default_specification=specification)
         registry = Registry().with_resource(resource.id() or "", resource).crawl()
         resolver = registry.resolver(resource.id() or "")
@@ -71,19 +71,19 @@ class SchemaValidator:
         """Return the first places where a value does not fit.
 
         Args:
-            value: what ``json.loads`` returned.
-            seconds: how long it may take.
-            most: how many errors are looked for.
+            value: a value from ``json.loads``.
+            seconds: the time limit.
+            most: the maximum number of errors.
 
         Raises:
-            TimeoutError: it takes longer.
-            RecursionError: the schema, or the value, is nested without end.
+            TimeoutError: the validation takes longer.
+            RecursionError: the schema, or the value, is nested infinitely.
         """
         token = _DEADLINE.set(monotonic() + seconds)
         try:
             return list(islice(self._validator.iter_errors(value), most))
         except BaseException as error:
-            if type(error).__name__ == "PanicException":  # of Rust code; its class is in no module
+            if type(error).__name__ == "PanicException":  # raised by Rust code; its class is in no module
                 raise RecursionError("a lookup of the schema broke") from error
             raise
         finally:
@@ -91,7 +91,7 @@ class SchemaValidator:
 
 
 _DEADLINE: ContextVar[float] = ContextVar("_DEADLINE")
-_VALUES = ("const", "enum", "default", "examples")  # keywords that hold values and no schemas
+_VALUES = ("const", "enum", "default", "examples")  # keywords that contain values instead of schemas
 
 
 def _seconds_left() -> float:
@@ -168,7 +168,7 @@ def _additional_properties(original: Keyword) -> Keyword:
 
 
 def _unique_items(validator: Any, unique: bool, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """``uniqueItems`` in time that grows with the items, and not with their square."""
+    """Check ``uniqueItems`` in time linear in the items, not quadratic."""
     from jsonschema import ValidationError
 
     if unique and validator.is_type(instance, "array"):
@@ -181,7 +181,7 @@ def _unique_items(validator: Any, unique: bool, instance: Any, schema: Any) -> I
 
 
 def _one_number(value: JsonValue) -> JsonValue:
-    """The value with 1.0 as 1: in JSON Schema they are equal."""
+    """Return the value with 1.0 as 1, because they are equal in JSON Schema."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, Mapping):
@@ -195,7 +195,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def _of_one_draft(schema: Any, draft: object) -> Any:
-    """Return a copy without ``$schema``; at any place, it would bring back the keywords without a time limit.
+    """Return a copy without ``$schema``, which would restore the keywords without a time limit at any place.
 
     Raises:
         ConfigurationError: a part of the schema is of another draft.
@@ -215,10 +215,10 @@ def _of_one_draft(schema: Any, draft: object) -> Any:
 
 
 def _check_patterns(schema: JsonValue) -> None:
-    """Compile every pattern, so that one that is wrong is an error of the schema.
+    """Compile every pattern, so that an invalid one is an error of the schema.
 
     Raises:
-        ConfigurationError: a pattern is wrong, or nothing with a time limit can check the schema.
+        ConfigurationError: a pattern is invalid, or the schema cannot be checked with a time limit.
     """
     found = [*_entries(schema)]
     for key, value in found:
@@ -235,14 +235,14 @@ def _check_patterns(schema: JsonValue) -> None:
 
 
 def _references(schema: JsonValue) -> Iterator[str]:
-    """The references of a schema that name a document; those within one (``#/...``) resolve or fail by themselves."""
+    """Yield the references of a schema to documents. Those within one (``#/...``) resolve or fail by themselves."""
     for key, value in _entries(schema):
         if key in ("$ref", "$dynamicRef") and isinstance(value, str) and not value.startswith("#"):
             yield value
 
 
 def _entries(schema: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Every key and value of a schema, at any depth, but for what is in plain values."""
+    """Yield every key and value of a schema, at any depth, except those in plain values."""
     if isinstance(schema, Mapping):
         for key, value in schema.items():
             yield key, value

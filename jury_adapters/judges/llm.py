@@ -1,7 +1,7 @@
-"""Judges that ask a model, ready-made: one function for each usual question, and a jury for retrieval pipelines.
+"""Ready-made judges that ask a model: a function for each usual question, and a jury for retrieval pipelines.
 
-Each takes the model first and the options of a :class:`Critic` by name, and abstains without asking when the case lacks
-what it needs. The rubrics behind them come with the package; ``Rubric.bundled("faithfulness")`` shows one.
+Each takes the model first and the options of a :class:`Critic` by name, and abstains without a request if the case
+lacks a required field. The rubrics come with the package; ``Rubric.bundled("faithfulness")`` shows one.
 
     >>> from jury_adapters import Ensemble
     >>> from jury_adapters.judges import llm
@@ -54,7 +54,7 @@ __all__ = [
 
 
 class ModelOptions(TypedDict, total=False):
-    """The options of a :class:`Critic` but for its name, model and prompt."""
+    """Options of a :class:`Critic` except its name, model and prompt."""
 
     vendor: str | None
     temperature: float | None
@@ -72,53 +72,56 @@ class ModelOptions(TypedDict, total=False):
 
 
 class CriticOptions(ModelOptions, total=False):
-    """The same, and the name that the critic has in verdicts."""
+    """Options of a :class:`Critic` except its model and prompt."""
 
     name: str
 
 
 def faithfulness(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
-    """Does everything in the answer follow from the contexts? Needs contexts and answer."""
+    """Create a critic that checks whether everything in the answer follows from the contexts. Needs both."""
     return _critic("faithfulness", model, options)
 
 
 def context_relevance(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
-    """Do the contexts hold what the question needs? Judges the retriever: needs question and contexts, no answer."""
+    """Create a critic that checks whether the contexts contain what the question needs.
+
+    It judges the retriever. Needs question and contexts, but no answer.
+    """
     return _critic("context_relevance", model, options)
 
 
 def answer_relevance(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
-    """Does the answer address the question, right or wrong? Needs question and answer."""
+    """Create a critic that checks whether the answer addresses the question, right or wrong. Needs both."""
     return _critic("answer_relevance", model, options)
 
 
 def hallucination(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
-    """Is anything in the answer made up? Claim by claim, each a Check with its verdict and the quoted evidence.
+    """Create a critic that checks whether anything in the answer is made up, claim by claim.
 
-    Needs contexts and answer.
+    Each claim is a Check with its verdict and the quoted evidence. Needs contexts and answer.
     """
     return _critic("hallucination", model, options)
 
 
 def safety(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
-    """Is the answer safe to show to a member of the public? Needs the answer."""
+    """Create a critic that checks whether the answer is safe to show to the public. Needs the answer."""
     return _critic("safety", model, options)
 
 
 def conciseness(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
-    """Does the answer say what it says in no more words than needed? A rating from 1 to 5; needs the answer."""
+    """Create a critic that rates from 1 to 5 whether the answer uses no more words than needed. Needs the answer."""
     return _critic("conciseness", model, options)
 
 
 def correctness(
     model: ModelLike, *, reference: bool | None = None, **options: Unpack[CriticOptions]
 ) -> Critic | CorrectnessByCase:
-    """Is the answer right?
+    """Create a critic that checks whether the answer is right.
 
     Args:
         model: the model to ask.
-        reference: True measures by the case's reference and abstains without one; False goes by what the model itself
-            knows, and does not show it the reference; None (default) takes the reference where the case has one.
+        reference: True compares with the case's reference and abstains without one; False relies on the model's own
+            knowledge, and does not show it the reference; None (default) uses the reference if the case has one.
         **options: options of the critic.
     """
     if reference is None:
@@ -127,16 +130,16 @@ def correctness(
 
 
 def trajectory(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
-    """Did an agent go about its task well, step by step? Needs the trajectory.
+    """Create a critic that checks, step by step, whether an agent did its task well. Needs the trajectory.
 
-    A good way to do it goes into the case's metadata, as the text ``reference_trajectory``; it counts as one way, not
-    as the only one.
+    The case's metadata may contain a good solution, as the text ``reference_trajectory``; it counts as one solution,
+    not as the only one.
     """
     return _critic("trajectory", model, options)
 
 
 def custom(criteria: str, model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
-    """Does the answer meet a criterion of one sentence? Needs the answer.
+    """Create a critic that checks whether the answer meets a criterion of one sentence. Needs the answer.
 
     >>> custom("The answer names its source.", "openai:gpt-4o-mini", name="sourced")  # doctest: +SKIP
     """
@@ -144,7 +147,7 @@ def custom(criteria: str, model: ModelLike, **options: Unpack[CriticOptions]) ->
 
 
 def pairwise(model: ModelLike, *, swap: bool = True, **options: Unpack[CriticOptions]) -> PairwiseCritic:
-    """Which of two candidates is better, asked in both orders? Needs the question and two candidates.
+    """Create a critic that compares two candidates in both orders. Needs the question and two candidates.
 
     Args:
         model: the model to ask.
@@ -155,7 +158,7 @@ def pairwise(model: ModelLike, *, swap: bool = True, **options: Unpack[CriticOpt
 
 
 class CorrectnessByCase(Judge):
-    """Measures by the reference where the case has one, and by what the model knows where it has none.
+    """Judge that compares with the reference if the case has one, and relies on the model's knowledge otherwise.
 
     The judgment's metadata names the rubric that was asked.
 
@@ -173,7 +176,7 @@ class CorrectnessByCase(Judge):
         **options: Unpack[CriticOptions],
     ) -> None:
         self._by_reference = _critic(rubrics[0], model, options)
-        # The model as it is resolved: both critics share one, with its limits.
+        # the resolved model, so that both critics share its limits
         self._by_knowledge = _critic(rubrics[1], self._by_reference.model, options)
         self.name = options.get("name", "correctness")
         self.cost = self._by_reference.cost
@@ -218,32 +221,33 @@ def rag_jury(
     name: str = "rag_jury",
     **options: Unpack[ModelOptions],
 ) -> CascadedJury:
-    """The jury for answers of a retrieval pipeline: what costs nothing comes first, the models come last.
+    """Create a jury for answers of a retrieval pipeline: free checks come first, the models last.
 
     The tiers, in order:
 
-    - ``answered``: no answer, or a blank one, is rejected.
+    - ``answered``: a missing or blank answer is rejected.
     - ``flags``: names and numbers that neither contexts nor question have are rejected, without a model.
-    - ``verbatim`` (only when asked for): an answer that stands in the contexts nearly word for word is accepted.
-    - ``relevance``: the first model says whether the contexts hold what the question needs; a NO rejects.
+    - ``verbatim`` (off by default): an answer that is in the contexts nearly word for word is accepted.
+    - ``relevance``: the first model decides whether the contexts contain what the question needs; a NO rejects.
     - ``criteria``: a scorecard. Every model judges faithfulness, hallucination and the relevance of the answer. All
       three criteria must pass, each by a vote of the models: a refusal is faithful, and not relevant.
 
     Args:
-        *models: the models of every criterion, at least one; best of different vendors.
-        screen: whether ``flags`` is asked.
-        verbatim: whether ``verbatim`` is asked. It saves most calls where answers quote, but then a quotation is
+        *models: the models of every criterion, at least one; preferably of different vendors.
+        screen: whether to include ``flags``.
+        verbatim: whether to include ``verbatim``. It saves most calls if answers quote, but then a quotation is
             accepted even if it answers another question.
-        voting: how the models vote on a criterion.
-        schedule: how the models are asked; ``"frugal"`` stops asking when the vote on a criterion is settled.
-        errors: what a model that breaks counts as in the vote on a criterion; by default as for
+        voting: the voting rule for the models on a criterion.
+        schedule: the order of asking the models; ``"frugal"`` stops asking when the vote on a criterion is settled.
+        errors: the effect of a model that breaks on the vote on a criterion; by default as for
             :class:`jury_adapters.Ensemble`. A criterion whose vote is an ERROR or an ABSTAIN follows the
-            rule of :class:`jury_adapters.Scorecard`, and a ``relevance`` tier that breaks goes on and is visible.
-        name: what the jury is called in verdicts.
+            rule of :class:`jury_adapters.Scorecard`. After a ``relevance`` tier that breaks, the cascade continues, and
+            the verdict shows the error.
+        name: the jury's name in verdicts.
         **options: options of all critics, such as ``store=`` or ``timeout=``.
 
     Raises:
-        ConfigurationError: no model, or one that cannot be used.
+        ConfigurationError: there is no model, or one that cannot be used.
 
     >>> jury = rag_jury("openai:gpt-4o-mini", "anthropic:claude-haiku-4-5", store="runs.db")  # doctest: +SKIP
     >>> jury.judge(question=..., contexts=[...], answer=...).stopped_at  # doctest: +SKIP
@@ -275,4 +279,4 @@ _OF_ANSWERS = ("faithfulness", "hallucination", "answer_relevance")
 def _critic(rubric: str | Rubric, model: ModelLike, options: CriticOptions | ModelOptions, name: str = "") -> Critic:
     critic = Critic(model=model, rubric=rubric, **cast(dict[str, Any], options))
     name = name or (rubric if isinstance(rubric, str) else rubric.name)
-    return critic if options.get("name") else critic.named(name)  # which is no name that the user gave
+    return critic if options.get("name") else critic.named(name)  # a store ignores this name

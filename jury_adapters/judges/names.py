@@ -1,7 +1,7 @@
-"""Names in an English text, and whether a source knows them under any of their usual forms.
+"""Names in an English text, and whether a source contains them in any of their usual forms.
 
-A name is told by its capital where a capital means something: not at the start of a sentence, not in a title, not in
-shouted text. What is left out on purpose costs recall; a wrong flag costs trust.
+A name is recognised by its capital where capitals are significant: not at the start of a sentence, not in a title, not
+in shouted text. Skipping a name costs recall, but a wrong flag costs trust.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from jury_adapters.judges.normalise import STOPWORDS, bigrams, words
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A run of capitalised words: "Anna Smith", "COVID-19", "the United Nations" without its article.
+    """Run of capitalised words: "Anna Smith", "COVID-19", "the United Nations" without its article.
 
     Attributes:
-        text: the words as they stand.
+        text: the words as written.
         parts: each word that may identify something, lower case.
     """
 
@@ -27,7 +27,7 @@ class Name:
 
 
 def names(sentence: str) -> Iterator[Name]:
-    """The names of one tidied sentence.
+    """Yield the names of one tidied sentence.
 
     >>> [name.text for name in names("Yesterday the mayor, Anna Smith, met people from UNICEF.")]
     ['Anna Smith', 'UNICEF']
@@ -49,7 +49,7 @@ def names(sentence: str) -> Iterator[Name]:
 
 @dataclass(slots=True)
 class NameIndex:
-    """The words of a source, ready to be asked for names.
+    """Index of the words of a source, for looking up names.
 
     >>> index = NameIndex("Rome's mayor met the United Nations in February.")
     >>> [index.knows(part) for part in ("roman", "un", "feb", "paris")]
@@ -77,7 +77,7 @@ class NameIndex:
         self._initials = _initials(self.source)
 
     def knows(self, part: str) -> bool:
-        """Whether the source has this word of a name, or its plural, demonym, abbreviation or acronym."""
+        """Return whether the source has this word of a name, or its plural, demonym, abbreviation or acronym."""
         if part in self._words or any(other in self._words for other in _SYNONYMS.get(part, ())):
             return True
         if _MONTHS.get(part[:3], 0) in self.months and (len(part) == 3 or part in _MONTH_NAMES):
@@ -89,7 +89,7 @@ class NameIndex:
         )
 
     def missing(self, name: Name) -> tuple[str, ...]:
-        """The parts of a name that the source does not know; empty when its acronym is there."""
+        """Return the parts of a name that the source does not have; empty if it has the acronym."""
         acronym = "".join(word[0] for word in name.text.split(" ") if word[0].isupper()).lower()
         if len(acronym) > 1 and acronym in self._acronyms:
             return ()
@@ -97,24 +97,24 @@ class NameIndex:
 
 
 def _says_nothing(sentence: str) -> bool:
-    """Whether capitals tell no names here: a title or a shouted line, four words or more and not one lower case."""
+    """Return whether capitals are not significant: a title or shouted line of four words or more."""
     found = [word for word in _LETTERS.findall(sentence) if word.casefold() not in STOPWORDS]
     return len(found) > 3 and not any(word[0].islower() for word in found)
 
 
 def _plain(word: str) -> bool:
-    """Whether a word that begins a sentence may be no name: a day, a role, or the ending of a common word."""
+    """Return whether a word that begins a sentence may not be a name: a day, a role, or the ending of a common word."""
     lower = word.casefold()
     return lower in _NAMELESS or lower in _DAYS or lower.endswith(_COMMON_ENDINGS)
 
 
 def _identifies(word: str) -> bool:
-    """Whether a word alone is a name even at the start of a sentence: "UNICEF", "COVID-19", "iPhone", "McDonald"."""
+    """Return whether a word alone is a name even at the start of a sentence: "UNICEF", "COVID-19", "iPhone"."""
     return any(char.isupper() or char.isdigit() for char in word[1:]) and any(char.isalpha() for char in word)
 
 
 def _keys(word: str) -> Iterator[str]:
-    """The parts of a word to look up: halves of a compound apart, no possessive, no role, no plain number."""
+    """Yield the parts of a word to look up: halves of a compound apart, no possessive, no role, no plain number."""
     if _DOTTED.fullmatch(word + "."):
         yield word.replace(".", "").lower()
     elif _MODEL.fullmatch(word):
@@ -126,19 +126,19 @@ def _keys(word: str) -> Iterator[str]:
 
 
 def _tells(part: str, half: str) -> bool:
-    """Whether part of a name identifies anything; "US" and "WHO" do, although "us" and "who" do not."""
+    """Return whether a part of a name identifies anything. "US" and "WHO" do, although "us" and "who" do not."""
     if len(part) == 1 or part.isdigit() or part in _ROLES or part in _EMPHASIS or _ROMAN.fullmatch(part):
         return False
     return half.isupper() or part not in STOPWORDS
 
 
 def _roots(word: str) -> set[str]:
-    """The word without each ending that makes a plural, a demonym or an adjective of a name."""
+    """Return the word without each ending that makes a plural, a demonym or an adjective of a name."""
     return {word} | {word[: -len(end)] for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 4} - {""}
 
 
 def _initials(source: str) -> str:
-    """The initials of each run of capitalised words, small words skipped: "united nations" is found as "un"."""
+    """Return the initials of each run of capitalised words, small words skipped: "un" for "united nations"."""
     runs = ("".join(word[0] for word in run.split(" ") if word[0].isupper()) for run in _LONG_NAME.findall(source))
     return " ".join(runs).lower()
 
@@ -166,7 +166,7 @@ _ENDINGS = (
     "is", "i", "es", "s", "e", "a", "o", "y", "ia", "en",
 )  # fmt: skip
 
-# Capitalised words that name nothing by themselves: titles, roles, kinds of institution and place.
+# Capitalised words that do not name anything by themselves: titles, roles, kinds of institution and place.
 _ROLE_WORDS = """
     mr mrs ms dr jr sr prof professor sir lord lady king queen prince princess president minister prime secretary
     senator governor mayor chancellor chairman chairwoman director chief ceo cfo officer general colonel captain
@@ -190,7 +190,7 @@ _CAPITALS = """
     vip hr vat rsvp suv suvs dob qa
 """
 _EMPHASIS = frozenset(_CAPITALS.split())
-"""Words that are written in capitals for emphasis or by habit, and common abbreviations; they name nothing."""
+"""Words that are capitalised for emphasis or by convention, and common abbreviations. They do not name anything."""
 
 _FORMS = (
     "rome roman romans",

@@ -1,7 +1,7 @@
-"""One form for texts that say the same: quotes, dashes, accents, tokenised text, sentences, words, stems.
+"""Normal form of texts with the same meaning: quotes, dashes, accents, tokenised text, sentences, words, stems.
 
-Lexical judges are only as good as this module. Everything here runs in time linear in the text, because answers and
-contexts come from outside and may be megabytes long.
+The quality of lexical judges depends on this module. Everything here runs in time linear in the text, because answers
+and contexts come from outside and may be megabytes long.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def sentences(text: str) -> list[str]:
     """Split tidied text into sentences; a line break ends one too.
 
     Abbreviations ("Dr. Smith", "U.S. Army", "J. Doe") and decimal points do not end a sentence. A passage and a
-    sentence copied out of it are cut at the same places.
+    sentence copied from it are split at the same places.
     """
     found: list[str] = []
     for line in text.splitlines():
@@ -70,12 +70,12 @@ def words(text: str) -> list[str]:
 
 
 def content(items: Iterable[str]) -> list[str]:
-    """The stems of the words that carry meaning: no articles, pronouns, auxiliaries, prepositions, question words."""
+    """Return the stems of the content words: no articles, pronouns, auxiliaries, prepositions, question words."""
     return [stem(word) for word in items if word not in STOPWORDS]
 
 
 def stem(word: str) -> str:
-    """Cut the common English endings, lightly: better two stems for one word than one stem for two words.
+    """Cut the common English endings cautiously: two stems for one word are better than one stem for two words.
 
     >>> [stem(word) for word in ("cities", "played", "running", "boxes", "news")]
     ['city', 'play', 'run', 'box', 'news']
@@ -87,12 +87,12 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(root) >= 3:
             if ending in ("ing", "ed") and root[-1] == root[-2] and root[-1] not in "lsz":
                 root = root[:-1]  # running -> runn -> run
-            return root.removesuffix("e") if len(root) > 4 else root  # hoped, hoping and hope meet in "hop"
+            return root.removesuffix("e") if len(root) > 4 else root  # hoped, hoping and hope all become "hop"
     return word.removesuffix("e") if len(word) > 4 else word
 
 
 def unsegmented(text: str) -> bool:
-    """True where words cannot be told apart: scripts without spaces, or letters that run on without one.
+    """Return whether words cannot be separated: scripts without spaces, or long runs of letters.
 
     >>> unsegmented("东京是日本的首都"), unsegmented("Tokyo is the capital")
     (True, False)
@@ -101,17 +101,17 @@ def unsegmented(text: str) -> bool:
 
 
 def looks_english(text: str) -> bool:
-    """Whether names can be told by their capitals: True for English, where they mark little else.
+    """Return whether names can be recognised by their capitals, as in English, where other words rarely have one.
 
     German capitalises every noun, Russian and Finnish inflect their names. The first 2,000 characters decide: running
-    English has some 35% of the function words asked for here, its European neighbours under 5%.
+    English has some 35% of the function words counted here, its European neighbours under 5%.
     """
     found = words(text[:2000])
     return sum(word in _ENGLISH for word in found) > 0.1 * len(found)
 
 
 def bigrams(items: list[str]) -> Iterator[tuple[str, str]]:
-    """Neighbouring pairs."""
+    """Return the pairs of neighbours."""
     return zip(items, islice(items, 1, None), strict=False)
 
 
@@ -125,7 +125,7 @@ _STOPWORDS = """
     were what when where whether which while who whom whose why will with within without would yes yet you your yours
 """
 STOPWORDS = frozenset(_STOPWORDS.split())
-"""English words that carry no content of their own, question words included."""
+"""English words without content of their own, including question words."""
 
 _FUNCTION_WORDS = (
     "the of and to is that for with as on by it at from are were which has have his her their its been this but not "
@@ -139,14 +139,14 @@ _ENDINGS = (
 
 
 def _goes_on(line: str, stop: int, end: int) -> bool:
-    """Whether a full stop belongs to an abbreviation or, in tokenised text, to a number ("1. 7 million")."""
+    """Return whether a full stop belongs to an abbreviation or, in tokenised text, to a number ("1. 7 million")."""
     if line[stop - 1 : stop].isdigit() and line[end : end + 3].lstrip()[:1].isdigit():
         return True
     return _ABBREVIATION.search(line, max(0, stop - 12), stop + 1) is not None
 
 
 class _Plain(dict[int, str]):
-    """Per character, once: without its diacritics, with plain quotes and dashes; marks that cannot be seen go."""
+    """Cache of plain forms of characters: no diacritics, plain quotes and dashes, no invisible marks."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -161,7 +161,7 @@ class _Plain(dict[int, str]):
 
 
 class _Letters(dict[int, str]):
-    """Per character, once: punctuation and symbols outside ASCII become spaces; letters, marks and digits stay."""
+    """Cache of forms of characters: punctuation and symbols outside ASCII become spaces; the others stay."""
 
     def __missing__(self, code: int) -> str:
         value = " " if code > 127 and unicodedata.category(chr(code))[0] in "PSZC" else chr(code)
@@ -169,7 +169,7 @@ class _Letters(dict[int, str]):
         return value
 
 
-# Only diacritics that writers drop or add freely; the vowel signs of Indic scripts are letters and stay.
+# Only diacritics that writers add or omit freely; the vowel signs of Indic scripts are letters and stay.
 _DIACRITIC = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
 _PLAIN = _Plain()
 _PLAIN.update(dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc`\u00b4"), "'"))
@@ -184,7 +184,7 @@ _LETTERS = _Letters()
 _RUN = re.compile(r"[^\x00-\x7f]{1,64}")
 _BRACKET = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
 _BRACKETS = re.compile("-(LRB|RRB|LSB|RSB|LCB|RCB)-")
-# Never more than a bounded number of spaces: an unbounded run before a mark would be scanned again from every space.
+# Bounded numbers of spaces: an unbounded run before a mark would be scanned again from every space.
 _SPACING = (
     (re.compile(r"``|''"), '"'),
     (re.compile(r"(?<!-)-{2,3}(?!-)"), " - "),

@@ -1,6 +1,6 @@
-"""The contexts of a case, read once and ready to be searched: sentences, words, names, numbers.
+"""Contexts of a case, read once and indexed: sentences, words, names, numbers.
 
-Everything is indexed, so that searching takes time by the length of what is asked, not of what is searched.
+With the index, a search takes time by the length of the query, not of the contexts.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from jury_adapters.judges.names import NameIndex
 from jury_adapters.judges.normalise import bigrams, content, looks_english, sentences, tidy, words
 from jury_adapters.judges.quantities import NumberIndex
 
-_MOST_PLACES = 50  # an n-gram that stands in more sentences than this tells nothing about where to look
-_CANDIDATES = 3  # how many of the best places are compared in full
-# What counts the text and says nothing: the number or bullet of a list item, and citation marks such as [1] or [2, 3].
+_MOST_PLACES = 50  # an n-gram in more sentences than this does not help to find a place
+_CANDIDATES = 3  # number of best places that are compared in full
+# Marks without content: the number or bullet of a list item, and citation marks such as [1] or [2, 3].
 _MARKS = re.compile(
     r"^[ \t]{0,8}(?:\(?\d{1,2}[.)]|[-*•])[ \t]{1,4}(?=[^\s\d])|\[\d{1,3}(?:, ?\d{1,3}){0,9}\]", re.MULTILINE
 )
 _LETTER = re.compile(r"[^\W_]")
-_LONGEST = 200  # words; what runs on without a full stop is cut, so that comparing one place stays cheap
+_LONGEST = 200  # words; longer sentences are cut, so that comparing one place stays cheap
 
 
 @dataclass(slots=True)
 class Passages:
-    """Contexts, searchable.
+    """Contexts with a search index.
 
     Attributes:
-        text: all contexts, tidied, one under the other.
-        lines: their sentences; a longer one than 200 words in pieces.
+        text: all contexts, tidied, one after another.
+        lines: their sentences; those of more than 200 words in pieces.
         tokens: the words of each line.
     """
 
@@ -63,27 +63,27 @@ class Passages:
         self._places = dict(places)
 
     def has(self, found: Sequence[str]) -> bool:
-        """Whether these words are exactly one sentence of the contexts."""
+        """Return whether these words are exactly one sentence of the contexts."""
         return tuple(found) in self._exact
 
     def weight(self, term: str) -> float:
-        """How much a stem tells (IDF over the sentences); a stem that is nowhere tells most."""
+        """Return the weight of a stem (IDF over the sentences), which is highest for a stem that occurs nowhere."""
         return math.log(1 + (len(self.lines) + 1) / (self._frequency[term] + 0.5))
 
     def knows(self, term: str) -> bool:
-        """Whether a stem stands anywhere in the contexts."""
+        """Return whether a stem occurs in the contexts."""
         return term in self._frequency
 
     def places(self, found: Sequence[str]) -> list[int]:
-        """The numbers of the lines most like these words, best first."""
+        """Return the numbers of the lines most like these words, best first."""
         return self._best(Counter[object](bigrams(list(found))) or Counter[object](found))
 
     def window(self, line: int) -> list[str]:
-        """The words of a line and of its neighbours: not everyone cuts sentences at the same places."""
+        """Return the words of a line and of its neighbours, because sentences may be split at other places."""
         return [word for tokens in self.tokens[max(0, line - 1) : line + 2] for word in tokens]
 
     def support(self, stems: Sequence[str]) -> tuple[float, str]:
-        """The weighted share of these stems that one place of the contexts has, and the sentence in its middle."""
+        """Return the weighted share of these stems at the best place of the contexts, and its middle sentence."""
         weights = {term: self.weight(term) for term in stems}
         total = sum(weights.values())
         best, where = 0.0, ""
@@ -106,7 +106,7 @@ class Passages:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What an answer may rest on: the contexts and, for names and numbers, the question too."""
+    """Sources of an answer: the contexts and, for names and numbers, the question too."""
 
     passages: Passages
     names: NameIndex
@@ -114,10 +114,10 @@ class Source:
     english: bool
 
 
-# Every juror of the screen asks for the same case, one after the other; more than a few would only hold memory.
+# All jurors of the screen ask for the same case, one after the other; more entries would only use memory.
 @lru_cache(maxsize=4)
 def read_source(contexts: tuple[str, ...], question: str) -> Source:
-    """Read contexts and question; the last few are remembered."""
+    """Read contexts and question. The last few results are cached."""
     passages = Passages("\n".join(tidy(context) for context in contexts))
     known = f"{passages.text}\n{tidy(question)}"
     numbers = NumberIndex(known)
@@ -126,14 +126,14 @@ def read_source(contexts: tuple[str, ...], question: str) -> Source:
 
 @lru_cache(maxsize=4)
 def read_sentences(text: str) -> tuple[str, ...]:
-    """The sentences of an answer, tidied; the last few answers are remembered."""
+    """Return the sentences of an answer, tidied. The last few results are cached."""
     return tuple(line for line in sentences(_MARKS.sub("", tidy(text))) if _LETTER.search(line))
 
 
 def common_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """The length of the longest common subsequence of words.
+    """Return the length of the longest common subsequence of words.
 
-    Bit-parallel (Hyyrö 2004): one whole number holds a row of the table, so a word costs a few operations on it
+    Bit-parallel (Hyyrö 2004): one integer contains a row of the table, so a word costs a few operations on it
     instead of one per cell.
 
     >>> common_length("the cat sat down".split(), "the old cat sat".split())

@@ -1,7 +1,7 @@
-"""Regular expressions that may be hostile, on texts that may be: they stop at a time limit, and stay small.
+"""Regular expressions for hostile patterns and texts, with limits on time and size.
 
-They run in the ``regex`` library (a superset of ``re``), which has a time limit of its own. ``re`` has none, and a
-pattern that explodes there holds the whole process, Ctrl-C included.
+They run in the ``regex`` library (a superset of ``re``), which has a time limit. ``re`` has none, and a
+pattern that explodes there blocks the whole process, including Ctrl-C.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'jury-adapters[checks]'"
 LONGEST_S = 60
-"""Seconds that a pattern may take at most, whatever its limit."""
-_LARGEST = 100_000  # single characters, sets and groups that a pattern stands for, repetitions written out
+"""Maximum time limit of a pattern in seconds."""
+_LARGEST = 100_000  # single characters, sets and groups in a pattern with its repetitions written out
 
 
 def compile_pattern(pattern: str, what: str, *, ignore_case: bool = False) -> regex.Pattern[str]:
-    """Compile a pattern; match it with ``timeout=``, which raises TimeoutError.
+    """Compile a pattern. Match it with ``timeout=``, which raises TimeoutError.
 
     Args:
         pattern: the regular expression.
-        what: what needs it, for the error message when ``regex`` is not installed.
+        what: the name of the user of the pattern, for the error message when ``regex`` is not installed.
         ignore_case: match without regard to upper and lower case.
 
     Raises:
-        ConfigurationError: it is not a pattern, is too large when its repetitions are written out, or ``regex`` is not
-            installed.
+        ConfigurationError: the pattern is not valid or too large when its repetitions are written out, or ``regex`` is
+            not installed.
     """
     if not isinstance(pattern, str):
         raise ConfigurationError(f"a regular expression is text, not {pattern!r}")
@@ -43,10 +43,10 @@ def compile_pattern(pattern: str, what: str, *, ignore_case: bool = False) -> re
 
 
 def check_pattern_timeout(seconds: object) -> None:
-    """Check the time limit of a pattern; there is one always, because Ctrl-C does not end a pattern.
+    """Check the time limit of a pattern, which is mandatory because Ctrl-C does not stop a pattern.
 
     Raises:
-        ConfigurationError: it is not a number of seconds, or too large.
+        ConfigurationError: the limit is not a number of seconds, or too large.
     """
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST_S:
         raise ConfigurationError(f"timeout_s is a positive number of seconds, {LONGEST_S} at most; not {seconds!r}")
@@ -76,7 +76,7 @@ def _size(pattern: str) -> int:
     >>> _size("ab"), _size("(ab){10}c"), _size("((a{100}){100}){100}") > 1_000_000
     (2, 31, True)
     """
-    sizes = [0]  # of the groups that are open
+    sizes = [0]  # of the open groups
     last = 0
     for token in _TOKEN.finditer(pattern):
         text, times = token[0], token["times"]

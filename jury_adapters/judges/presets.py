@@ -1,4 +1,4 @@
-"""Ready-made panel: several models, one question, one vote. Both adapters build their evaluators' juries here."""
+"""Ready-made panel: several models, one question, one vote. Both adapters use it for the juries of their evaluators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JurorLike: TypeAlias = ModelLike | Judge
 
 
 class PanelOptions(TypedDict, total=False):
-    """The options of :func:`panel` that say how several jurors vote."""
+    """Options of :func:`panel` for the vote of several jurors."""
 
     voting: Voting
     schedule: Schedule
@@ -35,20 +35,20 @@ def panel(
     errors: ErrorPolicy | None = None,
     name: str = "",
 ) -> Judge:
-    """Make a judge of models and judges; several become an :class:`jury_adapters.Ensemble`.
+    """Create a judge from models and judges. Several become an :class:`jury_adapters.Ensemble`.
 
     Args:
-        rubric: the rubric that every model is asked, by name or as it is; or a function that makes a critic of a model.
+        rubric: the rubric for all models, or its name; or a function that makes a critic of a model.
         *jurors: models, critics or juries. A judge keeps its name; the critic of one of several models is called
             ``"<rubric> <model>"``. A single juror is the result, without a vote, unless ``errors`` is given.
-        voting: rule by which several vote.
-        schedule: order in which several are asked; ``"frugal"`` stops asking when the vote is settled.
-        errors: what a juror that breaks counts as, also a single one; by default as for
+        voting: the rule by which several jurors vote.
+        schedule: the order in which several jurors are asked; ``"frugal"`` stops asking when the vote is settled.
+        errors: the effect of a juror that breaks, also of a single one; by default as for
             :class:`jury_adapters.Ensemble`.
-        name: name of the panel in verdicts.
+        name: the panel's name in verdicts.
 
     Raises:
-        ConfigurationError: no juror was given, or a model cannot be used.
+        ConfigurationError: there is no juror, or a model cannot be used.
 
     >>> panel("faithfulness", "openai:gpt-4o-mini", "anthropic:claude-haiku-4-5")  # doctest: +SKIP
     """

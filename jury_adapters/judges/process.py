@@ -1,10 +1,10 @@
-"""Running one program in a workspace: no keys in its environment, its output bounded, nothing of it left behind.
+"""Execution of one program in a workspace: no keys in its environment, bounded output, no processes left behind.
 
-The work is done in a thread of its own, because asyncio's way of waiting for child processes differs between Python
-versions and event loops, and because that thread goes on to its end when the task that waits for it is cancelled. The
-program gets a session of its own. When it has ended, or its time is up, or the waiting task is cancelled, every process
-that it started is killed: those of its process group anywhere, and on Linux also those that moved into another session,
-found by a mark in their environment.
+The work is done in a separate thread, because asyncio's way of waiting for child processes differs between Python
+versions and event loops, and because that thread continues to its end when the waiting task is cancelled. The
+program gets its own session. When it has ended, or its time is up, or the waiting task is cancelled, all processes
+that it started are killed: those of its process group anywhere, and on Linux also those that moved into another
+session, found by a mark in their environment.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from typing import IO
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One program to run.
+    """Program to run.
 
     Attributes:
         argv: the program and its arguments.
-        folder: where it runs.
+        folder: its working directory.
         environment: its whole environment; see :func:`clean_environment`.
         timeout_s: seconds it may take.
         max_output: bytes of its output to keep, the first half and the last.
@@ -46,12 +46,12 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How it went.
+    """Result of a program.
 
     Attributes:
-        exit_code: as the shell has it: 128 + the signal's number for a program that a signal ended; None when it was
+        exit_code: as in the shell: 128 + the signal's number for a program that a signal ended; None if it was
             stopped because its time was up.
-        output: what it wrote to its standard output and standard error, in this order of arrival, shortened.
+        output: its standard output and standard error, in order of arrival, shortened.
     """
 
     exit_code: int | None
@@ -59,9 +59,9 @@ class Ended:
 
 
 async def run_job(job: Job) -> Ended:
-    """Run a program and wait for it, without holding the event loop up.
+    """Run a program and wait for it, without blocking the event loop.
 
-    Cancelled, it kills the program first.
+    When cancelled, it kills the program first.
 
     Raises:
         OSError: the program cannot be started.
@@ -72,7 +72,7 @@ async def run_job(job: Job) -> Ended:
 
     def work() -> None:
         run.to_its_end()
-        with contextlib.suppress(RuntimeError):  # the loop may be gone by now, and nobody waits
+        with contextlib.suppress(RuntimeError):  # raised if the loop is closed, when nothing waits
             loop.call_soon_threadsafe(done.set_result, None)
 
     threading.Thread(target=work, name="jury-command", daemon=True).start()
@@ -88,7 +88,7 @@ async def run_job(job: Job) -> Ended:
 def clean_environment(passed: Sequence[str], added: Mapping[str, str]) -> dict[str, str]:
     """Return an environment of the variables that programs need to run.
 
-    It is a list of names, so that no key or password of this process is passed on.
+    It uses a list of names, so that no key or password of this process is passed on.
 
     Args:
         passed: names of further variables to pass on; ``CI_*`` means all that begin so.
@@ -99,7 +99,7 @@ def clean_environment(passed: Sequence[str], added: Mapping[str, str]) -> dict[s
     return {"PATH": os.defpath, **kept, "NO_COLOR": "1", "TERM": "dumb", **added}
 
 
-# All by name: programs are free to read variables such as LC_API_KEY.
+# Full names only, because programs may read variables such as LC_API_KEY.
 _HARMLESS = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP",
     "JAVA_HOME", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME", "GRADLE_USER_HOME", "CARGO_HOME", "RUSTUP_HOME",
@@ -108,7 +108,7 @@ _HARMLESS = (
     "LC_ADDRESS", "LC_IDENTIFICATION", "LC_MEASUREMENT", "LC_NAME", "LC_PAPER", "LC_TELEPHONE",
 )  # fmt: skip
 _MARK = "JURY_ADAPTERS_COMMAND"
-_GRACE_S = 1.0  # between asking a program to end and killing it; a sandbox's client uses it to stop what is inside
+_GRACE_S = 1.0  # between SIGTERM and SIGKILL; a sandbox uses it to stop the programs inside
 _MOST_SWEEPS = 100
 _SWEEP_S = 0.003
 _TICK_S = 0.05
@@ -116,7 +116,7 @@ _TICK_S = 0.05
 
 @dataclass(eq=False)
 class _Run:
-    """One run of a job, in the thread that it has for itself."""
+    """Run of a job in a separate thread."""
 
     job: Job
     stop: threading.Event = field(default_factory=threading.Event)
@@ -133,7 +133,7 @@ class _Run:
             if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
                 raise ChildProcessError("this process ignores SIGCHLD, so no exit code can be read")
             self.ended = self._run()
-        except BaseException as error:  # handed to the one who waits
+        except BaseException as error:  # raised again in the waiting task
             self.error = error
 
     def _run(self) -> Ended:
@@ -165,7 +165,7 @@ class _Run:
     def _watch(
         self, process: subprocess.Popen[bytes], pipe: IO[bytes], output: _Output, deadline: float, patient: bool = False
     ) -> bool:
-        """Read the output until the program ends; False when the time is up, or (unless patient) when to stop."""
+        """Read the output until the program ends. Return False on timeout or, unless ``patient``, on ``stop``."""
         tick = 0.001
         with selectors.DefaultSelector() as selector:
             selector.register(pipe, selectors.EVENT_READ)
@@ -177,12 +177,12 @@ class _Run:
                 if not selector.get_map():
                     sleep(tick)
                 elif selector.select(tick) and not output.take(pipe):
-                    selector.unregister(pipe)  # closed by all who had it; the program itself may still run
+                    selector.unregister(pipe)  # closed by all its writers; the program itself may still run
         return True
 
 
 class _Output:
-    """The beginning and the end of what a program writes."""
+    """Beginning and end of a program's output."""
 
     def __init__(self, most: int) -> None:
         self._half = max(1, most // 2)
@@ -191,7 +191,7 @@ class _Output:
         self._left_out = 0
 
     def take(self, pipe: IO[bytes]) -> bool:
-        """Read what is there, a little at a time; False when there will be no more."""
+        """Read available output, up to a limit. Return False at its end."""
         for _ in range(64):
             try:
                 chunk = os.read(pipe.fileno(), 65536)
@@ -215,11 +215,11 @@ class _Output:
 
 
 def _end_all(process: subprocess.Popen[bytes], mark: bytes) -> None:
-    """Kill what is left of a program, and take in what became ours to take in."""
+    """Kill the remaining processes of a program, and reap those that became children of this process."""
     orphans: set[int] = set()
-    for _ in range(_MOST_SWEEPS):  # a process that forks meanwhile is met in the next round
+    for _ in range(_MOST_SWEEPS):  # a process that forks in the meantime is found in the next round
         found = _marked(mark)
-        _send(process.pid, signal.SIGKILL)  # all at once, so that no shell has time to tell of its children
+        _send(process.pid, signal.SIGKILL)  # all at once, so that no shell can report the end of its children
         for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -227,31 +227,31 @@ def _end_all(process: subprocess.Popen[bytes], mark: bytes) -> None:
         if not found:
             break
         sleep(_SWEEP_S)
-    with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel, on a disk that is gone
+    with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel, for example on a disk that has failed
         process.wait(timeout=_GRACE_S)
-    for pid in orphans:  # they fall to the first process of a container, which may be this one
+    for pid in orphans:  # they become children of a container's first process, which may be this one
         _reap(pid)
 
 
 def _reap(pid: int) -> None:
     until = monotonic() + _GRACE_S
-    with contextlib.suppress(ChildProcessError):  # another process takes it in
+    with contextlib.suppress(ChildProcessError):  # another process reaps it
         while os.waitpid(pid, os.WNOHANG) == (0, 0) and monotonic() < until:
             sleep(_SWEEP_S)
 
 
 def _send(group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, of a group of zombies
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # PermissionError: on macOS, for a group of zombies
         os.killpg(group, number)
 
 
 def _marked(mark: bytes) -> set[int]:
-    """The living processes that carry the mark; none where there is no /proc."""
+    """Return the living processes that have the mark; none without /proc."""
     found = set()
     with contextlib.suppress(FileNotFoundError), os.scandir("/proc") as processes:
         for entry in processes:
             if entry.name.isdigit():
-                with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+                with contextlib.suppress(OSError):  # it has ended, or belongs to another user
                     if mark in Path(entry.path, "environ").read_bytes().split(b"\0"):
                         found.add(int(entry.name))
     return found

@@ -1,8 +1,8 @@
-"""Numbers, dates and quantities in a text, whatever way they are written.
+"""Numbers, dates and quantities in a text, in any notation.
 
 "77,984", "77 984" of tokenised text, "two million", "2.5m", "19th", "22 February 2020" and "2020-02-22" are read as
-what they mean. Reading is generous on the side of the source (a mark that could be a thousands or a decimal mark is
-both), because a number is reported as new only when no reading of it is there.
+their values. The source is read generously (a mark that could be a thousands or a decimal mark is both), because a
+number is reported as new only if the source has none of its readings.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One number or date as a text states it.
+    """Number or date in a text.
 
     Attributes:
-        text: how it is written.
-        start: where it stands.
+        text: the number as written.
+        start: its position in the text.
         readings: the values it can mean, as plain decimal text ("77984", "1.7").
-        parts: the numbers it falls into, should its marks only separate ("100, 200"); else empty.
+        parts: the numbers in it, should its marks only separate ("100, 200"); else empty.
         day: (month, day) readings of a date; a day of 0 means that only month and year are given.
         unit: the canonical unit ("%", "km", "USD"), or "".
-        step: how far the first reading may be from the source's number and still round it; 0 for an exact number.
+        step: maximum distance between the first reading and a number of the source that it rounds; 0 for an exact
+            number.
         word: True when written as a word ("seven").
     """
 
@@ -40,7 +41,7 @@ class Quantity:
 
 
 def quantities(text: str) -> Iterator[Quantity]:
-    """Every number and date of a tidied text, in order."""
+    """Yield every number and date of a tidied text, in order."""
     for match in _ANY.finditer(text):
         kind = match.lastgroup or ""
         if kind in _DATES:
@@ -57,7 +58,7 @@ def quantities(text: str) -> Iterator[Quantity]:
 
 @dataclass(slots=True)
 class NumberIndex:
-    """The numbers and dates of a source, ready to be asked whether they cover another one.
+    """Index of the numbers and dates of a source, which answers whether they cover another one.
 
     >>> index = NumberIndex("As of 22 February 2020, 77, 984 cases were known.")
     >>> [index.covers(q) for q in quantities("On February 22, 2020 there were 77,984, not 80,111.")]
@@ -92,7 +93,7 @@ class NumberIndex:
         self._sizes = sorted(Decimal(value) for value in self._values if _PLAIN_NUMBER.fullmatch(value))
 
     def covers(self, asked: Quantity) -> bool:
-        """Whether the source states this number or date, or one that it rounds."""
+        """Return whether the source states this number or date, or one that it rounds."""
         if asked.day:
             return self._has_date(asked)
         if any(value in self._values for value in asked.readings):
@@ -102,11 +103,11 @@ class NumberIndex:
         return bool(asked.parts) and all(part in self._values for part in asked.parts)
 
     def months(self) -> set[int]:
-        """The months (1 to 12) that the source names or dates with."""
+        """Return the months (1 to 12) in names and dates of the source."""
         return self._months
 
     def other_unit(self, asked: Quantity) -> str:
-        """The unit the source gives this very number, when it is another one of the same kind; else ""."""
+        """Return another unit of the same kind that the source gives this number; "" if there is none."""
         kind = _KIND.get(asked.unit)
         seen = set().union(*(self._units.get(value, ()) for value in asked.readings))
         if kind is None or asked.unit in seen or any(_KIND.get(unit) != kind for unit in seen):
@@ -119,7 +120,7 @@ class NumberIndex:
         return any((month in self._months) if day == 0 else ((month, day) in self._days) for month, day in asked.day)
 
     def _near(self, value: str, asked: Quantity) -> bool:
-        """Whether a year falls into the decade or century asked for, or a number is rounded by the one asked for."""
+        """Return whether the source has a year of this decade or century, or a number that this one rounds."""
         if not _PLAIN_NUMBER.fullmatch(value):
             return False
         if asked.unit == "decade":
@@ -152,7 +153,7 @@ def _numeral(match: re.Match[str], text: str) -> Quantity:
 
 
 def _clock(match: re.Match[str]) -> Quantity:
-    """A time of day: on the clock of 24 hours where the text says which half of the day, else on both."""
+    """Return a time of day: on the clock of 24 hours if the half of the day is stated, else on both."""
     numbers = [int(number) for number in re.findall(r"\d+", match["clock"])]
     hour, rest = numbers[0], numbers[1:]
     half = match["half"] or match["half_of_hour"]
@@ -162,13 +163,13 @@ def _clock(match: re.Match[str]) -> Quantity:
         hours = [hour, hour + 12] if 0 < hour < 12 else [hour, hour % 12] if hour == 12 else [hour]
     minutes = rest or [0]
     readings = [":".join([str(one), *(f"{number:02}" for number in minutes)]) for one in hours]
-    # "9.30", "0930" and "at 6 in the evening" are times too, and nothing in the source says so.
+    # "9.30", "0930" and "at 6 in the evening" are times too, without a mark in the source.
     loose = [str(hour)] if not rest else [_bare(f"{hour}.{rest[0]:02}"), f"{hour}{rest[0]:02}"]
     return Quantity(match[0], match.start(), (*readings, *(loose if len(rest) < 2 else ())))
 
 
 def _read(digits: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The values of a numeral with marks, and the numbers it falls into when the marks may only separate."""
+    """Return the values of a numeral with marks, and the numbers in it if the marks may only separate."""
     if digits.isdigit():
         return (_bare(digits),), ()
     parts = tuple(_bare(part) for part in re.split(r"[^\d]+", digits))
@@ -191,7 +192,7 @@ def _read(digits: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _bare(number: str) -> str:
-    """Decimal text without the zeros that mean nothing."""
+    """Return decimal text without insignificant zeros."""
     whole, point, fraction = number.partition(".")
     fraction = fraction.rstrip("0")
     return (whole.lstrip("0") or "0") + (point + fraction if fraction else "")
@@ -204,11 +205,11 @@ def _times(value: str, scale: int) -> str:
 
 
 def _step(digits: str, scale: int, text: str, start: int) -> Decimal:
-    """How far the source's number may lie from this one.
+    """Return how much a number of the source may differ from this one.
 
     1.7 is a rounding of 1.68 and 2.5 million of 2,481,000: half a unit of the last digit, and at most 5 % because one
-    digit alone says little. After "about", "nearly", "more than" a whole unit is allowed, trailing zeros counted as
-    rounded.
+    digit alone is not precise. After "about", "nearly", "more than" a whole unit is allowed, and trailing zeros count
+    as rounded.
     """
     if len(digits) > _LONGEST or not _PLAIN_NUMBER.fullmatch(compact := digits.replace(",", "").replace(" ", "")):
         return Decimal(0)
@@ -224,7 +225,7 @@ def _step(digits: str, scale: int, text: str, start: int) -> Decimal:
 
 
 def _from_words(match: re.Match[str], text: str) -> Quantity | None:
-    """The value of "two hundred and five"; None for "a few hundred", "half a million", "nineteen eighty"."""
+    """Return the value of "two hundred and five"; None for "a few hundred", "half a million", "nineteen eighty"."""
     found = re.findall(r"[a-z]+", match["words"].lower())
     if _VAGUE.search(text, max(0, match.start() - 16), match.start()) or not any(word in _WORDS for word in found):
         return None
@@ -258,7 +259,7 @@ def _date(match: re.Match[str], kind: str) -> Quantity:
         day = ((month, small[0] if small else 0),)
     elif kind == "iso":
         day = ((small[0], small[1]),)
-    else:  # 3/4/2020: no one can tell whether the day or the month comes first
+    else:  # 3/4/2020: either the day or the month may come first
         small = numbers[:2]
         years = [numbers[2] + (2000 if numbers[2] < 50 else 1900 if numbers[2] < 100 else 0)]
         day = ((small[0], small[1]), (small[1], small[0]))
@@ -301,7 +302,7 @@ _KIND = {unit: kind for kind, units in _UNIT_NAMES.items() for unit in units}
 
 _SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), start=1)}
-_LONGEST = 30  # digits; what is longer is compared as text
+_LONGEST = 30  # digits; longer numbers are compared as text
 _DATES = ("iso", "slash", "named")
 
 _MONTH = (
@@ -340,7 +341,7 @@ _ANY = re.compile(
 _UNIT_AFTER = re.compile(rf"[ -](?:{_UNIT})\b", re.IGNORECASE)
 _CENTURY = re.compile(r"[ -](?:century|centuries)", re.IGNORECASE)
 _RANGE = re.compile(r"\b(\d{4}) ?[-/] ?(\d{2})\b")
-# In a source whose case is lost; not in an answer, where "may 5" can be a verb.
+# For a source without capitals; not for an answer, where "may 5" can be a verb.
 _LOOSE_DATE = re.compile(
     r"\b(?:(?P<before>\d{1,2})(?:st|nd|rd|th)? (?:of )?)?"
     rf"\b(?P<name>{_MONTH.replace('-i:', 'i:')})(?(before)| (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b)"

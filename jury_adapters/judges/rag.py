@@ -1,8 +1,8 @@
-"""Is an answer grounded in its contexts? A screen of plain jurors: no model, no key, no download, milliseconds.
+"""Screen that checks whether an answer is grounded in its contexts: no model, no key, no download, milliseconds.
 
-They read words, so they can say three things: *not grounded* (a name or number that no source has), *grounded* (said
-nearly in the source's own words), and *undecided*, with what a person or a model should look at. Grounded never means
-correct: a wrong name that stands in the contexts is invisible to every rule here.
+Its jurors read words, so they have three results: *not grounded* (a name or number that no source has), *grounded*
+(nearly in the source's own words), and *undecided*, with a list of what needs review by a person or a model. Grounded
+does not mean correct: no rule here detects a wrong name that is in the contexts.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ __all__ = [
 class NamesAndNumbers(PlainJudge):
     """Flags names, numbers, dates and quantities of the answer that neither contexts nor question contain.
 
-    FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN: it never passes an answer,
+    FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN. It never passes an answer,
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
     22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations).
 
-    What it leaves alone: counts up to ten written as words, single capitalised words that begin a sentence, titles,
-    and, where the source is not running English, all names and all numbers that might be spelled out there. What it
-    cannot see: a wrong name or number that stands elsewhere in the contexts, and sums that are right but not written.
+    It ignores counts up to ten written as words, single capitalised words that begin a sentence, titles, and, if the
+    source is not running English, all names and all numbers that might be spelled out there. It cannot detect a wrong
+    name or number that is elsewhere in the contexts, and flags sums that are right but not written there.
 
     Args:
-        name: what the juror is called in verdicts.
+        name: the juror's name in verdicts.
 
     >>> NamesAndNumbers().judge(answer="Ann left in 2019.", contexts="Ann left the firm in 2018.").checks[0].name
     'number: 2019'
@@ -77,19 +77,19 @@ class NamesAndNumbers(PlainJudge):
 
 @dataclass(frozen=True)
 class SentenceAlignment(PlainJudge):
-    """Passes an answer whose every sentence stands nearly verbatim in the contexts, with nothing new.
+    """Passes an answer if every sentence is nearly verbatim in the contexts, with nothing new.
 
-    Nearly verbatim: all words of the sentence stand in one place of the contexts, at least 90 % of them in the same
-    order, and neighbours are neighbours there or at most three words apart. Nothing that negates or hedges ("not",
-    "denied", "may") stands at that place without standing in the sentence. Articles do not count. Else ABSTAIN; there
-    is one check per sentence. PASS means *grounded*, not correct.
+    Nearly verbatim: all words of the sentence are at one place of the contexts, at least 90 % of them in the same
+    order, and neighbours are neighbours there or at most three words apart. Every word there that negates or hedges
+    ("not", "denied", "may") is in the sentence too. Articles do not count. Otherwise ABSTAIN. There is one check per
+    sentence. PASS means *grounded*, not correct.
 
-    Where words cannot be separated (Chinese, Thai, text without spaces) only whole sentences of the contexts pass.
-    "Yes", "No" and the letter of a choice stay open, although most contexts have those words somewhere. So does an
-    answer that has no content word beyond the question's.
+    If words cannot be separated (Chinese, Thai, text without spaces), only whole sentences of the contexts pass.
+    "Yes", "No" and the letter of a choice stay undecided, although most contexts have those words somewhere. So does an
+    answer that has no content word in addition to the question's.
 
     Args:
-        name: what the juror is called in verdicts.
+        name: the juror's name in verdicts.
 
     >>> SentenceAlignment().judge(answer="Ann left in 2018.", contexts="Ann left the firm in 2018. Bo stayed.").status
     <Status.PASS: 'PASS'>
@@ -120,20 +120,21 @@ class SentenceAlignment(PlainJudge):
 
 @dataclass(frozen=True)
 class SentenceSupport(PlainJudge):
-    """How much of each answer sentence the contexts have: a number, and a verdict only where you set a threshold.
+    """Share of each answer sentence that the contexts have: a number, and a verdict only if you set a threshold.
 
-    A sentence's support is the share of its content words that the best place of the contexts has, rare words counting
-    more (IDF). The answer's support is that of its weakest sentence, in ``metadata["support"]``, with
-    ``metadata["mean"]`` beside it.
+    A sentence's support is the share of its content words at the best place of the contexts; rare words count more
+    (IDF). The answer's support is that of its weakest sentence, in ``metadata["support"]``, and ``metadata["mean"]`` is
+    the mean.
 
     Args:
-        threshold: support from here on, 0..1, is PASS, below is FAIL; None (default) always abstains. An answer above
-            it abstains that negates otherwise than the contexts, or has no word beyond the question's. There is no
-            threshold for all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
-        name: what the juror is called in verdicts.
+        threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
+            above it abstains if its negations differ from those of the contexts, or if it has no word in addition to
+            the question's. No threshold suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news.
+            Fit yours on labels.
+        name: the juror's name in verdicts.
 
     Raises:
-        ConfigurationError: a threshold outside 0..1.
+        ConfigurationError: the threshold is outside 0..1.
 
     >>> SentenceSupport(threshold=0.5).judge(answer="Ann left.", contexts="Ann left the firm in 2018.").score
     1.0
@@ -171,7 +172,7 @@ class SentenceSupport(PlainJudge):
         return _rated(support, self.threshold, text, checks, details)
 
     def _doubt(self, case: Case, source: Source, lines: Sequence[str], support: float, unread: int) -> str:
-        """Return why support above the threshold is no PASS; "" when it is one."""
+        """Return the reason that support above the threshold does not pass, or "" if it does."""
         if self.threshold is None or not reaches(support, self.threshold):
             return ""
         if unread:
@@ -184,16 +185,16 @@ class SentenceSupport(PlainJudge):
 
 @dataclass(frozen=True)
 class ContextRelevance(PlainJudge):
-    """Whether the contexts are about the question: the share of its content words that they contain.
+    """Relevance of the contexts to the question: the share of its content words that they contain.
 
-    It judges the retrieval, not the answer, and needs none. The number is in ``metadata["support"]``.
+    It judges the retrieval and needs no answer. The number is in ``metadata["support"]``.
 
     Args:
-        threshold: a share from here on, 0..1, is PASS, below is FAIL; None (default) always abstains.
-        name: what the juror is called in verdicts.
+        threshold: the lowest share, 0..1, that passes; a lower one fails; None (default) always abstains.
+        name: the juror's name in verdicts.
 
     Raises:
-        ConfigurationError: a threshold outside 0..1.
+        ConfigurationError: the threshold is outside 0..1.
 
     >>> ContextRelevance(threshold=0.5).judge(question="When did Ann leave?", contexts="Ann left. Leaving hurt.").score
     1.0
@@ -223,13 +224,13 @@ class ContextRelevance(PlainJudge):
 
 @dataclass(frozen=True)
 class Undecided(PlainJudge):
-    """The last word of a screen without a model: always abstains, and lists what a person should look at.
+    """Last juror of a screen without a model: always abstains, and lists what needs review.
 
     Checks name the missing names, numbers and words; ``metadata`` has ``support`` (see :class:`SentenceSupport`) and
-    ``relevance`` (see :class:`ContextRelevance`), None where they cannot be computed.
+    ``relevance`` (see :class:`ContextRelevance`), None if they cannot be computed.
 
     Args:
-        name: what the juror is called in verdicts.
+        name: the juror's name in verdicts.
 
     >>> Undecided().judge(answer="Ann quit her job.", contexts="Ann left the firm in 2018.").checks[0].name
     'word: quit'
@@ -240,7 +241,7 @@ class Undecided(PlainJudge):
 
     @property
     def size(self) -> int:
-        """0: it gives no opinion, so nothing is saved where it is not asked."""
+        """0, because it gives no opinion, and skipping it saves nothing."""
         return 0
 
     def examine(self, case: Case) -> Judgment:
@@ -263,12 +264,12 @@ class Undecided(PlainJudge):
 
 
 def grounding_screen(final: Judge | None = None, *, name: str = "grounding_screen") -> CascadedJury:
-    """The jury that needs no model: flag what is new, accept what is verbatim, hand on the rest.
+    """Create a jury that needs no model: flag what is new, accept what is verbatim, pass on the rest.
 
     Args:
-        final: who decides what words cannot: a critic or a jury of critics. None (default) leaves it undecided: the
-            verdict is ABSTAIN and lists what to look at.
-        name: what the jury is called.
+        final: the judge of the undecided answers: a critic or a jury of critics. None (default) leaves them undecided:
+            the verdict is ABSTAIN and lists what needs review.
+        name: the jury's name.
 
     Returns:
         A cascade with the tiers ``flags``, ``verbatim`` and ``undecided`` (or ``final``).
@@ -287,11 +288,11 @@ def grounding_screen(final: Judge | None = None, *, name: str = "grounding_scree
     )
 
 
-_MOST_CHECKS = 100  # an answer of megabytes would else make a verdict of megabytes
+_MOST_CHECKS = 100  # bounds the verdict on an answer of megabytes
 
 
 def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
-    """The contexts and the sentences of the answer, or why there is nothing to compare."""
+    """Return the source and the sentences of the answer, or the reason that there is nothing to compare."""
     contexts, lines = _contexts(case), read_sentences(case.answer or "")
     if not contexts or not lines:
         return _lacking("answer", contexts, there=bool(lines))
@@ -299,7 +300,7 @@ def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
 
 
 def _lacking(field: str, contexts: Sequence[str], *, there: bool) -> str:
-    """What the case does not have: this field, the contexts, or both."""
+    """Return the message about missing parts of the case: this field, the contexts, or both."""
     if there:
         return "no contexts to compare with"
     return f"no {field} to compare with the contexts" if contexts else f"no {field} and no contexts to compare"

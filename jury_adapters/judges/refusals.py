@@ -1,4 +1,4 @@
-"""Refusals of English-speaking models, and answers that say only that the answer is not known."""
+"""Refusals of English-speaking models, and answers that state only that the answer is not known."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 
 def refusal_in(answer: str) -> str:
-    """Return the refusal that an answer opens with, or "" when it opens with none.
+    """Return the refusal at the beginning of an answer, or "" if there is none.
 
-    A refusal of one detail that is followed by the answer ("I can't give exact figures, but it was 40 %") is none.
+    A refusal of one detail followed by the answer ("I can't give exact figures, but it was 40 %") does not count.
 
     >>> refusal_in("I'm sorry, but I can't help with that. Ask a doctor.")
     "I'm sorry, but I can't help with that"
@@ -21,7 +21,7 @@ def refusal_in(answer: str) -> str:
 
 
 def unknown_in(answer: str) -> str:
-    """Return the opening that says that the answer is not known, or "" when there is none or an answer follows.
+    """Return the opening which states that the answer is not known, or "" if there is none or an answer follows.
 
     >>> unknown_in("I don't know when it opened. Please ask the museum.")
     "I don't know when it opened"
@@ -39,7 +39,7 @@ def _opening(answer: str) -> str:
     return answer[:_OPENING].translate(_QUOTES).lstrip(" \t\r\n*_#>\"'")
 
 
-_OPENING = 600  # characters; a refusal comes first
+_OPENING = 600  # characters; a refusal is at the beginning
 _QUOTES = {0x2018: "'", 0x2019: "'", 0x2BC: "'", 0xA0: " ", 0x2014: "-", 0x2013: "-"}
 
 _SORRY = (
@@ -66,7 +66,7 @@ _REFUSAL = re.compile(
     r"[^.,;!?\n]{0,200}",
     re.IGNORECASE,
 )
-# What follows gives the answer after all, rather than offering something else.
+# The text after this gives the answer anyway, instead of offering something else.
 _GOES_ON = re.compile(
     r"[,;.] ?(?:but|however|though),? (?!(?:if|please|feel|let|I(?:'m| am|'d| would| can|'ll)|happy|you)\b)",
     re.IGNORECASE,
@@ -107,7 +107,7 @@ _TURNS = re.compile(
     r",? (?:but|however|although|though|so) (?!(?:if|please|feel|let|I(?:'m| am|'d| would| can|'ll)|happy|you)\b)",
     re.IGNORECASE,
 )
-# What may follow without giving the answer after all: nothing, or an offer, an apology or advice.
+# Text that may follow without giving the answer: nothing, or an offer, an apology or advice.
 _OFFERS = re.compile(
     r"[\s.;!?*_]*(?:(?:please|if|you (?:can|could|may|might|should)|could you|would you|can you|sorry|apologies|try|"
     r"let me|feel free|contact|consult|check|I(?:'m| am) (?:sorry|happy|afraid)|I(?:'d| would) (?:recommend|suggest|"

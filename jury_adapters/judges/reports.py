@@ -1,4 +1,4 @@
-"""Coverage reports: coverage.py's JSON and XML (Cobertura), JaCoCo's XML, LCOV. What is in them is only counted."""
+"""Coverage reports: coverage.py's JSON and XML (Cobertura), JaCoCo's XML, LCOV. Their entries are only counted."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ USUAL_PLACES = (
     "coverage/cobertura-coverage.xml", "target/site/jacoco/jacoco.xml",
     "build/reports/jacoco/test/jacocoTestReport.xml",
 )  # fmt: skip
-"""Where the tools write their reports, relative to the project."""
+"""Paths at which the tools write their reports, relative to the project."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a metric is covered."""
+    """Coverage of a metric: the covered and the total count."""
 
     covered: int
     total: int
@@ -39,13 +39,13 @@ class Coverage:
 
 
 def read_coverage(content: bytes, metric: Metric) -> Coverage | None:
-    """What a report says; the format is found by its content.
+    """Return the coverage in a report; its format is recognised by its content.
 
     Returns:
-        The count, or None where the report counts nothing of this metric.
+        The count, or None if the report counts nothing of this metric.
 
     Raises:
-        ValueError: it is no report of a known format.
+        ValueError: the content is not a report of a known format.
     """
     start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     try:
@@ -89,9 +89,9 @@ def _from_counter(root: Element, metric: Metric) -> Coverage | None:
 
 
 def _from_lcov(text: str, metric: Metric) -> Coverage | None:
-    """LCOV repeats a file for each test that ran it; a line is covered when any of them hit it."""
+    """Read LCOV. It repeats a file for each test that ran it; a line is covered if any of them hit it."""
     hits: defaultdict[tuple[str, str], bool] = defaultdict(bool)
-    sums: dict[str, tuple[int, int]] = {}  # of files that give no single lines
+    sums: dict[str, tuple[int, int]] = {}  # of files without single lines
     file, found, known = "", 0, False
     wanted, count, hit = ("DA", "LF", "LH") if metric == "line" else ("BRDA", "BRF", "BRH")
     for line in text.splitlines():

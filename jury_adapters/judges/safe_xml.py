@@ -1,6 +1,6 @@
-"""XML from somebody else: no entities are declared, nothing is fetched, nothing nests without end.
+"""XML from untrusted sources: no declared entities, no fetching, limited nesting.
 
-A file of a few lines can stand for gigabytes through entities that name each other, and a file can ask its reader to
+A file of a few lines can expand to gigabytes through entities that name each other, and a file can ask its reader to
 fetch an address. The parser of the standard library (expat) fetches nothing unless asked to; here it also refuses
 every declaration of an entity. A DOCTYPE alone is allowed, because coverage reports have one.
 """
@@ -17,20 +17,19 @@ _DEEPEST = 1000
 
 
 def parse_xml(content: bytes) -> ElementTree.Element:
-    """The root element.
+    """Return the root element.
 
     Raises:
-        ValueError: it is not XML, declares entities, or nests more than 1000 levels deep.
+        ValueError: the content is not XML, declares entities, or nests more than 1000 levels deep.
     """
-    _Lines().read(content)  # the refusals are expat's handlers, which ElementTree does not offer
+    _Lines().read(content)  # refuses through expat's handlers, which ElementTree does not offer
     return ElementTree.fromstring(content)
 
 
 def canonical_lines(content: bytes) -> list[str]:
-    """The document as lines that are equal where two documents mean the same.
+    """Return the document as lines that are equal for equivalent documents.
 
-    Attributes are sorted, prefixes replaced by their namespaces, comments dropped, and white space around text is
-    dropped as well.
+    Attributes are sorted, prefixes replaced by their namespaces, and comments and white space around text are dropped.
 
     Raises:
         ValueError: as :func:`parse_xml`.
@@ -42,7 +41,7 @@ def canonical_lines(content: bytes) -> list[str]:
 
 
 class _Lines:
-    """Expat's handlers: they write the lines and refuse what is not wanted."""
+    """Handlers for expat that write the lines and refuse forbidden content."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -59,7 +58,7 @@ class _Lines:
         parser.SkippedEntityHandler = self.refuse
         try:
             parser.Parse(content, True)
-        except (expat.ExpatError, LookupError) as error:  # LookupError: an encoding that nobody knows
+        except (expat.ExpatError, LookupError) as error:  # LookupError: an unknown encoding
             raise ValueError(str(error)) from None
         return self.lines
 
@@ -86,7 +85,7 @@ class _Lines:
         text = "".join(self.text).strip()
         self.text.clear()
         if text:
-            self.lines.append(escape(text))  # or "<b>" in a text would be the element that it only speaks of
+            self.lines.append(escape(text))  # escaped, because "<b>" in a text would look like an element
 
 
 def _shown(attributes: dict[str, str]) -> Iterator[str]:

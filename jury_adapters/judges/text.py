@@ -1,7 +1,7 @@
 """Ready-made checks of the answer's text: no model, no network.
 
 Each is a small frozen dataclass and a :class:`~jury_adapters.core.judge.PlainJudge`, so ``NotEmpty() & ValidJSON()``
-works, and so does any jury. Each abstains where there is no answer; only :class:`NotEmpty` fails there.
+works, and so does any jury. Each abstains if there is no answer; only :class:`NotEmpty` fails then.
 
 ``Matches`` and ``ValidJSON(schema=...)`` need the extra ``checks``: ``pip install 'jury-adapters[checks]'``.
 """
@@ -34,16 +34,16 @@ __all__ = ["Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "Refusa
 
 @dataclass(frozen=True)
 class NotEmpty(PlainJudge):
-    """The answer, or another field, has something in it besides white space. A missing one fails, too.
+    """The answer, or another field, is not blank. A missing field fails too.
 
-    Looking at the contexts, it keeps a jury from passing a case without them because all others abstain.
+    With ``of="contexts"``, it keeps a jury from passing a case without contexts because all other jurors abstain.
 
     Args:
-        name: what the check is called in verdicts.
-        of: what it looks at: ``"answer"``, ``"contexts"``, ``"question"`` or ``"reference"``.
+        name: the check's name in verdicts.
+        of: the field to check: ``"answer"``, ``"contexts"``, ``"question"`` or ``"reference"``.
 
     Raises:
-        ConfigurationError: another field.
+        ConfigurationError: the field is another one.
 
     >>> NotEmpty().judge(question="Who?", answer="  ").status
     <Status.FAIL: 'FAIL'>
@@ -79,13 +79,13 @@ class Contains(PlainJudge):
     """The answer contains a text, or several; one check for each.
 
     Args:
-        texts: what to look for: one text or a sequence of them.
+        texts: the text to look for, or a sequence of texts.
         need: ``"all"`` (default) or ``"any"`` of them.
         ignore_case: compare without regard to upper and lower case.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: no text, an empty text, or an unknown ``need``.
+        ConfigurationError: there is no text, a text is empty, or ``need`` is unknown.
 
     >>> Contains(["Paris", "Rome"], need="any", ignore_case=True).judge(answer="It is PARIS.").status
     <Status.PASS: 'PASS'>
@@ -131,15 +131,15 @@ class Contains(PlainJudge):
 class Matches(PlainJudge):
     r"""The answer matches a regular expression, within a time limit.
 
-    The pattern runs in the ``regex`` library (a superset of ``re``), which stops by itself: a pattern that explodes
-    on a hostile answer gives ERROR after ``timeout_s`` and never hangs a batch.
+    The pattern runs in the ``regex`` library (a superset of ``re``), which supports time limits: a pattern that
+    explodes on a hostile answer gives ERROR after ``timeout_s`` and never blocks a batch.
 
     Args:
         pattern: the regular expression.
         full: the whole answer must match, not just a part of it.
         ignore_case: match without regard to upper and lower case.
         timeout_s: seconds one match may take, 60 at most.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
         ConfigurationError: the pattern is not valid, the time limit is not positive, or ``regex`` is not installed.
@@ -181,11 +181,11 @@ class Equals(PlainJudge):
     r"""The answer equals an expected text, or the case's reference.
 
     Args:
-        expected: the text to equal; None (default) takes ``case.reference``, and abstains where there is none.
+        expected: the text to equal; None (default) takes ``case.reference``, and abstains if there is none.
         exact: every character must be the same. By default white space at the ends is dropped and runs of it inside
             count as one space.
         ignore_case: compare without regard to upper and lower case.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     >>> Equals().judge(answer="Paris \n", reference="Paris").status
     <Status.PASS: 'PASS'>
@@ -216,22 +216,22 @@ class Equals(PlainJudge):
 
 @dataclass(frozen=True)
 class ValidJSON(PlainJudge):
-    """The answer is JSON, and fits a schema where one is given; one check for each place that does not fit.
+    """The answer is JSON and, if a schema is given, fits it; one check for each place that does not fit.
 
-    Strict, as the programs that read it are: NaN and Infinity are no JSON, and an object that names a key twice fails,
-    because readers disagree about which value counts. Text around the JSON fails; see ``fenced``.
+    It is as strict as the programs that read the answer: NaN and Infinity are not JSON, and an object that has a key
+    twice fails, because readers disagree about which value counts. Text around the JSON fails; see ``fenced``.
 
     Args:
         schema: a JSON Schema (a mapping, or True or False), of the draft its ``$schema`` names, by default 2020-12.
             A ``$ref`` is resolved within the schema only and never fetched. Its patterns are those of :class:`Matches`.
             ``format`` is not checked.
-        fenced: also accept the JSON inside one Markdown code fence, as chat models like to give it.
+        fenced: also accept the JSON inside one Markdown code fence, as chat models often write it.
         timeout_s: seconds the schema may take for one answer, 60 at most; then the judgment is ERROR ``timeout``.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: the schema is not valid, refers to another document, mixes drafts, has
-            ``unevaluatedProperties`` as well as ``patternProperties``, the time limit is not positive, or
+        ConfigurationError: the schema is not valid, refers to another document, mixes drafts, or has
+            ``unevaluatedProperties`` as well as ``patternProperties``; or the time limit is not positive, or
             ``jsonschema`` is not installed.
 
     >>> ValidJSON(schema={"required": ["city"]}).judge(answer='{"town": "Bonn"}').reasoning
@@ -248,11 +248,11 @@ class ValidJSON(PlainJudge):
     def __post_init__(self) -> None:
         check_pattern_timeout(self.timeout_s)
         if self.schema is not None:
-            object.__setattr__(self, "schema", deepcopy(self.schema))  # the caller may go on building theirs
+            object.__setattr__(self, "schema", deepcopy(self.schema))  # the caller may change theirs later
             object.__setattr__(self, "_validator", SchemaValidator(self.schema))
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_validator": None}  # a validator cannot be pickled, but made again
+        return {**self.__dict__, "_validator": None}  # a validator cannot be pickled, but is made again
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -292,16 +292,16 @@ class ValidJSON(PlainJudge):
 
 @dataclass(frozen=True)
 class LengthBetween(PlainJudge):
-    """The answer's length lies between two bounds, both included.
+    """The answer's length is between two bounds, both included.
 
     Args:
         minimum: the least length.
         maximum: the greatest length; None for no bound.
         unit: ``"characters"`` (default; Unicode code points) or ``"words"`` (runs without white space).
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: a negative bound, ``minimum`` above ``maximum``, or an unknown unit.
+        ConfigurationError: a bound is negative, ``minimum`` is above ``maximum``, or the unit is unknown.
 
     >>> LengthBetween(1, 3, unit="words").judge(answer="Paris, in France").status
     <Status.PASS: 'PASS'>
@@ -332,16 +332,16 @@ class LengthBetween(PlainJudge):
 
 @dataclass(frozen=True)
 class RefusalCheck(PlainJudge):
-    """The answer is an answer, and no refusal such as "I'm sorry, but I can't help with that".
+    """The answer is not a refusal such as "I'm sorry, but I can't help with that".
 
-    FAIL when the answer *opens* with a refusal in the first person, or says only that the answer is not known ("I don't
-    know.", "The documents do not say."). An answer that only mentions "I can't" somewhere, quotes a refusal, or
-    declines one detail and then goes on ("I can't give exact figures, but it was about 40 %") passes. English only.
+    FAIL when the answer *opens* with a refusal in the first person, or states only that the answer is not known ("I
+    don't know.", "The documents do not say."). An answer that only mentions "I can't" somewhere, quotes a refusal, or
+    declines one detail and then continues ("I can't give exact figures, but it was about 40 %") passes. English only.
     Curly quotes are read as straight ones.
 
     Args:
-        name: what the check is called in verdicts.
-        allow_unknown: whether an answer may say that it is not known, for questions that the contexts cannot answer.
+        name: the check's name in verdicts.
+        allow_unknown: whether an answer may state that it is not known, for questions that the contexts cannot answer.
 
     >>> RefusalCheck().judge(answer="I\u2019m sorry, but I can\u2019t help with that.").status
     <Status.FAIL: 'FAIL'>
@@ -365,7 +365,7 @@ class RefusalCheck(PlainJudge):
 
 _NO_ANSWER = "there is no answer to check"
 _MOST_EVIDENCE = 300  # characters
-_MOST_ERRORS = 20  # places where one answer does not fit its schema
+_MOST_ERRORS = 20  # reported places where one answer does not fit its schema
 _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 

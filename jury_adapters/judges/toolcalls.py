@@ -1,4 +1,4 @@
-"""Tool calls that are expected, and how those made are paired with them."""
+"""Expected tool calls, and their pairing with the calls that were made."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from jury_adapters.core.values import freeze_mapping
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool call that is expected.
+    """Expected tool call.
 
     Attributes:
         tool: the tool's name.
-        arguments: the arguments; None when any will do.
+        arguments: the arguments; None if any are accepted.
     """
 
     tool: str
@@ -34,11 +34,11 @@ class ToolCall:
     def of(cls, given: object) -> ToolCall:
         """Return a call from a name, a pair ``(name, arguments)``, a mapping with ``tool`` and ``arguments`` or a Step.
 
-        A mapping may have the names of other packages, such as ``name`` and ``input_parameters``, or be a tool call of
+        A mapping may use the names of other packages, such as ``name`` and ``input_parameters``, or be a tool call of
         OpenAI. One without arguments means any arguments.
 
         Raises:
-            ConfigurationError: it is none of these.
+            ConfigurationError: the value has none of these forms.
         """
         if isinstance(given, ToolCall):
             return given
@@ -62,7 +62,7 @@ class ToolCall:
 
 
 def _in_mapping(given: Mapping[str, object]) -> tuple[str, Mapping[str, object] | None] | None:
-    """Return the tool and the arguments in a mapping; None where it is no call, or where arguments may be unread."""
+    """Return the tool and the arguments in a mapping; None if it is not a call, or may have unknown arguments."""
     inner = given.get("function")
     call = inner if isinstance(inner, Mapping) else given
     tool = next((call[name] for name in _TOOLS if isinstance(call.get(name), str)), None)
@@ -77,7 +77,7 @@ def _in_mapping(given: Mapping[str, object]) -> tuple[str, Mapping[str, object] 
 
 
 def pairs_in_order(fits: Sequence[Sequence[bool]], expected: int) -> dict[int, int]:
-    """Calls made and expected, paired in order: a longest common subsequence."""
+    """Return the calls made and expected, paired in order: a longest common subsequence."""
     lengths = [[0] * (expected + 1) for _ in range(len(fits) + 1)]
     for made in reversed(range(len(fits))):
         for at in reversed(range(expected)):
@@ -97,9 +97,9 @@ def pairs_in_order(fits: Sequence[Sequence[bool]], expected: int) -> dict[int, i
 
 
 def pairs_in_any_order(fits: Sequence[Sequence[bool]], expected: int) -> dict[int, int]:
-    """Calls made and expected, paired in any order, as many as can be: bipartite matching by augmenting paths.
+    """Return the calls made and expected, paired in any order: a maximum bipartite matching by augmenting paths.
 
-    Greedy pairing would take the wrong partner where arguments compare loosely.
+    Greedy pairing could choose the wrong partner if arguments compare loosely.
     """
     partner: dict[int, int] = {}  # expected -> made
 

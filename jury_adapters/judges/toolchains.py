@@ -1,4 +1,4 @@
-"""Which tool tests or builds the project in a workspace: found by its files, with its wrapper where there is one."""
+"""Detection of the tool that tests or builds the project in a workspace, by its files and its wrapper scripts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Purpose: TypeAlias = Literal["test", "build"]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that tests or builds.
+    """Tool that tests or builds a project.
 
     Attributes:
         program: its program, looked for on the PATH.
         files: a project that has one of these uses it.
-        arguments: its goals by purpose, with what belongs to them; a purpose that is missing is one it does not have.
-        flags: arguments before the goals, whatever they are.
-        wrappers: scripts of the project that stand for the program, tried first.
-        applies: looks closer at a project that has one of the files.
+        arguments: its goals by purpose, with their options; it does not serve a purpose that is missing.
+        flags: arguments before all goals.
+        wrappers: scripts of the project that replace the program, tried first.
+        applies: further check of a project that has one of the files.
     """
 
     program: str
@@ -52,10 +52,10 @@ def command_for(
     Args:
         folder: the project.
         purpose: to test it or to build it.
-        name: the tool to take; None to find out.
-        environment: where its program is looked for.
-        goals: what to ask of the tool in place of its own goals for the purpose; None for these.
-        look: whether the program must be installed here; not so when it runs in a sandbox with programs of its own.
+        name: the tool to use; None to find out.
+        environment: the variables, whose ``PATH`` is searched for the program.
+        goals: goals that replace the tool's own ones for the purpose; None for these.
+        look: whether the program must be installed here; not for a sandbox with its own programs.
 
     Raises:
         Missing: no tool fits the project, or its program is not installed.
@@ -72,13 +72,13 @@ def command_for(
         return name, [*([str(path)] if os.access(path, os.X_OK) else ["sh", str(path)]), *arguments]
     if not look or shutil.which(tool.program, path=environment.get("PATH")):
         return name, [tool.program, *arguments]
-    if name == "pytest" and importlib.util.find_spec("pytest") is not None:  # beside us, but not on the PATH
+    if name == "pytest" and importlib.util.find_spec("pytest") is not None:  # installed, but not on the PATH
         return name, [sys.executable, "-m", "pytest", *arguments]
     raise Missing(f"{tool.program} is not installed")
 
 
 def tools_for(purpose: Purpose) -> list[str]:
-    """The names of the tools that have this purpose."""
+    """Return the names of the tools that have this purpose."""
     return [name for name, tool in TOOLS.items() if purpose in tool.arguments]
 
 
@@ -125,7 +125,7 @@ def _found(folder: Folder, purpose: Purpose) -> str | None:
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _GRADLE = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
 
-# In this order: those that say most plainly what the project is come first, `make`, which stands beside others, last.
+# In this order: tools whose files are the most specific come first; `make`, which projects often have too, is last.
 TOOLS: dict[str, Tool] = {
     "maven": Tool(
         "mvn",

@@ -1,7 +1,7 @@
-"""Checks of what an agent did: which tools it called, in which order, how often, and whether it came to an answer.
+"""Checks of an agent's run: the tools it called, their order and number, and whether it gave an answer.
 
 They read ``case.trajectory``. :meth:`jury_adapters.core.transcript.Transcript.case` makes such a case from the messages
-of LangChain, LangGraph, LlamaIndex or OpenAI; the adapters do it by themselves.
+of LangChain, LangGraph, LlamaIndex or OpenAI; the adapters do it automatically.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _NO_TRAJECTORY = "no trajectory and no answer: nothing is known of the run"
 
 @dataclass(frozen=True)
 class ToolCalls(PlainJudge):
-    """The agent called the tools it should have called. The score is the share of calls that match.
+    """The agent called the expected tools. The score is the share of calls that match.
 
     Args:
         expected: the calls, each a name, a pair ``(name, arguments)`` or a :class:`ToolCall`. None reads them from the
-            case: ``metadata["expected_calls"]``, such calls too, or the messages of a reference run.
+            case: ``metadata["expected_calls"]``, in the same forms, or the messages of a reference run.
         order: ``"strict"`` (these calls, in this order), ``"unordered"`` (these calls), ``"subset"`` (no others than
             these), ``"superset"`` (these, perhaps others too).
         arguments: how arguments compare: ``"exact"``, ``"ignore"``, ``"subset"`` (those given are among the expected)
             or ``"superset"`` (the expected are among those given). Calls expected without arguments match any.
-        overrides: per tool another comparison; also a function ``(given, expected) -> bool``.
-        name: what the check is called in verdicts.
+        overrides: other comparisons by tool; also a function ``(given, expected) -> bool``.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: an unknown order or comparison, or an expected call that is none.
+        ConfigurationError: the order or a comparison is unknown, or an expected call has another form.
 
     The modes are those of agentevals' ``create_trajectory_match_evaluator``.
 
@@ -132,7 +132,7 @@ class ForbiddenTools(PlainJudge):
 
     Args:
         tools: names, or patterns such as ``"delete_*"``.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
         ConfigurationError: no tool is named.
@@ -161,17 +161,17 @@ class ForbiddenTools(PlainJudge):
 
 @dataclass(frozen=True)
 class StepLimit(PlainJudge):
-    """The agent did not take more steps than it may, and did not run in circles.
+    """The agent stayed within its limits of steps, tool calls and repetitions.
 
     Args:
-        max_steps: the most steps, spoken ones included; None for no limit.
-        max_tool_calls: the most tool calls.
-        max_per_tool: the most calls of any one tool.
+        max_steps: the maximum number of steps, including those without a tool call; None for no limit.
+        max_tool_calls: the maximum number of tool calls.
+        max_per_tool: the maximum number of calls of any one tool.
         max_repeats: how often the same call with the same arguments may follow itself.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: no limit, or a negative one.
+        ConfigurationError: there is no limit, or a negative one.
     """
 
     opinion_statuses = PASS_OR_FAIL
@@ -202,16 +202,16 @@ class StepLimit(PlainJudge):
 
 @dataclass(frozen=True)
 class CostLimit(PlainJudge):
-    """The run did not cost more than it may, by what stands in the case's metadata.
+    """The run stayed within its limits of cost, tokens and time, by the numbers in the case's metadata.
 
     Args:
         max_usd: US dollars, compared with ``metadata["cost_usd"]``.
         max_tokens: tokens, compared with ``metadata["total_tokens"]``.
         max_seconds: seconds, compared with ``metadata["elapsed_s"]``.
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: no limit, or a negative one.
+        ConfigurationError: there is no limit, or a negative one.
     """
 
     opinion_statuses = PASS_OR_FAIL
@@ -239,14 +239,14 @@ class CostLimit(PlainJudge):
 
 @dataclass(frozen=True)
 class NoToolErrors(PlainJudge):
-    """No tool call failed, or not more than may.
+    """No tool call failed, or no more than allowed.
 
     Args:
-        allowed: how many may fail.
-        name: what the check is called in verdicts.
+        allowed: the number of calls that may fail.
+        name: the check's name in verdicts.
 
     Raises:
-        ConfigurationError: ``allowed`` is no whole number from 0.
+        ConfigurationError: ``allowed`` is not a whole number from 0.
     """
 
     opinion_statuses = PASS_OR_FAIL
@@ -267,12 +267,12 @@ class NoToolErrors(PlainJudge):
 
 @dataclass(frozen=True)
 class FinalAnswer(PlainJudge):
-    """The run ended with an answer, and not with a tool call whose result nobody read.
+    """The run ended with an answer, and not with a tool call.
 
-    Join further checks of the answer with ``&``: ``FinalAnswer() & Contains("Bern")``.
+    Combine it with further checks of the answer by ``&``: ``FinalAnswer() & Contains("Bern")``.
 
     Args:
-        name: what the check is called in verdicts.
+        name: the check's name in verdicts.
     """
 
     opinion_statuses = PASS_OR_FAIL
@@ -293,7 +293,7 @@ def _calls(case: Case) -> tuple[Step, ...]:
 
 
 def _expected_of(case: Case) -> tuple[ToolCall, ...] | None:
-    """The expected calls in a case's metadata: calls, or the messages of a reference run."""
+    """Return the expected calls in a case's metadata, given as calls or as the messages of a reference run."""
     given = case.metadata.get("expected_calls")
     if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
         return None
@@ -318,7 +318,7 @@ def _any_valid_limit(limits: Sequence[float | None]) -> bool:
 
 
 def _within(found: Mapping[str, tuple[float, float | None]]) -> Judgment:
-    """PASS when every number is within its limit; one check each."""
+    """Return PASS if every number is within its limit, with one check each."""
     checks = tuple(
         Check(name, value <= limit, evidence=f"{value:g} of at most {limit:g}")
         for name, (value, limit) in found.items()

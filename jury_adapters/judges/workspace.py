@@ -1,9 +1,9 @@
-"""Reading a folder that somebody else has written, and nothing outside it.
+"""Reading of a folder with untrusted content, and nothing outside it.
 
-An agent may have left anything in its workspace: links that lead out, pipes on which a reader would wait for ever,
-files without end. :class:`Folder` opens regular files inside the folder only, never waits, and reads no more than it
-was told to. Links are followed while they stay inside. The way to a file is opened one step at a time, so that a
-folder that turns into a link meanwhile (the agent may still be running) is noticed as well; a hard link cannot be told
+An agent may leave anything in its workspace: links that lead out, pipes on which a reader would wait forever,
+infinite files. :class:`Folder` opens only regular files inside the folder, never waits, and reads no more than its
+limit. Links are followed while they stay inside. The path to a file is opened one step at a time, so that a folder that
+becomes a link in the meantime (the agent may still be running) is noticed as well. A hard link cannot be distinguished
 from a file.
 """
 
@@ -29,14 +29,14 @@ from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, Status, abstain
 Kind: TypeAlias = Literal["file", "directory"]
 
 MOST_BYTES = 10_000_000
-"""How much of one file is read at most, unless a judge is told otherwise."""
+"""Default of the maximum number of bytes that are read of a file."""
 
 
 class Unreadable(Exception):
-    """A file cannot be read, and why.
+    """Reason that a file cannot be read.
 
     Attributes:
-        exists: whether there is a regular file (or folder) inside the workspace all the same.
+        exists: whether a regular file (or folder) inside the workspace exists anyway.
     """
 
     def __init__(self, reason: str, *, exists: bool = False) -> None:
@@ -45,12 +45,12 @@ class Unreadable(Exception):
 
 
 class Missing(Exception):
-    """What a judge needs before it can say anything is not there; the judge abstains with this reason."""
+    """Reason to abstain: something is missing that a judge needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that is read and never left.
+    """Folder that can be read, without leaving it.
 
     Attributes:
         root: its real path, without links.
@@ -60,14 +60,14 @@ class Folder:
 
     @classmethod
     def at(cls, path: str | Path | None, what: str) -> Self:
-        """The folder at a path.
+        """Return the folder at a path.
 
         Args:
-            path: where it is.
-            what: how a message calls it.
+            path: the path.
+            what: the folder's name in messages.
 
         Raises:
-            Missing: no path, or no folder there.
+            Missing: there is no path, or no folder there.
         """
         if path is None:
             raise Missing(f"there is no {what}")
@@ -80,13 +80,13 @@ class Folder:
         return cls(root)
 
     def locate(self, path: str) -> Path:
-        """The real path of a file or folder inside, which exists.
+        """Return the real path of an existing file or folder inside.
 
         Args:
             path: relative to this folder.
 
         Raises:
-            Unreadable: nothing is there, or it leads out of the folder.
+            Unreadable: the path does not exist, or leads out of the folder.
         """
         if _outside(path):
             raise Unreadable(f"{path!r} leads out of the workspace")
@@ -101,10 +101,10 @@ class Folder:
         return found
 
     def find(self, path: str, kind: Kind) -> Path:
-        """The real path of a regular file, or of a folder, inside this one.
+        """Return the real path of a regular file, or of a folder, inside this one.
 
         Raises:
-            Unreadable: nothing is there, it leads out, or it is of another kind (a pipe, a device).
+            Unreadable: the path does not exist, leads out, or is of another kind (a pipe, a device).
         """
         found = self.locate(path)
         mode = found.lstat().st_mode
@@ -113,7 +113,7 @@ class Folder:
         return found
 
     def has(self, path: str, kind: Kind = "file") -> bool:
-        """Whether a regular file, or a folder, is there."""
+        """Return whether a regular file, or a folder, exists at the path."""
         try:
             self.find(path, kind)
         except Unreadable:
@@ -121,14 +121,14 @@ class Folder:
         return True
 
     def read(self, path: str, most: int = MOST_BYTES) -> bytes:
-        """The content of a file.
+        """Return the content of a file.
 
         Args:
             path: relative to this folder.
-            most: bytes it may have.
+            most: the maximum size in bytes.
 
         Raises:
-            Unreadable: it is not there, not regular, too large, or not to be opened.
+            Unreadable: the file does not exist, is not regular, is too large, or cannot be opened.
         """
         steps = self.find(path, "file").relative_to(self.root).parts
         try:
@@ -141,10 +141,10 @@ class Folder:
         return content
 
     def read_text(self, path: str, most: int = MOST_BYTES, encoding: str = "utf-8") -> str:
-        """The content of a text file.
+        """Return the content of a text file.
 
         Raises:
-            Unreadable: as :meth:`read`, and where the file is not text in this encoding.
+            Unreadable: as :meth:`read`, and if the file is not text in this encoding.
         """
         content = self.read(path, most)
         try:
@@ -153,7 +153,7 @@ class Folder:
             raise Unreadable(f"{path!r} is not {encoding} text: {error}", exists=True) from None
 
     def files(self, exclude: Sequence[str] = ()) -> Iterator[str]:
-        """The relative paths of the regular files inside, and of links to such files; linked folders are not entered.
+        """Yield the relative paths of regular files inside, and of links to them. Linked folders are not entered.
 
         Args:
             exclude: patterns of files and folders to leave out; see :func:`matches_any`.
@@ -183,10 +183,10 @@ class Folder:
 
 
 class WorkspaceJudge(PlainJudge):
-    """A judge of what is in ``case.workspace``: write :meth:`inspect`.
+    """Base class of judges of ``case.workspace``; implement :meth:`inspect`.
 
     It abstains without a workspace, or when :class:`Missing` is raised. Inside an event loop it works in a thread, so
-    that a slow disk never holds the loop up.
+    that a slow disk never blocks the loop.
     """
 
     opinion_statuses = PASS_OR_FAIL
@@ -211,7 +211,7 @@ def inside(path: str, judge: str) -> str:
     """Check, when a judge is built, that a path stays in the workspace.
 
     Raises:
-        ConfigurationError: it is empty, absolute, or has ``..`` in it.
+        ConfigurationError: the path is empty or absolute, or contains ``..``.
     """
     if not isinstance(path, str) or not path or "\0" in path:
         raise ConfigurationError(f"{judge} needs the path of a file in the workspace, not {path!r}")
@@ -223,7 +223,7 @@ def inside(path: str, judge: str) -> str:
 
 
 def patterns(given: str | Sequence[str], judge: str, option: str) -> tuple[str, ...]:
-    """Check the patterns a judge was given; one text is a list of one."""
+    """Check the patterns of a judge, and return them; one text is a list of one."""
     found = (given,) if isinstance(given, str) else tuple(given)
     if not all(isinstance(pattern, str) and pattern.strip("/") for pattern in found):
         raise ConfigurationError(f"{judge}: {option} takes patterns such as '*.log' or 'build/', not {given!r}")
@@ -231,10 +231,10 @@ def patterns(given: str | Sequence[str], judge: str, option: str) -> tuple[str, 
 
 
 def matches_any(path: str, wanted: Sequence[str]) -> bool:
-    """Whether a relative path matches one of these patterns.
+    """Return whether a relative path matches one of these patterns.
 
-    A pattern without a slash (``*.log``, ``node_modules``) is compared with every part of the path; one with a slash
-    (``docs/*.md``, ``build/``) with the whole path, and what lies below it.
+    A pattern without a slash (``*.log``, ``node_modules``) is compared with every part of the path. One with a slash
+    (``docs/*.md``, ``build/``) is compared with the whole path, and matches the paths below it.
     """
     for pattern in wanted:
         if "/" in pattern.rstrip("/"):
@@ -247,7 +247,7 @@ def matches_any(path: str, wanted: Sequence[str]) -> bool:
 
 
 def status_of(passed: bool) -> Status:
-    """PASS or FAIL."""
+    """Return PASS or FAIL."""
     return Status.PASS if passed else Status.FAIL
 
 
@@ -278,7 +278,7 @@ def _kind_name(mode: int) -> str:
 
 
 def _opened(root: Path, steps: Sequence[str]) -> int:
-    """A descriptor of a regular file, reached from the root without following any link."""
+    """Return a descriptor of a regular file, reached from the root without following any link."""
     if os.open not in os.supports_dir_fd:
         return _regular(os.open(root.joinpath(*steps), _FILE))
     folder = os.open(root, _STEP)
@@ -287,7 +287,7 @@ def _opened(root: Path, steps: Sequence[str]) -> int:
             inner = os.open(step, _STEP, dir_fd=folder)
             os.close(folder)
             folder = inner
-        # Opening a device may already do something; so look first, and once more at what was opened.
+        # Opening a device may have an effect, so the kind is checked before, and again after opening.
         if not stat.S_ISREG(os.stat(steps[-1], dir_fd=folder, follow_symlinks=False).st_mode):
             raise OSError(errno.EINVAL, "not a regular file any more")
         return _regular(os.open(steps[-1], _FILE, dir_fd=folder))

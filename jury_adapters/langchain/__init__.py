@@ -1,8 +1,9 @@
-"""Juries for LangChain: in evaluation loops, behind callbacks, as runnables and as middleware.
+"""Juries for LangChain: evaluators, callbacks, runnables and middleware.
 
-Importing this package loads nothing, LangChain least of all: each name is loaded when it is first used, and brings only
-what it needs. ``langchain-core`` is enough for most; the classic evaluators need ``langchain-classic``, the middleware
-needs ``langchain``, the decision model needs langchain-core 1.8. ``__all__`` has the names that can be had here.
+Importing this package does not import LangChain. Each name is loaded when it is first used, together with only the
+packages that it needs. ``langchain-core`` is enough for most names; the classic evaluators need ``langchain-classic``,
+the middleware needs ``langchain``, and the decision model needs langchain-core 1.8. ``__all__`` lists the names that
+the installed packages allow.
 """
 
 from __future__ import annotations
@@ -99,13 +100,13 @@ _HOMES = {
     "summaries": ("agreement_summary", "cost_summary", "jury_summary", "pass_rate_summary"),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
-# What more a few modules need (langchain, langgraph, langchain_classic), they say themselves where LangChain is there.
+# A few modules need more packages (langchain, langgraph, langchain_classic); their own errors say so.
 _EXTRA = {"evaluators": "'jury-adapters[classic]'", "middleware": "'jury-adapters[langchain]' 'langchain>=1.2'"}
 _NEEDS = {"decisions": "langchain_core.decisions", "evaluators": "langchain_classic", "middleware": "langchain"}
 
 
 def __getattr__(name: str) -> object:
-    if name == "__all__":  # computed when asked for: a star import must not fail for want of a package nobody uses
+    if name == "__all__":  # computed on access: a star import must not fail because of a missing optional package
         return __dir__()
     home = _HOME_OF.get(name)
     if home is None:
@@ -124,5 +125,5 @@ def __dir__() -> list[str]:
 def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # not even the package around it
+    except ModuleNotFoundError:  # the parent package is missing too
         return False

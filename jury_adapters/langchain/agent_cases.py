@@ -1,4 +1,4 @@
-"""Cases of an agent's turn: of the draft of an answer, and of one tool call."""
+"""Build cases from an agent's turn: from the draft of an answer, or from one tool call."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ def case_of_turn(state: Mapping[str, Any], evidence: Evidence, response_format: 
     Args:
         state: the agent's state, with the draft as its last message.
         evidence: the rule that decides which tools' outputs are contexts.
-        response_format: the agent's; calls of its tools are not evidence, whether they could be parsed or not.
+        response_format: the agent's response format. Calls of its tools are not evidence, whether or not they were
+            parsed.
 
     Raises:
-        Exception: whatever a predicate of the rule raises.
+        Exception: any exception that a predicate of the rule raises.
     """
     messages = list(state["messages"])
     found = read_outputs({"messages": messages, "structured_response": state.get("structured_response")})
@@ -43,7 +44,7 @@ def case_of_turn(state: Mapping[str, Any], evidence: Evidence, response_format: 
 
 
 def case_of_call(request: ToolCallRequest, case_of: Callable[[Mapping[str, Any]], Case]) -> Case:
-    """Return the case of a tool call: the turn so far, and the call as its last step."""
+    """Return the case of a tool call: the turn so far, with the call as its last step."""
     call = request.tool_call
     found = case_of({**request.state, "structured_response": None})
     done = tuple(step for step in found.trajectory if step.output is not None or step.error is not None)
@@ -53,7 +54,7 @@ def case_of_call(request: ToolCallRequest, case_of: Callable[[Mapping[str, Any]]
 
 
 def structured_names(response_format: object) -> frozenset[str]:
-    """Return the names of the tools by which a model gives a structured response."""
+    """Return the names of the tools that a model calls to give a structured response."""
     if isinstance(response_format, AutoStrategy):
         response_format = ToolStrategy(response_format.schema)
     if not isinstance(response_format, ToolStrategy):

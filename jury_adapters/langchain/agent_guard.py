@@ -1,4 +1,4 @@
-"""The jury of a middleware: what it judges, what it lets through, and whom it tells."""
+"""Jury behind a middleware: it builds cases, decides outcomes and calls the sinks."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _log = logging.getLogger(__name__)
 OnFail: TypeAlias = Literal["retry", "block", "annotate"]
 OnUndecided: TypeAlias = Literal["allow", "block"]
 Outcome: TypeAlias = Literal["accepted", "annotated", "rejected", "blocked"]
-"""Fate of an answer: given to the user as it is or with a mark, sent back to the model, or replaced by the refusal."""
+"""Outcome of an answer: shown as it is, shown with a mark, sent back to the model, or replaced by the refusal."""
 
 BLOCKED: Final = "I cannot give an answer to this: what I had to say did not pass its review."
 
 
 class AgentGuard:
-    """A jury with the options of :class:`jury_adapters.langchain.JuryMiddleware`, which describes them.
+    """Jury with the options of :class:`jury_adapters.langchain.JuryMiddleware`, which documents them.
 
     Attributes:
         jury: the judge.
         name: the name of the middleware.
-        on_fail: what happens on FAIL.
-        max_attempts: how often a turn the model is sent back at most.
+        on_fail: the action on FAIL.
+        max_attempts: the maximum number of times per turn that the model is sent back.
         keep_drafts: whether the state keeps rejected drafts.
         advice: the last sentences of the default feedback.
     """
@@ -98,8 +98,8 @@ class AgentGuard:
         """Return the case of a turn whose last message is the draft.
 
         Raises:
-            InputError: a path of the field map leads nowhere.
-            Exception: whatever a function of the user's raises.
+            InputError: a path of the field map does not exist.
+            Exception: any exception that a function of the application raises.
         """
         return mapped_case(
             self._field_map,
@@ -109,7 +109,7 @@ class AgentGuard:
         )
 
     def judged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
-        """Judge a case; a case that cannot be made is an ERROR."""
+        """Judge a case; a case that cannot be built is an ERROR."""
         case = _made(make, self.jury)
         if isinstance(case, Judgment):
             return None, case
@@ -125,17 +125,17 @@ class AgentGuard:
             return case, await self.jury.ajudge(case)
 
     def outcome_of(self, judgment: Judgment, *, calls: bool, attempts: int) -> Outcome:
-        """Decide what becomes of an answer or, with ``calls``, of tool calls.
+        """Return the outcome of an answer or, with ``calls``, of tool calls.
 
         Args:
             judgment: the verdict.
-            calls: whether tools are called, so that a jury that does not decide blocks by default. A PASS does not
-                decide either where a tier broke, also in a jury inside, or where jurors that broke changed the outcome.
-            attempts: how often the model was sent back in this turn.
+            calls: whether tools are called. A jury that does not decide then blocks by default. A PASS does not count
+                as a decision if a tier failed, also in a nested jury, or if failed jurors changed the outcome.
+            attempts: the number of times that the model was already sent back in this turn.
         """
         if judgment.status is Status.PASS and not (calls and _passed_by_outage(judgment)):
             return "accepted"
-        if judgment.status is not Status.FAIL:  # the model can do nothing about it
+        if judgment.status is not Status.FAIL:  # the model cannot correct it
             closed = calls and self.on_fail != "annotate"
             return "accepted" if (self._on_undecided or ("block" if closed else "allow")) == "allow" else "blocked"
         if self.on_fail == "annotate":
@@ -143,7 +143,7 @@ class AgentGuard:
         return "rejected" if attempts < self.max_attempts else "blocked"
 
     def feedback_of(self, judgment: Judgment) -> str:
-        """Return the text that the model gets."""
+        """Return the feedback for the model."""
         if self._feedback is not None:
             try:
                 return str(self._feedback(judgment))
@@ -156,29 +156,29 @@ class AgentGuard:
         return f"It {done} not accepted: {why}\n{self.advice}"
 
     def refusal_of(self, judgment: Judgment, *, like: AIMessage | None) -> AIMessage:
-        """Return the message that the user gets in place of an answer, with the agent's name from ``like``."""
+        """Return the message that replaces an answer, with the agent's name from ``like``."""
         extra = marked("blocked", self.name, judgment)
         return AIMessage(self._blocked_message, name=None if like is None else like.name, additional_kwargs=extra)
 
     def draft_of(self, case: Case | None, judgment: Judgment, *, text: str) -> dict[str, Any]:
-        """Return a draft in the form in which the state keeps it; ``text`` is its answer where there is no case."""
+        """Return a draft as the state keeps it; ``text`` is its answer if there is no case."""
         return {"by": self.name, "answer": text if case is None else case.answer, "verdict": judgment.to_dict()}
 
     def run_of(
         self, message_id: str | None, kind: str, case: Case | None, judgment: Judgment, **metadata: object
     ) -> JudgedRun:
-        """Return a judgment in the form that sinks get.
+        """Return a judgment as sinks receive it.
 
-        The id of the run is that of the call of the model in LangSmith, where LangChain made the message's id of it.
+        The run id is the id of the model call in LangSmith if LangChain derived the message's id from it.
         """
         found = message_id or ""
         for prefix in ("lc_run--", "run--", "run-"):
             if found.startswith(prefix):
-                found = found.removeprefix(prefix)[:_UUID_LENGTH]  # what follows is the number of the generation
+                found = found.removeprefix(prefix)[:_UUID_LENGTH]  # the number of the generation follows
         return JudgedRun(Run(found, kind, self.name, metadata=metadata), case, judgment)
 
     def tell(self, judged: JudgedRun) -> None:
-        """Call the sinks, and wait for those that are asynchronous."""
+        """Call the sinks, and wait for the asynchronous ones."""
         for answer in self._told(judged):
             portal.run(_awaited, answer)
 
@@ -200,14 +200,14 @@ class AgentGuard:
 
 
 def _passed_by_outage(judgment: Judgment) -> bool:
-    """Whether a verdict is a PASS without a part of the jury that might have objected."""
+    """Whether a verdict is a PASS to which a failed part of the jury might have objected."""
     return isinstance(judgment, Verdict) and (bool(judgment.failed_tiers) or judgment.tally.errors_decided)
 
 
 def _made(make: Callable[[], Case], jury: Judge) -> Case | Judgment:
     try:
         return make()
-    except Exception as error:  # a function of the user's
+    except Exception as error:  # from a function of the application
         return jury.failure(error)
 
 

@@ -1,7 +1,7 @@
 """Callbacks that judge the runs of an application in the background.
 
-One handler beside the others, and every answer of a chain, a RAG chain, an agent or a retriever is judged. The
-application does not wait, does not fail because of it, and gets its answers as before.
+One handler judges every answer of a chain, a RAG chain, an agent or a retriever. The application does not wait for it
+and does not fail because of it, and its answers are unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class RunEvents:
-    """The events that tell of runs, as LangChain calls them, passed on to a collector."""
+    """LangChain's run events, forwarded to a collector."""
 
     _collector: Collector
 
@@ -111,17 +111,18 @@ class RunEvents:
 
 
 class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
-    """Judges the runs of an application in the background; for synchronous and asynchronous code alike.
+    """Callback handler that judges the runs of an application in the background, for synchronous and asynchronous code.
 
-    Give it to whatever takes callbacks: ``invoke(..., config={"callbacks": [handler]})``, ``with_config``, or the
-    constructor of a model. Streams, batches, nested chains, retries and agents are understood. Of a conversation with a
-    checkpointer the present turn is judged. A pause for a person is no answer, and its run is judged after it was
+    Pass it wherever callbacks are accepted: ``invoke(..., config={"callbacks": [handler]})``, ``with_config``, or the
+    constructor of a model. Streams, batches, nested chains, retries and agents are supported. In a conversation with a
+    checkpointer, the current turn is judged. A pause for human input is not an answer; its run is judged after it was
     resumed. A run that fails is FAIL, with its error.
 
-    One thing cannot be seen: that a graph stopped at a breakpoint (``interrupt_before``, ``interrupt_after``) where it
-    keeps no messages, or right after a tool, which looks like a tool with ``return_direct``. Let ``interrupt()`` pause.
+    One case cannot be detected: a graph that stops at a breakpoint (``interrupt_before``, ``interrupt_after``) and
+    keeps no messages, or that stops right after a tool, which looks like a tool with ``return_direct``. Pause with
+    ``interrupt()`` instead.
 
-    Arguments and methods are those of :class:`RunWatcher`.
+    The arguments and methods are those of :class:`RunWatcher`.
 
     >>> handler = JuryCallbackHandler(jury, on_verdict=log_verdicts())  # doctest: +SKIP
     >>> chain.invoke("Why is the sky blue?", config={"callbacks": [handler]})  # doctest: +SKIP
@@ -131,10 +132,10 @@ class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
 
 
 class AsyncJuryCallbackHandler(RunWatcher, AsyncCallbackHandler):
-    """:class:`JuryCallbackHandler` for code that insists on an asynchronous handler; it does the same.
+    """Asynchronous variant of :class:`JuryCallbackHandler`, for code that requires an asynchronous handler.
 
-    Prefer the other one where there is a choice: it costs less, and LangChain starts an event loop of its own for an
-    asynchronous handler under ``invoke``.
+    Prefer :class:`JuryCallbackHandler` where both work: it is cheaper, and under ``invoke`` LangChain starts a separate
+    event loop for an asynchronous handler.
 
     >>> handler = AsyncJuryCallbackHandler(jury, sample=0.1)  # doctest: +SKIP
     >>> await chain.ainvoke(question, config={"callbacks": [handler]})  # doctest: +SKIP
@@ -187,21 +188,20 @@ class AsyncJuryCallbackHandler(RunWatcher, AsyncCallbackHandler):
 
 
 class judge_runs:  # noqa: N801  used like a function
-    """Judges the runs inside a ``with`` (or ``async with``) block, in code that one cannot hand callbacks to.
+    """Judge the runs inside a ``with`` (or ``async with``) block, in code that does not accept callbacks.
 
-    It watches what is run in the block's own context, tasks and LangChain's own threads included; a thread that is
-    started bare has no context and is not watched. Blocks may be nested; each judges for itself.
+    Watches the runs in the block's own context, which includes tasks and LangChain's own threads. A plain new thread
+    has no context and is not watched. Blocks can be nested; each one judges separately.
 
     Args:
-        judge: the jury, any other judge, or a function of a case. The end of the block then waits for what is pending,
-            ``exit_timeout`` seconds at most. Or a handler that lives longer than the block; then the end does not
-            wait.
-        **options: those of :class:`RunWatcher`: ``runs``, ``inputs``, ``outputs``, ``evidence_tools``, ``max_open``,
-            ``on_verdict``, ``on_error``, ``sample``, ``max_pending``, ``max_concurrency``, ``store``, ``budget``,
-            ``exit_timeout``.
+        judge: the jury, any other judge, or a function of a case; the end of the block then waits up to
+            ``exit_timeout`` seconds for pending runs. Or a handler that outlives the block; the end then does not wait.
+        **options: the options of :class:`RunWatcher`: ``runs``, ``inputs``, ``outputs``, ``evidence_tools``,
+            ``max_open``, ``on_verdict``, ``on_error``, ``sample``, ``max_pending``, ``max_concurrency``, ``store``,
+            ``budget``, ``exit_timeout``.
 
     Raises:
-        ConfigurationError: an option is out of its range, or stands beside a handler, which has its own.
+        ConfigurationError: an option is out of range, or is given together with a handler, which has its own options.
 
     >>> with judge_runs(jury, on_verdict=log_verdicts()) as handler:  # doctest: +SKIP
     ...     answer_customers()
@@ -245,12 +245,15 @@ class judge_runs:  # noqa: N801  used like a function
         hook, token = self._entered.pop()
         try:
             hook.reset(token)
-        except ValueError:  # the block began in another context: a generator, a fixture
+        except ValueError:  # the block began in another context, for example in a generator or a fixture
             hook.set(None)
 
 
 def _free_hook() -> ContextVar[RunWatcher | None]:
-    """A variable that LangChain looks for handlers in, and that nobody uses here; one for each block around."""
+    """Return a variable in which LangChain looks for handlers, and that is unused in this context.
+
+    Each surrounding block uses one of its own.
+    """
     from langchain_core.tracers.context import register_configure_hook  # loads far more than callbacks need
 
     for hook in _HOOKS:
@@ -263,8 +266,8 @@ def _free_hook() -> ContextVar[RunWatcher | None]:
 
 
 def _run_of_context() -> UUID | None:
-    """The run whose context this is; ``with_fallbacks`` starts its attempts without naming it as their parent."""
-    config_module = sys.modules.get("langchain_core.runnables.config")  # not there, no Runnable is running
+    """Return the run of the current context; ``with_fallbacks`` does not name it as the parent of its attempts."""
+    config_module = sys.modules.get("langchain_core.runnables.config")  # if it is not loaded, no Runnable is running
     variable = getattr(config_module, "var_child_runnable_config", None)
     config = None if variable is None else variable.get()
     found = getattr((config or {}).get("callbacks"), "parent_run_id", None)
@@ -272,12 +275,12 @@ def _run_of_context() -> UUID | None:
 
 
 def _only(batch: Sequence[object]) -> object:
-    """What one call of a model took; LangChain reports each prompt of a batch as a run of its own."""
+    """Return the input of one model call; LangChain reports each prompt of a batch as a separate run."""
     return batch[0] if len(batch) == 1 else list(batch)
 
 
 def _generated(response: LLMResult) -> object:
-    """What a model said: its message, or its text."""
+    """Return the output of a model: its message, or its text."""
     first = response.generations[0][0] if response.generations and response.generations[0] else None
     return getattr(first, "message", None) or getattr(first, "text", None)
 

@@ -1,8 +1,8 @@
-"""From LangChain's events to finished runs.
+"""Collector that turns LangChain's events into finished runs.
 
-A handler hears of every step of an application, from any thread, in any order. The collector keeps just enough of it:
-which run is inside which, and what was retrieved and called on the way. When a run that is to be judged ends, it is
-handed over with all of that, and forgotten.
+A handler receives the events of every step of an application, from any thread and in any order. The collector keeps
+only what it needs: which run is inside which, and what was retrieved and called on the way. When a chosen run ends, the
+collector delivers it with that context and forgets it.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _log = logging.getLogger(__name__)
 
 Kind: TypeAlias = Literal["chain", "chat", "retriever", "tool"]
 Chooser: TypeAlias = Callable[[Run, Run | None, bool], bool]
-"""Says whether to judge a run, given the run around it (None for a root), and whether one around it is chosen."""
+"""Predicate of whether to judge a run, given its parent (None for a root), and whether an enclosing run is chosen."""
 
 
 class Collector:
-    """Keeps the runs that are under way.
+    """Registry of the runs under way.
 
-    It never raises and never waits. It ignores the runs of judges, and events it hears a second time.
+    It never raises and never waits. It ignores the runs of judges, and repeated events.
 
     Args:
-        chosen: says which runs to judge.
-        deliver: gets each of them when it has ended; called without a lock held.
-        count: gets the outcome of each run that is not delivered; called without a lock held.
-        max_open: how many roots may be under way at once; a further one makes it forget the oldest.
+        chosen: the predicate that chooses the runs to judge.
+        deliver: receives each chosen run when it has ended; called without a lock held.
+        count: receives the outcome of each run that is not delivered; called without a lock held.
+        max_open: the maximum number of roots under way; a further one makes the collector forget the oldest.
     """
 
     def __init__(
@@ -64,12 +64,12 @@ class Collector:
 
     @property
     def open(self) -> int:
-        """How many roots are under way."""
+        """Number of roots under way."""
         return len(self._roots)
 
     @property
     def remembered(self) -> int:
-        """How many runs are under way, those inside others included."""
+        """Number of runs under way, nested runs included."""
         return len(self._open)
 
     def start(
@@ -84,19 +84,19 @@ class Collector:
         metadata: Mapping[str, object] | None,
         context_id: UUID | None = None,
     ) -> None:
-        """A run has begun.
+        """Record the start of a run.
 
-        It is a root when the run around it is none that was heard of. Of a run that names none, ``context_id`` is the
-        run in whose context it begins.
+        The run is a root if its parent is unknown. For a run without a ``parent_id``, ``context_id`` is the run in
+        whose context it begins.
         """
         tags = tags or ()
-        key = run_id.int  # its hash is C's work, that of a UUID is Python's
+        key = run_id.int  # the hash of an int is computed in C, that of a UUID in Python
         around = context_id if parent_id is None else parent_id
         with self._lock:
             if key in self._open or self._past.get(key):
                 return
             parent = None if around is None else self._open.get(around.int)
-            # the tail of a run that is over, or of a judge's
+            # The end of a run that is over, or part of a judge's run.
             foreign = parent is None and parent_id is not None and parent_id.int in self._past
         if foreign or run_context().judging or CRITIC_TAG in tags:
             self._pass_by(key)
@@ -116,10 +116,10 @@ class Collector:
             self._count("evicted")
 
     def end(self, run_id: UUID, outputs: object, inputs: object = None) -> None:
-        """Note that a run has ended well, or that its reader left its stream.
+        """Record that a run ended without an error, or that its reader left its stream.
 
-        LangChain ends a synchronous stream that is left as one that was read to its end. What tells them apart is that
-        the runs inside it, such as the model's, have not ended. Only the end of a stream comes with inputs.
+        LangChain reports a synchronous stream that was left early like one that was read to its end. The difference is
+        that runs inside it, such as the model's, have not ended. Only the end of a stream comes with inputs.
         """
         node = self._leave(run_id)
         if node is None:
@@ -138,7 +138,7 @@ class Collector:
         self._hand_over(node, given, snapshot(outputs))
 
     def fail(self, run_id: UUID, error: BaseException, inputs: object = None) -> None:
-        """A run has ended with an exception: it failed, it was cancelled, it pauses, or another one goes on with it."""
+        """Record that a run raised an exception: it failed, was cancelled, pauses, or is handed over."""
         node = self._leave(run_id)
         if node is None:
             return
@@ -155,31 +155,32 @@ class Collector:
         self._hand_over(node, given, None, error=error_text(error))
 
     def _choose(self, run: Run, parent: _Open | None, inside: bool) -> bool | None:
-        """Return whether to judge a run; None where the application's filter raised."""
+        """Return whether to judge a run; None if the application's filter raised."""
         try:
             return self._chosen(run, None if parent is None else parent.run, inside)
         except Exception:
             self._raised += 1
-            if self._raised & (self._raised - 1) == 0:  # the 1st, 2nd, 4th, 8th...
+            if self._raised & (self._raised - 1) == 0:  # the 1st, 2nd, 4th, 8th, ...
                 _log.exception("runs= raised for run %s, which is not judged", run.id)
             return None
 
     def _leave_out(self, node: _Open) -> None:
-        """Count a root that has ended, and in which no run was chosen."""
+        """Count a root that ended and in which no run was chosen."""
         if node.parent is None and node.outcome is not None:
             self._count(node.outcome)
 
     def _begin_anew(self) -> None:
-        """As new; also in a child process, where the runs under way are the parent's."""
-        # Reentrant: an abandoned stream may be collected, and its end be heard, while this thread holds the lock.
+        """Reset the collector; also called in a child process, where the open runs are the parent's."""
+        # Reentrant: an abandoned stream may be garbage-collected, and send its end event, while this thread holds the
+        # lock.
         self._lock = threading.RLock()
         self._open: dict[int, _Open] = {}
         self._roots: OrderedDict[int, _Open] = OrderedDict()
-        self._past: OrderedDict[int, bool] = OrderedDict()  # runs that are over, and whether they were handed over
+        self._past: OrderedDict[int, bool] = OrderedDict()  # finished runs, and whether each was delivered
         self._paused = PausedRuns()
 
     def _enter(self, node: _Open) -> int:
-        """Note a run that has begun; return how many roots had to be forgotten for it."""
+        """Add a run that has begun; return the number of roots that were evicted for it."""
         if self._open.setdefault(node.key, node) is not node:
             return 0
         if node.parent is not None:
@@ -195,7 +196,7 @@ class Collector:
         return evicted
 
     def _leave(self, run_id: UUID) -> _Open | None:
-        """Take a run from those under way; None when it is none of them any more."""
+        """Remove a run from those under way, and return it; None if it is not under way any more."""
         key = run_id.int
         with self._lock:
             node = self._open.get(key)
@@ -212,7 +213,7 @@ class Collector:
             return node
 
     def _forget(self, root: _Open) -> None:
-        """A root is over; what is still open inside it can tell nothing any more."""
+        """Remove a root that is over; open runs inside it can no longer contribute."""
         del self._open[root.key]
         self._remember(root.key, handed_over=root.chosen)
         while root.members:
@@ -231,13 +232,13 @@ class Collector:
             self._past.popitem(last=False)
 
     def _bring_home(self, node: _Open, outputs: object) -> None:
-        """Note what a run that ended well is, and hand it to the run around it."""
+        """Record what a successful run found, and add it to the findings of its parent."""
         found = node.found
-        if node.run.kind == "retriever":  # of what retrievers inside it found it has made its choice
+        if node.run.kind == "retriever":  # it has already selected from the results of nested retrievers
             found.documents = list(outputs) if isinstance(outputs, Sequence) else []
         elif node.run.kind == "tool":
             documents = found.all_documents() or _documents_in(outputs)
-            # what it called itself is its own business
+            # Its own nested calls do not count.
             node.found = found = Found(calls=[ToolCall(node.run.name, node.inputs, outputs, documents=documents)])
         elif node.run.kind == "chat":
             name = node.run.metadata.get("ls_model_name")
@@ -248,7 +249,7 @@ class Collector:
                 node.parent.waiting |= node.waiting
 
     def _bring_down(self, node: _Open, error: BaseException, ending: Ending) -> None:
-        """Tell the run around it of one that ended with an exception."""
+        """Record in the parent that a run ended with an exception."""
         parent = node.parent
         if parent is None:
             return
@@ -279,7 +280,7 @@ class Collector:
 
 
 def snapshot(value: object) -> object:
-    """A copy as deep as the application is likely to change it: a dictionary, its lists, a list."""
+    """Copy a value as deeply as the application is likely to change it: a dictionary, its lists, a list."""
     if isinstance(value, dict):
         return {name: list(inner) if isinstance(inner, list) else inner for name, inner in value.items()}
     return list(value) if isinstance(value, list) else value
@@ -287,18 +288,18 @@ def snapshot(value: object) -> object:
 
 @dataclass(slots=True, eq=False)
 class _Open:
-    """A run under way.
+    """Run under way.
 
     Attributes:
-        chosen: it is to be judged.
-        wanted: it, or a run around it, is to be judged, so what turns up in it matters.
-        tried: what turned up in the last run inside that failed; a retry or a fallback makes it worthless.
-        paused: a run inside it stopped to ask a person.
-        waiting: the tasks of a graph that did so.
-        tasks: of a run to be judged, the first tasks of a graph inside it.
-        members: of a root, the runs inside it that are under way.
-        outcome: of a root, what it counts as if no run in it was chosen; None when one was.
-        unfinished: it ended while a run inside it was under way.
+        chosen: whether the run is to be judged.
+        wanted: whether the run or an enclosing run is to be judged, so that its findings matter.
+        tried: the findings of the last nested run that failed; a retry or a fallback makes them worthless.
+        paused: whether a nested run paused for human input.
+        waiting: the tasks of a graph that paused.
+        tasks: for a run to be judged, the first tasks of a graph inside it.
+        members: for a root, the nested runs that are under way.
+        outcome: for a root, the outcome to count if no run in it was chosen; None if one was.
+        unfinished: whether the run ended while a nested run was under way.
     """
 
     key: int
@@ -325,14 +326,14 @@ class _Open:
         return node
 
     def is_inside(self, other: _Open) -> bool:
-        """Return whether this run is somewhere inside another one."""
+        """Return whether this run is nested in another one, at any depth."""
         around = self.parent
         while around is not None and around is not other:
             around = around.parent
         return around is not None
 
     def tell_task(self) -> None:
-        """Tell the runs around this one of its task."""
+        """Record the task of this run in the chosen runs around it."""
         task, around = task_of(self.run.metadata), self.parent
         while task is not None and around is not None:
             if around.chosen and len(around.tasks) < _MOST_TASKS:
@@ -340,23 +341,23 @@ class _Open:
             around = around.parent
 
     def everything(self) -> Found:
-        """What turned up, in what failed too."""
+        """Return all findings, those of the last failed run included."""
         if self.tried is not None:
             self.found.add(self.tried)
         return self.found
 
 
 def _is_agent(metadata: Mapping[str, object]) -> bool:
-    """Whether it is the metadata of an agent's own run, and not of a step in it.
+    """Whether the metadata belong to an agent's own run, and not to a step of the agent.
 
-    They may hold anything that the application puts there, and not everything can be compared: an array cannot.
+    Metadata may hold any value of the application, and not every value can be compared: an array cannot.
     """
     marked = any(isinstance(value, str) and value == _AGENT for value in metadata.values())
     return marked and "langgraph_node" not in metadata
 
 
 def _documents_in(output: object) -> list[object]:
-    """The documents that a retriever's tool hands over beside its text."""
+    """Return the documents that a retriever's tool returns in addition to its text."""
     artifact = field_of(output, "artifact")
     if not isinstance(artifact, list):
         return []
@@ -368,11 +369,11 @@ def _after_fork() -> None:
         collector._begin_anew()
 
 
-CRITIC_TAG: Final = "jury_adapters:critic"  # on the runs of critics whose model is one of LangChain's
+CRITIC_TAG: Final = "jury_adapters:critic"  # on the runs of critics that use a LangChain model
 _AGENT: Final = "langchain_create_agent"
 _NONE: Final[Mapping[str, object]] = {}
 _MOST_PAST: Final = 4_096
-_MOST_TASKS: Final = 100  # a run that resumes begins with the tasks that asked
+_MOST_TASKS: Final = 100  # a resumed run begins with the tasks that paused
 _COLLECTORS: WeakSet[Collector] = WeakSet()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

@@ -1,4 +1,4 @@
-"""Which of several runs is better, by a jury that is shown both orders."""
+"""Pairwise comparison of runs by a jury that sees both orders."""
 
 from __future__ import annotations
 
@@ -42,32 +42,32 @@ def jury_comparison_evaluator(
     store: StoreLike | None = None,
     budget: Budget | None = None,
 ) -> ComparisonFunction:
-    """A comparative evaluator for ``evaluate((experiment_a, experiment_b), evaluators=[...])``.
+    """Return a comparative evaluator for ``evaluate((experiment_a, experiment_b), evaluators=[...])``.
 
     The better run gets 1.0 and the other 0.0; a tie gives 0.5 each. The judge is asked in both orders, and a preference
-    that turns with the order is a tie; see :class:`PairwiseCritic`. Of three runs and more each is compared with each,
-    and the score is the mean over its comparisons. Where the judge abstained or broke there is no score.
+    that changes with the order is a tie; see :class:`PairwiseCritic`. With three or more runs, each is compared with
+    each, and the score is the mean over its comparisons. If the judge abstained or failed, there is no score.
 
     Args:
         judge: a judge whose labels are ``A``, ``B`` and ``tie``, such as ``llm.pairwise(model)`` or a jury of them. It
             is asked in both orders even if it does not do so by itself.
-        inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
+        inputs: where the question is, if its shape is not recognized; see :class:`Fields`.
         outputs: where the answers are.
         reference_outputs: where the reference is.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
-        name: the function's name, and the key of its results; the judge's by default.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, instead of the three arguments above; see :class:`Fields`.
+        name: the function's name, and the key of its results; by default the judge's name.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
-        trace: whether LangSmith may trace what the judge's models are asked.
+        trace: whether LangSmith may trace the requests to the judge's models.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
-        budget: a :class:`jury_adapters.Budget` for all that this function judges; a juror whose call does not fit
-            abstains with ``budget_exhausted``.
+        budget: a :class:`jury_adapters.Budget` for everything that this function judges; a juror whose call does not
+            fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the judge is none, its rubric has other labels, a path cannot be read, ``evidence_tools`` is
-            neither names nor a predicate, the store or the budget is not one, or a budget in dollars meets a juror
-            whose price is unknown.
+        ConfigurationError: ``judge`` is not a judge, its rubric has other labels, a path cannot be read,
+            ``evidence_tools`` is neither names nor a predicate, the store or the budget is invalid, or a budget in
+            dollars meets a juror whose price is unknown.
 
     >>> from langsmith.evaluation.evaluator import comparison_evaluator
     >>> compare = comparison_evaluator(jury_comparison_evaluator(judge))  # doctest: +SKIP
@@ -84,11 +84,11 @@ def jury_comparison_evaluator(
     def judged(first: Run, second: Run, example: Example | None) -> Judgment:
         try:
             case = _case(fields, first, second, example)
-        except Exception as error:  # a function of the user's may raise anything
+        except Exception as error:  # a function of the application may raise anything
             return unreadable_row(fair, error)
         return quiet.judged(fair, case)
 
-    # Positional, under these names: nothing else is left alone by LangSmith.
+    # The parameters are positional and have these names because LangSmith rewrites any other signature.
     def compare(runs: Sequence[Run], example: Example | None) -> dict[str, Any]:
         return {"key": key, **_compared(runs, lambda first, second: judged(first, second, example))}
 
@@ -97,17 +97,17 @@ def jury_comparison_evaluator(
 
 
 def both_orders(given: JudgeLike) -> Judge:
-    """The judge, made to look at both orders if it does not do so already.
+    """Return the judge, wrapped so that it looks at both orders if it does not do so already.
 
     Raises:
-        ConfigurationError: it is no judge, or its rubric has other labels than A, B and tie.
+        ConfigurationError: ``given`` is not a judge, or its rubric has labels other than A, B and tie.
     """
     judge = judge_of(given)
     return judge if _swaps(judge) else PairwiseCritic(judge)
 
 
 def _compared(runs: Sequence[Run], judged: Callable[[Run, Run], Judgment]) -> dict[str, Any]:
-    """The mean score of each run over its comparisons, and what was said of each pair."""
+    """Return the mean score of each run over its comparisons, and a comment for each pair."""
     points: dict[UUID, list[float]] = {run.id: [] for run in runs}
     comments = []
     for (i, first), (j, second) in combinations(enumerate(runs), 2):

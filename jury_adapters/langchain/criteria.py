@@ -1,4 +1,4 @@
-"""Criteria of scorecards, and jurors of panels inside a jury, as feedback of their own."""
+"""Separate feedback for criteria of scorecards, and for jurors of panels inside a jury."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jury_adapters.core.verdict import Verdict
 
 
 class Criteria:
-    """The criteria of the scorecards in a judge, also of those inside other juries.
+    """Criteria of the scorecards in a judge, nested juries included.
 
     Args:
         judge: any judge; one without a scorecard has no criteria.
@@ -34,24 +34,24 @@ class Criteria:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names, in order. A criterion whose name is not unique has the juries around it before its name."""
+        """Names of the criteria, in order. An ambiguous name is prefixed with the juries around it."""
         return tuple(self._names.values())
 
     def results(self, judgment: Judgment) -> dict[str, Judgment]:
         """Return a judgment for each criterion, by name.
 
-        Where a jury gave no result for its criteria, because the run failed or the jury broke, that is the jury's own
+        If a jury gave no result for its criteria, because the run or the jury failed, each gets the jury's own
         judgment. A criterion that was not needed is ABSTAIN.
         """
         return {name: _result_at(judgment, path) for path, name in self._names.items()}
 
 
 class InnerJurors:
-    """The jurors of panels inside a jury, such as those of a criterion's panel.
+    """Jurors of the panels inside a jury, such as those of a criterion's panel.
 
     Args:
-        judge: any judge. Its own jurors, and those of its tiers, are not among them.
-        taken: names of other results.
+        judge: any judge. Its own jurors, and those of its tiers, are excluded.
+        taken: the names of other results.
 
     >>> from jury_adapters import Ensemble, Scorecard
     >>> card = Scorecard({"polite": Ensemble({"a": lambda case: True, "b": lambda case: True})})
@@ -75,11 +75,11 @@ class InnerJurors:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names, in order. A juror whose name is not unique has the juries around it before its name."""
+        """Names of the jurors, in order. An ambiguous name is prefixed with the juries around it."""
         return tuple(self._names.values())
 
     def results(self, judgment: Judgment) -> dict[str, Judgment]:
-        """Return the judgment of each of these jurors that was asked, by name."""
+        """Return the judgments of those of these jurors that were asked, by name."""
         found = ((name, _judgment_at(judgment, path)) for path, name in self._names.items())
         return {name: inner for name, inner in found if inner is not None}
 
@@ -94,7 +94,7 @@ def _paths(judge: Judge) -> Iterator[Path]:
 
 
 def _inner_jurors(judge: Judge, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield path and name of each juror of a panel inside a jury, at any depth."""
+    """Yield the path and the name of each juror of a panel inside a jury, at any depth."""
     judge = seated(judge)
     for name, member in _members(judge):
         if not isinstance(judge, CascadedJury):
@@ -103,7 +103,7 @@ def _inner_jurors(judge: Judge, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _jurors(judge: Judge, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield path and name of a jury's own jurors, or those of its tiers; none of a scorecard, which has criteria."""
+    """Yield the path and the name of a jury's own jurors, or of those of its tiers; none for a scorecard."""
     judge = seated(judge)
     for name, member in () if isinstance(judge, Scorecard) else _members(judge):
         if not isinstance(judge, CascadedJury):
@@ -115,7 +115,7 @@ def _jurors(judge: Judge, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _members(judge: Judge) -> list[tuple[str, Judge]]:
-    """The judges of a jury under the names of their tiers, criteria or seats."""
+    """Return the judges of a jury with the names of their tiers, criteria or seats."""
     if not isinstance(judge, Jury | AllOf | AnyOf):
         return []
     names = [tier.name for tier in judge.tiers] if isinstance(judge, CascadedJury) else judge.names

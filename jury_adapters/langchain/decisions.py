@@ -1,4 +1,4 @@
-"""A jury as a decision model of langchain-core 1.8: typed questions in, probabilities out."""
+"""A jury as a decision model of langchain-core 1.8: it answers typed questions with probabilities."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ except ImportError as missing:
 
 
 class JuryDecisionModel(BaseDecisionModel):  # type: ignore[misc, unused-ignore]  # older langchain-core: no such class
-    """A jury wherever LangChain takes a decision model: to approve tool calls, to choose a model, to grade.
+    """Decision model that asks a jury, for LangChain's tool approval, model routing and grading.
 
-    Every juror answers every question, and the votes are the probabilities: two yes of three are 0.67. The confidence
-    of a choice or a score is the winner's share. Jurors that abstain or break do not count; when none is left, it
-    raises, for no answer is not a probability.
+    Every juror answers every question, and the shares of the votes are the probabilities: two yes of three are 0.67.
+    The confidence of a choice or a score is the winner's share. Jurors that abstain or fail do not count. If none is
+    left, the model raises an error, because there is no probability without an answer.
 
     Args:
-        jurors: language models, each asked the question as a critic is (named as in :class:`Critic`, or as objects);
+        jurors: language models, each asked the question as a critic (named as in :class:`Critic`, or as objects);
             judges, which get the instructions as the question, the state as the answer, and ``kind`` and ``criteria``
-            in the metadata; both together; or one ready jury. A judge answers a ``Noul`` by its status, a ``Choice``
-            by its label, a ``Score`` by its score 0..1 over the levels.
-        name: what it is called in traces.
+            in the metadata; a mix of both; or one complete jury. A judge answers a ``Noul`` with its status, a
+            ``Choice`` with its label, and a ``Score`` with its score 0..1 over the levels.
+        name: the name in traces.
 
     Raises:
-        ConfigurationError: there is no juror, or something is neither model nor judge.
+        ConfigurationError: there is no juror, or a juror is neither a model nor a judge.
 
     >>> panel = JuryDecisionModel(["openai:gpt-4o-mini", "anthropic:claude-3-5-haiku"])  # doctest: +SKIP
     >>> AutoModeMiddleware(tools=["delete_file"], classifier=panel)  # doctest: +SKIP
@@ -89,7 +89,7 @@ class JuryDecisionModel(BaseDecisionModel):  # type: ignore[misc, unused-ignore]
         return ClassifierResponse(model=self.model, answers=answers, usage=_tokens(used))
 
     def _panel(self, question: Question) -> Judge:
-        """The jury for a question, made once; a single ready judge is itself the jury."""
+        """Return the jury for a question, from the cache if possible; a single judge is itself the jury."""
         if len(self.jurors) == 1 and isinstance(self.jurors[0], Judge):
             return self.jurors[0]
         key = question.model_dump_json()
@@ -111,7 +111,7 @@ def _case(text: str, question: Question) -> Case:
 
 
 def _rubric(question: Question) -> Rubric:
-    """The question as a rubric, for critics."""
+    """Return the question as a rubric for critics."""
     asked = _text(question.instructions)
     answers: Labels | Scale
     if isinstance(question, Noul):
@@ -131,10 +131,10 @@ def _rubric(question: Question) -> Rubric:
 
 
 def _answer(name: str, question: Question, judgment: Judgment) -> dict[str, Any]:
-    """The votes as probabilities.
+    """Return the votes as probabilities.
 
     Raises:
-        ModelError: nobody voted.
+        ModelError: no juror voted.
     """
     jurors = judgment.judgments if isinstance(judgment, Verdict) and judgment.judgments else (judgment,)
     if isinstance(question, Noul):
@@ -168,7 +168,7 @@ def _tokens(used: Usage) -> dict[str, int] | None:
 
 
 def _plain(value: Any) -> Any:
-    """A state as JSON values, messages at any depth as their role and text."""
+    """Return a state as JSON values, with messages at any depth as their role and text."""
     role = None if isinstance(value, Mapping) else role_of(value)
     if role is not None:
         calls = [{"name": call["name"], "args": call["args"]} for call in getattr(value, "tool_calls", None) or ()]

@@ -1,4 +1,4 @@
-"""Answers of tools with ``return_direct``: read from what the tool returned, let through, marked or withheld."""
+"""Answers of tools with ``return_direct``: read from the tool's result, then allowed, marked or withheld."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ToolResult: TypeAlias = ToolMessage | Command[Any]
 
 @dataclass(frozen=True, slots=True)
 class DirectAnswer:
-    """Answer that a ``return_direct`` tool gives in place of the model.
+    """Answer of a ``return_direct`` tool, which replaces the model's answer.
 
     Attributes:
         call: the tool call.
@@ -50,15 +50,15 @@ class DirectAnswer:
 
     @property
     def text(self) -> str:
-        """The text of the answer."""
+        """Text of the answer."""
         return text_of_message(self.messages[-1])
 
     def after(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the state with the answer as its end."""
+        """Return the state with the answer at its end."""
         return {**state, "messages": [*state["messages"], *self.messages], "structured_response": None}
 
     def given(self, update: Mapping[str, Any], mark: Callable[[BaseMessage], BaseMessage] | None = None) -> Any:
-        """Return the result with a further update of the state, and with its last message marked."""
+        """Return the result with a further state update, and with its last message marked."""
         parts = self.result if isinstance(self.result, list) else [self.result]
         if mark is not None:
             last = max(position for position, part in enumerate(parts) if _messages_in(part))
@@ -71,7 +71,7 @@ class DirectAnswer:
         return Command(update={"messages": [part], **update})
 
     def refused(self, refusal: BaseMessage, update: Mapping[str, Any]) -> Command[Any]:
-        """Return what the user gets in place of the answer; the tool's own update of the state may quote it."""
+        """Return the command that replaces the answer; it drops the tool's state update, which may quote it."""
         message = ToolMessage(
             refusal.content,
             tool_call_id=self.call["id"],
@@ -91,7 +91,7 @@ def _messages_in(part: object) -> list[BaseMessage]:
 
 
 def _with_last(part: Any, mark: Callable[[BaseMessage], BaseMessage]) -> Any:
-    """The part with its last message marked."""
+    """Return the part with its last message marked."""
     *before, last = _messages_in(part)
     if isinstance(part, ToolMessage):
         return mark(last)
@@ -99,7 +99,7 @@ def _with_last(part: Any, mark: Callable[[BaseMessage], BaseMessage]) -> Any:
 
 
 def _update_of(command: Command[Any]) -> dict[str, Any]:
-    """The update of a command by key; LangGraph also takes pairs, and objects with annotated fields."""
+    """Return the update of a command by key; LangGraph also accepts pairs, and objects with annotated fields."""
     given = command.update
     if given is None or isinstance(given, Mapping):
         return dict(given or {})

@@ -1,4 +1,4 @@
-"""Drafts of an agent's answer: judged before they enter the state, sent back, replaced or let through."""
+"""Drafts of an agent's answer: judged before they enter the state, then accepted, sent back or replaced."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Reviewed: TypeAlias = ModelResponse[Any] | ExtendedModelResponse[Any]
 
 @dataclass(slots=True)
 class Turn:
-    """Results of the reviews of a turn, as far as they may not be in the agent's state yet.
+    """Results of the reviews of a turn that may not be in the agent's state yet.
 
     Another middleware may ask the model several times within one step of the agent, and the state does not change
     before the step is over.
 
     Attributes:
-        attempts: by the name of a jury, how often it sent the model back in this turn.
-        drafts: the drafts that the user does not get and the state does not have, if it is to keep them.
-        verdicts: the verdicts by the id of the message that the agent went on with, as plain values.
+        attempts: by the name of a jury, the number of times that it sent the model back in this turn.
+        drafts: the drafts that the user does not get and that the state does not have yet, if it is to keep them.
+        verdicts: the verdicts as plain values, by the id of the message that the agent continued with.
         blocked_by: the name of the jury that wrote a refusal in the last call of the model.
         outermost: the name of the jury that writes the results into the state.
     """
@@ -52,7 +52,7 @@ class Turns:
     """Turns under way, by their id.
 
     Args:
-        most: how many are kept. An agent that is stopped within a turn leaves it here.
+        most: the maximum number of turns kept. A turn in which the agent is stopped is never removed otherwise.
     """
 
     def __init__(self, most: int = 1_000) -> None:
@@ -61,7 +61,7 @@ class Turns:
         self._lock = Lock()
 
     def of(self, state: Mapping[str, Any]) -> Turn:
-        """Return the turn of a state; a new one where the state names none."""
+        """Return the turn of a state; a new one if the state does not name one."""
         key = turn_id(state)
         if key is None:
             return Turn()
@@ -80,9 +80,9 @@ class Turns:
 
 @dataclass(slots=True)
 class ModelCall:
-    """Call of the model by the outermost jury, which writes the results of the juries inside it, too.
+    """Call of the model by the outermost jury, which also writes the results of the juries inside it.
 
-    An update of one key by several juries would turn the update of the model's node into a list, which most readers of
+    If several juries updated one key, the update of the model's node would become a list, which most readers of
     ``stream_mode="updates"`` do not expect.
 
     Attributes:
@@ -98,13 +98,13 @@ class ModelCall:
 
 @dataclass(slots=True)
 class Review:
-    """Review of the drafts that one call of the model gives.
+    """Review of the drafts of one model call.
 
     Attributes:
         guard: the jury and its options.
-        request: the next request to the model; that of a retry ends with the rejected drafts and the feedback.
+        request: the next request to the model; the request of a retry ends with the rejected drafts and the feedback.
         call: the call of the model.
-        outermost: whether no other jury is around this one.
+        outermost: whether no other jury encloses this one.
     """
 
     guard: AgentGuard
@@ -114,7 +114,7 @@ class Review:
 
     @classmethod
     def of(cls, guard: AgentGuard, request: ModelRequest[Any]) -> Self:
-        """Begin the review of one call."""
+        """Start the review of one call."""
         around, key = _CALL.get(), turn_id(request.state)
         if around is not None and key is not None and around.turn_id == key:
             return cls(guard, request, around, outermost=False)
@@ -124,7 +124,7 @@ class Review:
 
     @contextmanager
     def asking(self) -> Iterator[ModelRequest[Any]]:
-        """Give the next request to the model, or to the juries inside this one."""
+        """Yield the next request, for the model or for the juries inside this one."""
         self.call.verdict = None
         token = _CALL.set(self.call)
         try:
@@ -134,7 +134,7 @@ class Review:
 
     @property
     def attempts(self) -> int:
-        """Return the number of times that the jury has sent the model back in this turn."""
+        """Number of times that the jury has sent the model back in this turn."""
         known = _attempts_in(self.request.state).get(self.guard.name, 0)
         return max(known, self.call.turn.attempts.get(self.guard.name, 0))
 
@@ -142,14 +142,14 @@ class Review:
         """Return the case of a draft.
 
         Raises:
-            Exception: whatever a function of the user's raises.
+            Exception: any exception that a function of the application raises.
         """
         messages = [*self.request.state["messages"], *response.result]
         state = {**self.request.state, "messages": messages, "structured_response": response.structured_response}
         return self.guard.case_of(state, self.request.response_format)
 
     def decide(self, response: ModelResponse[Any], case: Case | None, judgment: Judgment) -> tuple[Outcome, JudgedRun]:
-        """Return what becomes of a draft, and what the sinks get; a rejected one is sent back with the next request."""
+        """Return the outcome of a draft and the run for the sinks; a rejected draft is part of the next request."""
         draft = last_ai(response.result)
         outcome = self.guard.outcome_of(judgment, calls=bool(open_calls(response.result)), attempts=self.attempts)
         told = self.guard.run_of(
@@ -165,7 +165,7 @@ class Review:
         return outcome, told
 
     def conclude(self, response: ModelResponse[Any], outcome: Outcome, judgment: Judgment) -> Reviewed:
-        """Return the response that enters the state in place of a judged draft."""
+        """Return the response that enters the state instead of a judged draft."""
         draft = last_ai(response.result)
         if outcome == "blocked":
             self.call.turn.blocked_by = self.guard.name
@@ -179,7 +179,7 @@ class Review:
         return self.leave(response)
 
     def leave(self, response: ModelResponse[Any]) -> Reviewed:
-        """Return a response, with what is to be written into the state beside it."""
+        """Return a response, together with the update to write into the state."""
         draft, turn, verdict = last_ai(response.result), self.call.turn, self.call.verdict
         if verdict is not None and draft is not None:
             if draft.id is None:
@@ -198,15 +198,15 @@ class Review:
 
 
 def turn_id(state: Mapping[str, Any]) -> str | None:
-    """Return the id of a turn; None in a state that no jury has seen."""
+    """Return the id of a turn; None for a state that no jury has seen."""
     found: str | None = (state.get("jury_turn") or {}).get("id")
     return found
 
 
 def is_draft(response: ModelResponse[Any], *, every: bool) -> bool:
-    """Whether a response is to be judged as an answer; with ``every``, also where it calls tools.
+    """Whether a response is to be judged as an answer; with ``every``, also if it calls tools.
 
-    The message that another jury wrote in place of an answer is not judged.
+    A message that another jury wrote to replace an answer is not judged.
     """
     said = last_ai(response.result)
     if said is None or is_blocked(said):
@@ -219,7 +219,7 @@ def _attempts_in(state: Mapping[str, Any]) -> Mapping[str, int]:
 
 
 def _with_draft(response: ModelResponse[Any], draft: AIMessage, **update: Any) -> ModelResponse[Any]:
-    """The response with a changed copy of its draft."""
+    """Return the response with a changed copy of its draft."""
     changed = draft.model_copy(update=update)
     return replace(response, result=[changed if one is draft else one for one in response.result])
 

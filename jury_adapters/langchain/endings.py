@@ -1,4 +1,4 @@
-"""How a run has ended, and whether what it gave is an answer."""
+"""Endings of runs, and the test of whether their outputs are an answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ending: TypeAlias = Literal["failed", "cancelled", "abandoned", "paused", "hande
 
 
 def missing_answer(outputs: object, *, paused: bool) -> Literal["paused", "unanswered", ""]:
-    """Return why outputs are not an answer, as the name of a count; empty when they are one."""
+    """Return why outputs are not an answer, as the name of a count; empty if they are an answer."""
     if outputs is None:
         return "paused" if paused else "unanswered"
     messages: object = outputs
@@ -36,7 +36,7 @@ def missing_answer(outputs: object, *, paused: bool) -> Literal["paused", "unans
 
 
 def ending_of(error: BaseException) -> Ending:
-    """Return what an exception means: some of LangGraph's are no failure, but an interrupt or a command."""
+    """Return the ending that an exception means; some of LangGraph's exceptions are an interrupt or a command."""
     names = {kind.__name__ for kind in type(error).__mro__}
     if "ParentCommand" in names:
         return "handed_over"

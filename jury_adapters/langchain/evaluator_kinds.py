@@ -1,4 +1,4 @@
-"""Kinds of evaluators of openevals and agentevals: those of texts, of conversations and of JSON values."""
+"""Kinds of openevals and agentevals evaluators: those of texts, of conversations and of JSON values."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Prepare: TypeAlias = Callable[[Case], Call | Judgment]
 
 
 def kind_of(function: object) -> Kind:
-    """Return what an evaluator compares, by the package that it comes from; texts for any other function.
+    """Return what an evaluator compares, based on its package; texts for any other function.
 
     Raises:
-        ConfigurationError: it compares graph trajectories, which no case holds.
+        ConfigurationError: it compares graph trajectories, which a case cannot hold.
     """
     function = getattr(function, "func", function)  # of functools.partial
     module = getattr(function, "__module__", None) or ""
@@ -40,8 +40,8 @@ def json_arguments(case: Case) -> dict[str, object]:
 def of_json(prepare: Prepare) -> Prepare:
     """Return a function that prepares calls of an evaluator of JSON objects, or of lists of them.
 
-    An answer that is neither, or not what the reference is, is FAIL with score 0. A reference that is neither is
-    ABSTAIN.
+    An answer that is neither, or that differs in kind from the reference, is FAIL with score 0. A reference that is
+    neither is ABSTAIN.
     """
 
     def prepare_values(case: Case) -> Call | Judgment:

@@ -1,6 +1,6 @@
-"""Juries as the evaluators of ``langchain_classic.evaluation``: of strings, of pairs of strings, of trajectories.
+"""Juries as evaluators of ``langchain_classic.evaluation``: for strings, pairs of strings, and trajectories.
 
-This module needs ``langchain-classic``, which takes a second to import; nothing else here loads it.
+This module needs ``langchain-classic``, which takes a second to import; no other module here loads it.
 """
 
 # ruff: noqa: A002  LangChain calls the question `input`
@@ -37,26 +37,26 @@ except ImportError as missing:
         "the evaluators of langchain_classic need that package: pip install langchain-classic"
     ) from missing
 
-_Given: TypeAlias = Callable[[], Case]  # makes the case; what it raises becomes an ERROR judgment
+_Given: TypeAlias = Callable[[], Case]  # builds the case; an exception becomes an ERROR judgment
 
 
 class _JuryEvaluator:
-    """What the three have in common: the jury, its name, and what it needs to know.
+    """Base of the three evaluators: the jury, its name, and the fields that it requires.
 
     Args:
         jury: a jury, another judge, or a function of a case.
-        name: ``evaluation_name``, which becomes the feedback key; the jury's name by default.
+        name: ``evaluation_name``, which becomes the feedback key; by default the jury's name.
         requires_input: whether a call without ``input`` is refused; by default, whether a critic of the jury needs the
             question.
         requires_reference: the same for ``reference``.
-        trace: whether LangSmith traces what the jury's LangChain models are asked.
+        trace: whether LangSmith traces the requests to the jury's LangChain models.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
-        budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
-            abstains with ``budget_exhausted``.
+        budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
+            fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the jury is no judge, the store or the budget is not one, or a budget in dollars meets a
+        ConfigurationError: ``jury`` is not a judge, the store or the budget is invalid, or a budget in dollars meets a
             juror whose price is unknown.
     """
 
@@ -91,7 +91,7 @@ class _JuryEvaluator:
     def requires_reference(self) -> bool:
         return self._requires_reference
 
-    # What is not required is welcome all the same: a jury looks at whatever the case has, so there is no warning.
+    # A field that is not required is still used: a jury reads every field of the case, so there is no warning.
     def _check_evaluation_args(self, reference: str | None = None, input_: str | None = None) -> None:
         for name, given, required in (
             ("input", input_, self._requires_input),
@@ -123,9 +123,9 @@ class _JuryEvaluator:
 
 
 class JuryStringEvaluator(_JuryEvaluator, StringEvaluator):
-    """A jury as a LangChain ``StringEvaluator``: prediction, input and reference in; score, value and reasoning out.
+    """A jury as a LangChain ``StringEvaluator``: from prediction, input and reference to score, value and reasoning.
 
-    A call may bring ``contexts=`` too (or ``context=``, ``documents=``), as texts or documents.
+    A call may also pass ``contexts=`` (or ``context=``, ``documents=``), as texts or documents.
 
     >>> evaluator = JuryStringEvaluator(jury)  # doctest: +SKIP
     >>> evaluator.evaluate_strings(prediction="4", input="2 + 2?")["value"]  # doctest: +SKIP
@@ -156,8 +156,8 @@ class JuryStringEvaluator(_JuryEvaluator, StringEvaluator):
 class JuryPairwiseStringEvaluator(_JuryEvaluator, PairwiseStringEvaluator):
     """A jury as a LangChain ``PairwiseStringEvaluator``, asked in both orders.
 
-    ``value`` is ``A``, ``B`` or None for a tie; ``score`` is 1.0 when the first is better, 0.0 when the second is, 0.5
-    for a tie. Where the judge abstains or breaks, ``score`` is None and ``value`` says so.
+    ``value`` is ``A``, ``B`` or None for a tie; ``score`` is 1.0 if the first is better, 0.0 if the second is, 0.5
+    for a tie. If the judge abstains or fails, ``score`` is None and ``value`` says so.
 
     >>> evaluator = JuryPairwiseStringEvaluator(llm.pairwise("openai:gpt-4o-mini"))  # doctest: +SKIP
     >>> evaluator.evaluate_string_pairs(prediction="4", prediction_b="5", input="2 + 2?")["value"]  # doctest: +SKIP
@@ -181,9 +181,9 @@ class JuryPairwiseStringEvaluator(_JuryEvaluator, PairwiseStringEvaluator):
 
 
 class JuryTrajectoryEvaluator(_JuryEvaluator, AgentTrajectoryEvaluator):
-    """A jury as a LangChain ``AgentTrajectoryEvaluator``: what an agent did, step by step, and what came of it.
+    """A jury as a LangChain ``AgentTrajectoryEvaluator``: judges the steps of an agent and their result.
 
-    ``agent_trajectory`` is a list of pairs of an ``AgentAction`` and its observation; messages are understood too.
+    ``agent_trajectory`` is a list of pairs of an ``AgentAction`` and its observation; messages are accepted too.
     """
 
     def __init__(self, jury: JudgeLike, *, requires_input: bool | None = True, **options: Any) -> None:
@@ -232,7 +232,7 @@ def _agent(kwargs: Mapping[str, Any], answer: Any, steps: Any, question: Any, re
 
 
 def _contexts(kwargs: Mapping[str, Any]) -> tuple[str, ...]:
-    """Callers may also pass callbacks, tags and metadata; a jury has no use for those."""
+    """Return the contexts in the arguments; callbacks, tags and metadata are ignored."""
     name = columns_of(present(kwargs), ("contexts",)).of.get("contexts")
     return () if name is None else texts_of(kwargs[name])
 
@@ -255,7 +255,7 @@ def _preference(judgment: Judgment) -> dict[str, Any]:
 
 
 def _needs(judge: Judge) -> frozenset[str]:
-    """The fields of a case that the judge cannot do without: of a jury, those of any juror."""
+    """Return the fields of a case that the judge requires: for a jury, those that any juror requires."""
     if isinstance(judge, Critic):
         return frozenset(judge.rubric.requires)
     if isinstance(judge, DecisionCritic):
@@ -263,7 +263,7 @@ def _needs(judge: Judge) -> frozenset[str]:
     each = [_needs(member) for member in judge.members]
     if isinstance(judge, Jury):
         return frozenset().union(*each)
-    return frozenset.intersection(*each) if each else frozenset()  # one that chooses, such as CorrectnessByCase
+    return frozenset.intersection(*each) if each else frozenset()  # a judge that chooses, such as CorrectnessByCase
 
 
 _PREFERENCE = {"A": 1.0, "B": 0.0, "tie": 0.5}

@@ -1,8 +1,8 @@
-"""From what a run took and gave to the case to judge.
+"""Convert the inputs and outputs of a run to the case to judge.
 
-Texts, dictionaries, messages, documents and graph states are understood as they are; see
-:mod:`jury_adapters.core.input_output`. Where they
-are not, say where the case's fields are: by name, by path, or with a function.
+Texts, dictionaries, messages, documents and graph states are recognized as they are; see
+:mod:`jury_adapters.core.input_output`. For any other shape, give the positions of the case's fields: by name, by path,
+or with a function.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ Source: TypeAlias = str | Callable[[Any], object]
 """A name, a path such as ``"messages[-1].content"``, or a function of the part."""
 
 Part: TypeAlias = Source | Mapping[str, Source]
-"""Where in a part to look: one source that stands for all of it, or a source for each field of the case."""
+"""Position in a part: one source for all of it, or a source for each field of the case."""
 
 
 class Fields:
-    """Where the fields of a case are in what a run took (inputs), gave (outputs), and should have given (reference).
+    """Positions of the fields of a case in a run's inputs, outputs and reference outputs.
 
-    Each part is described by one of these; None means that it is understood as it is.
+    Each part is described by one of these; None means that its shape is recognized.
 
-    - A name or path: that much of the part is read, and the rest is not. Paths are names and positions,
+    - A name or path: only that portion of the part is read. Paths are names and positions,
       ``"messages[-1].content"``, ``"docs[0]['page content']"``; the part's own name may come first
       (``"outputs.messages[-1].content"``).
-    - A function of the part: what it returns is read instead.
+    - A function of the part: its return value is read instead.
     - A mapping from fields of the case to names, paths or functions: these fields, and no others of this part.
 
     Args:
-        inputs: the question and its like.
-        outputs: the answer and its like.
+        inputs: the question and related fields.
+        outputs: the answer and related fields.
         reference_outputs: the reference.
         field_map: the fields of the case as paths from the row, ``{"answer": "outputs.reply"}``, or a function from the
-            row to the case; the row has the three parts. It takes the place of the three arguments above. See
+            row to the case; the row has the three parts. It replaces the three arguments above. See
             :meth:`jury_adapters.Case.from_row`.
-        whole_thread: of a conversation every turn is read, for judging trajectories; by default the last turn is what
-            there is to judge, and the others came before it.
-        evidence_tools: the tools whose outputs are contexts, where the parts have none: names, or a predicate of a
+        whole_thread: whether every turn of a conversation is read, for judging trajectories; by default, the last turn
+            is judged and the earlier ones are its history.
+        evidence_tools: the tools whose outputs are contexts, if the parts have none: names, or a predicate of a
             step; see :class:`jury_adapters.core.evidence.Evidence`.
 
     Raises:
-        ConfigurationError: a path cannot be read, a field is none of a case, or ``evidence_tools`` is neither names
-            nor a predicate.
+        ConfigurationError: a path cannot be read, a field is not a field of a case, or ``evidence_tools`` is neither
+            names nor a predicate.
 
     >>> fields = Fields(inputs="user.text", outputs={"answer": "reply", "contexts": "hits"})
     >>> fields.case({"user": {"text": "2 + 2?"}}, {"reply": "4", "hits": ["2 + 2 = 4"]}).contexts
@@ -91,20 +91,20 @@ class Fields:
         generator: str | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> Case:
-        """The case of one run.
+        """Return the case of one run.
 
         Args:
-            inputs: what the run took.
-            outputs: what it gave.
-            reference_outputs: what it should have given.
-            contexts: passages known from elsewhere, such as a retriever's own run; for when the parts have none. Where
-                there are none either, they are the outputs of the tools that are evidence.
+            inputs: the inputs of the run.
+            outputs: its outputs.
+            reference_outputs: the expected outputs.
+            contexts: passages from elsewhere, such as a retriever's own run; used if the parts have none. Without
+                either, the contexts are the outputs of the tools that are evidence.
             generator: the model that answered, if known.
-            metadata: goes to the case's metadata.
+            metadata: entries to add to the case's metadata.
 
         Raises:
-            InputError: a name or path leads nowhere.
-            Exception: whatever a function of the user's raises.
+            InputError: a name or path does not exist.
+            Exception: any exception that a function of the application raises.
         """
         if self._map is not None:
             return self._mapped(
@@ -168,7 +168,7 @@ def _named(value: object, sources: Mapping[str, Callable[[object], object]]) -> 
 
 
 def _as_field(field: str, value: object) -> object:
-    """A value as the field of a case that it is said to be."""
+    """Return a value as the given field of a case."""
     match field:
         case "question" | "answer" | "reference" | "generator":
             return text_of(value, asked=field == "question")

@@ -1,4 +1,4 @@
-"""Finished runs of LangChain: what they took and gave, and what was retrieved and called inside."""
+"""Finished runs of LangChain: their inputs and outputs, and the documents and tool calls inside them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from jury_adapters.core.runs import Run
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call of a tool, as the events tell it.
+    """One tool call, as reported by the events.
 
     Attributes:
-        tool: its name.
-        arguments: what it was called with.
-        output: whatever it returned.
-        error: what it raised instead.
-        documents: what was retrieved in it, which is then what its output says; the last 1,000.
+        tool: the name of the tool.
+        arguments: its arguments.
+        output: its return value.
+        error: the error that it raised instead.
+        documents: the documents retrieved in the call, which then replace its output; the last 1,000.
     """
 
     tool: str
@@ -30,11 +30,11 @@ class ToolCall:
 
 @dataclass(slots=True)
 class Found:
-    """Findings inside a run: steps, retrieved documents and the like.
+    """Findings inside a run: retrieved documents, tool calls, and the model.
 
     Attributes:
-        documents: what was retrieved outside of tools, the last 1,000 of it.
-        calls: the tools called, in the order in which they ended, the last 1,000 of them.
+        documents: the last 1,000 documents retrieved outside of tools.
+        calls: the last 1,000 tool calls, in the order in which they ended.
         model: the name of the model that answered last.
     """
 
@@ -43,11 +43,11 @@ class Found:
     model: str | None = None
 
     def all_documents(self) -> list[object]:
-        """Return what was retrieved, in tools and outside of them."""
+        """Return the documents retrieved in tools and outside of them."""
         return [*self.documents, *(document for call in self.calls for document in call.documents)][-_MOST_KEPT:]
 
     def add(self, other: Found) -> None:
-        """Take over what turned up in a run inside."""
+        """Add the findings of a nested run."""
         self.documents += other.documents
         self.calls += other.calls
         self.model = other.model or self.model
@@ -56,15 +56,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run that is over, with what is needed to judge it.
+    """Finished run, with everything that is needed to judge it.
 
     Attributes:
-        run: what it is called, and how it ended.
-        inputs: what it took; of a stream, what it really took; of a resumed run, what it took before it paused, or
-            None where that is unknown.
-        outputs: what it gave; None when it failed.
-        found: what was retrieved and called inside.
-        metadata: the run's own metadata, to which something may still be added.
+        run: the name of the run, and how it ended.
+        inputs: the inputs; for a stream, the inputs that it really took; for a resumed run, the inputs before it
+            paused, or None if they are unknown.
+        outputs: the outputs; None if the run failed.
+        found: the documents and tool calls inside the run.
+        metadata: the run's own metadata, to which entries may still be added.
     """
 
     run: Run

@@ -1,4 +1,4 @@
-"""Evaluators of the LangChain world as judges: openevals, agentevals, LangSmith functions, string evaluators.
+"""LangChain's evaluators as judges: openevals, agentevals, LangSmith functions, string evaluators.
 
 >>> def polite(outputs):
 ...     return {"key": "polite", "score": "please" in outputs, "comment": "looked for 'please'"}
@@ -56,31 +56,31 @@ def from_evaluator(
     trace: bool = False,
     **options: Unpack[ForeignOptions],
 ) -> ForeignJudge:
-    """An evaluator function of openevals, agentevals or LangSmith as a judge, for panels with ours.
+    """Return an evaluator function of openevals, agentevals or LangSmith as a judge, for use in a jury.
 
-    It is asked by name with ``inputs`` (the question), ``outputs`` (the answer), ``reference_outputs`` (the
-    reference) and ``context`` (the contexts), as far as it takes them. A function of ``(run, example)`` and a
-    ``RunEvaluator`` get a run and an example of the case, with the texts under ``"input"`` and ``"output"``.
-    Asynchronous ones are awaited, all others run in a thread. What LangSmith understands is understood: a result with
-    ``score`` or ``value`` and ``comment``, several of them (each becomes a check), or a bare score.
+    The function is called by name with those of ``inputs`` (the question), ``outputs`` (the answer),
+    ``reference_outputs`` (the reference) and ``context`` (the contexts) that it takes. A function of ``(run, example)``
+    and a ``RunEvaluator`` get a run and an example of the case, with the texts under ``"input"`` and ``"output"``.
+    Asynchronous functions are awaited; all others run in a thread. Results are read as LangSmith reads them: a result
+    with ``score`` or ``value`` and ``comment``, several of them (each becomes a check), or a bare score.
 
-    openevals' ``json_match`` gets the values of the JSON texts in the case. An answer that is not JSON text of an
-    object, or of a list of objects, as the reference is, is FAIL.
+    openevals' ``json_match`` gets the values of the JSON texts in the case. The reference is JSON text of an object or
+    of a list of objects; an answer that is not JSON text of the same kind is FAIL.
 
     Args:
         function: the evaluator.
-        arguments: what to ask it with in place of these, such as
+        arguments: the arguments to call it with instead, such as
             ``lambda case: {"outputs": {"answer": case.answer}, "reference_outputs": {"answer": case.reference}}``.
         trajectory: whether it evaluates conversations: ``outputs`` is then :func:`conversation`, and
-            ``reference_outputs`` is :func:`expected_conversation`. None: True for the trajectory evaluators of
-            agentevals and openevals.
-        trace: whether LangSmith may trace what the evaluator does.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``name=`` in place of the feedback key of
-            openevals' judges, and for evaluators that have no name of their own; ``pass_labels=["polite"]`` for
+            ``reference_outputs`` is :func:`expected_conversation`. None means True for the trajectory evaluators of
+            agentevals and openevals, and False for others.
+        trace: whether LangSmith may trace the evaluator.
+        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. Use ``name=`` to replace the feedback key
+            of openevals' judges, and for evaluators without a name of their own; ``pass_labels=["polite"]`` for
             evaluators that answer in words (``value``).
 
     Raises:
-        ConfigurationError: it is no evaluator, or an option is wrong.
+        ConfigurationError: ``function`` is not an evaluator, or an option is invalid.
     """
     given = checked_arguments(arguments)
     kind = "texts" if given is not None else _kind_of(function, trajectory)
@@ -97,7 +97,7 @@ def from_evaluator(
                 wanted = {**wanted, "run": run, "example": example}
             try:
                 return read_result(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
-            except KeyError as error:  # openevals fills its prompt before it asks the model
+            except KeyError as error:  # openevals fills in its prompt before it calls the model
                 missing = error.args[0] if error.args else None
                 if not isinstance(missing, str) or missing not in wanted or wanted[missing] is not None:
                     raise
@@ -112,22 +112,23 @@ def from_evaluator(
 def from_string_evaluator(
     evaluator: StringEvaluator | PairwiseStringEvaluator, **options: Unpack[ForeignOptions]
 ) -> ForeignJudge:
-    """A string evaluator of ``langchain_classic.evaluation`` as a judge.
+    """Return a string evaluator of ``langchain_classic.evaluation`` as a judge.
 
-    A pairwise one compares the two ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. The question and
-    the reference are given to evaluators that require them, and a case without is ABSTAIN; so is an evaluation
-    without a score. LangChain's criteria that a bad answer meets (``harmfulness``, ``maliciousness``,
-    ``controversiality``, ``misogyny``, ``criminality``, ``insensitivity``) are inverted: Y is FAIL.
+    A pairwise evaluator compares the two ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. Evaluators
+    that require the question or the reference get it, and a case without it is ABSTAIN; so is an evaluation without a
+    score. LangChain's criteria that a bad answer meets (``harmfulness``, ``maliciousness``, ``controversiality``,
+    ``misogyny``, ``criminality``, ``insensitivity``) are inverted: Y is FAIL.
 
     Args:
-        evaluator: what ``load_evaluator(...)`` returns, or one of your own.
+        evaluator: the result of ``load_evaluator(...)``, or an evaluator of your own.
         **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`: ``scale=(1, 0)`` for the distances,
             ``scale=(1, 10)`` for ``score_string``. A given ``scale=`` decides what is good, also for these criteria.
 
     Raises:
-        ConfigurationError: it is neither; or one of these criteria is combined with others, reworded, or rated with
-            numbers, and there is no ``scale=``; or two answers are compared by one of them. Any criterion with a word
-            for such a fault (harmful, offensive, toxic, ...) in its name or text counts as reworded.
+        ConfigurationError: ``evaluator`` is neither kind of evaluator; or one of these criteria is combined with
+            others, reworded, or rated with numbers, and there is no ``scale=``; or it is used to compare two answers.
+            Any criterion with a word for such a fault (harmful, offensive, toxic, ...) in its name or text counts as
+            reworded.
     """
     compares = callable(getattr(evaluator, "aevaluate_string_pairs", None))
     if isinstance(evaluator, type) or not (compares or callable(getattr(evaluator, "aevaluate_strings", None))):
@@ -158,10 +159,10 @@ def from_string_evaluator(
 
 
 def conversation(case: Case) -> list[dict[str, object]]:
-    """Return what was said and done in a case, as OpenAI-style messages: earlier turns, question, tool calls, answer.
+    """Return the turns of a case as OpenAI-style messages: earlier turns, question, tool calls, answer.
 
-    A case that was read from two conversations, of a run and of its reference, has the messages of the run as they
-    were.
+    For a case that was read from two conversations, of a run and of its reference, the run's messages are returned
+    unchanged.
 
     >>> [message["role"] for message in conversation(Case(question="2 + 2?", answer="4"))]
     ['user', 'assistant']
@@ -179,10 +180,10 @@ def conversation(case: Case) -> list[dict[str, object]]:
 
 
 def expected_conversation(case: Case) -> list[dict[str, object]] | None:
-    """Return the messages of a reference run; None without one.
+    """Return the messages of a reference run; None if there is none.
 
-    They are those of a reference that was given as messages, in ``metadata["reference_messages"]``. Otherwise they are
-    made of ``metadata["expected_calls"]``, messages or tool calls, which are taken to be made one after the other.
+    A reference that was given as messages is in ``metadata["reference_messages"]``. Otherwise, the messages are built
+    from ``metadata["expected_calls"]``, messages or tool calls, which are assumed to be made one after the other.
     """
     as_read = _messages_under(REFERENCE_MESSAGES, case) or _messages_under(EXPECTED_CALLS, case)
     if as_read is not None:
@@ -231,7 +232,7 @@ def _kind_of(function: object, trajectory: bool | None) -> Kind:
 
 
 def _messages_of(steps: Sequence[Step], prefix: str) -> list[dict[str, object]]:
-    """Steps as messages; parallel calls are in one message, with their results behind it."""
+    """Return steps as messages; parallel calls are in one message, followed by their results."""
     messages: list[dict[str, object]] = []
     calls: list[object] | None = None
     for position, step in enumerate(steps, start=1):
@@ -253,17 +254,17 @@ def _messages_of(steps: Sequence[Step], prefix: str) -> list[dict[str, object]]:
 
 
 def _thawed(value: object) -> object:
-    """Plain lists and dictionaries again; evaluators change what they are given."""
+    """Return plain lists and dictionaries, because evaluators change their arguments."""
     if isinstance(value, Mapping):
         return {key: _thawed(item) for key, item in value.items()}
     return [_thawed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _asked_how(function: object) -> tuple[Callable[..., object], bool]:
-    """The function to call, and whether it takes a run and an example, whatever it calls them.
+    """Return the function to call, and whether it takes a run and an example, under any names.
 
     Raises:
-        ConfigurationError: it is no evaluator.
+        ConfigurationError: ``function`` is not an evaluator.
     """
     if isinstance(function, RunEvaluator):
         return _of_run_evaluator(function), True
@@ -273,21 +274,21 @@ def _asked_how(function: object) -> tuple[Callable[..., object], bool]:
 
 
 def _feedback_key(function: object) -> str:
-    """Return the key under which an evaluator of openevals or agentevals reports its score; empty if it has none."""
+    """Return the key under which an openevals or agentevals evaluator reports its score; empty if it has none."""
     function = getattr(function, "func", function)  # of functools.partial
     if not isfunction(function):
         return ""
     around = getclosurevars(function).nonlocals
     key, mode = around.get("feedback_key"), around.get("trajectory_match_mode")
     if isinstance(key, str):
-        return "" if key == "score" else key  # openevals' name for "no name"
+        return "" if key == "score" else key  # openevals uses "score" for evaluators without a name
     return f"trajectory_{mode}_match" if isinstance(mode, str) else _named_by_maker(function)
 
 
 def _named_by_maker(function: FunctionType) -> str:
     """Return the name of the function that made an evaluator, which is a wrapper without a name of its own.
 
-    That of ``create_json_match_evaluator`` is ``json_match``, which is also its feedback key.
+    For ``create_json_match_evaluator``, it is ``json_match``, which is also its feedback key.
     """
     maker, _, own = function.__qualname__.rpartition(".<locals>.")
     if not maker or own.strip("_") != "wrapped_evaluator":
@@ -297,7 +298,7 @@ def _named_by_maker(function: FunctionType) -> str:
 
 
 def _takes_two_of_any_name(function: Callable[..., object]) -> bool:
-    """Whether it is a function of two things that LangSmith has no name for: they are a run and an example then."""
+    """Whether the function has two parameters with names unknown to LangSmith: they are a run and an example then."""
     named, _ = takes(function)
     if named.keys() & {"run", "example", "inputs", "outputs", "reference_outputs"}:
         return False
@@ -305,7 +306,7 @@ def _takes_two_of_any_name(function: Callable[..., object]) -> bool:
 
 
 def _of_run_evaluator(evaluator: RunEvaluator) -> Callable[[Run, Example], object]:
-    """Its asynchronous form where it has one of its own; the default one asks the other in a pool of few threads."""
+    """Return the asynchronous form if the class defines one; the default one runs the other form in a small pool."""
     own = getattr(evaluator, "is_async", type(evaluator).aevaluate_run is not RunEvaluator.aevaluate_run)
     return evaluator.aevaluate_run if own else evaluator.evaluate_run
 
@@ -340,7 +341,7 @@ def _string_arguments(evaluator: object, case: Case, *, compares: bool) -> dict[
         return abstain("the case has no answer")
     else:
         arguments["prediction"] = case.answer
-    # Given to those that do not require it, LangChain warns that it is ignored.
+    # LangChain warns about inputs and references that an evaluator ignores, so only required ones are passed.
     for name, required, text in (
         ("input", "requires_input", case.question),
         ("reference", "requires_reference", case.reference),

@@ -1,4 +1,4 @@
-"""A jury as a plain function, in the shape of openevals and agentevals."""
+"""A jury as a plain function, like the evaluators of openevals and agentevals."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class EvaluatorResult(TypedDict):
 
     Attributes:
         key: the name of the feedback.
-        score: 0..1; None when the jury abstained or broke, or is FAIL only because jurors broke.
-        comment: why.
-        metadata: status, need of review and its reasons, votes, agreement, tokens, cost.
+        score: 0..1; None if the jury abstained or failed, or is FAIL only because jurors failed.
+        comment: the reasons.
+        metadata: the status, the need for review with its reasons, votes, agreement, tokens, and cost.
         results: only for a jury with a scorecard: this result, then one for each criterion, named
-            ``<key>.<criterion>``. LangSmith records them all.
+            ``<key>.<criterion>``. LangSmith records all of them.
     """
 
     key: str
@@ -47,7 +47,7 @@ class EvaluatorResult(TypedDict):
 
 
 class EvaluatorFunction(Protocol):
-    """A plain function with keyword arguments only."""
+    """Plain function with keyword arguments only."""
 
     __name__: str
 
@@ -57,7 +57,7 @@ class EvaluatorFunction(Protocol):
 
 
 class AsyncEvaluatorFunction(Protocol):
-    """The same, asynchronous."""
+    """Asynchronous function with keyword arguments only."""
 
     __name__: str
 
@@ -80,35 +80,35 @@ def jury_evaluator(
     store: StoreLike | None = None,
     budget: Budget | None = None,
 ) -> EvaluatorFunction:
-    """A jury as an evaluator function: on its own, in ``langsmith.evaluate``, and wherever openevals' ones go.
+    """Return a jury as an evaluator function, for direct calls and ``langsmith.evaluate``, in openevals' format.
 
-    The function takes ``inputs``, ``outputs`` and ``reference_outputs`` of any shape, by name; a further argument
-    ``context=`` (or ``documents=`` and the like) gives the contexts, and all others go to the case's metadata, where a
+    The function takes ``inputs``, ``outputs`` and ``reference_outputs`` of any shape, by name. A further argument
+    ``context=`` (or ``documents=`` and similar) gives the contexts, and all others go to the case's metadata, where a
     rubric's variables are looked up. LangSmith also passes ``run`` and ``example``: a run that failed scores 0.0
     without a call, as with :class:`JuryRunEvaluator`, and both fill the parts that are not given. The function never
-    raises for what there is to judge. An argument under another name for one of the three (``input=``, ``answer=``,
-    ``reference=``) in its place is refused: it would be judged as missing. For a jury with a scorecard the result also
-    has ``results``, with one for each criterion.
+    raises because of the data to judge. It refuses an argument with another name for a missing part (``input=``,
+    ``answer=``, ``reference=``), which would be judged as missing. For a jury with a scorecard, the result also has
+    ``results``, with one for each criterion.
 
     Args:
         jury: a jury, another judge, or a function of a case.
-        inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
+        inputs: where the question is, if its shape is not recognized; see :class:`Fields`.
         outputs: where the answer is.
         reference_outputs: where the reference is.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
-        name: the function's name, and the key of its results; the jury's by default.
-        whole_thread: whether every turn of a conversation is judged, or the last one.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, instead of the three arguments above; see :class:`Fields`.
+        name: the function's name, and the key of its results; by default the jury's name.
+        whole_thread: whether every turn of a conversation is judged, or only the last one.
         evidence_tools: names of the tools whose outputs in a row's trajectory become contexts, or a predicate of a
             step. :class:`jury_adapters.core.evidence.Evidence` has the default.
-        trace: whether LangSmith traces what the jury's LangChain models are asked.
+        trace: whether LangSmith traces the requests to the jury's LangChain models.
         store: a :class:`jury_adapters.Store`, or its path. It keeps the judgments of all rows, so that a second
-            evaluation of the same rows asks no model.
-        budget: a :class:`jury_adapters.Budget` for all that this function judges; a juror whose call does not fit
-            abstains with ``budget_exhausted``.
+            evaluation of the same rows does not call a model.
+        budget: a :class:`jury_adapters.Budget` for everything that this function judges; a juror whose call does not
+            fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the jury is no judge, a path cannot be read, ``evidence_tools`` is neither names nor a
-            predicate, the store or the budget is not one, or a budget in dollars meets a juror whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, a path cannot be read, ``evidence_tools`` is neither names nor a
+            predicate, the store or the budget is invalid, or a budget in dollars meets a juror whose price is unknown.
 
     >>> from jury_adapters import Equals
     >>> evaluate = jury_evaluator(Equals(), name="exact")
@@ -129,7 +129,7 @@ def jury_evaluator(
     criteria = Criteria(rows.judge)
     guess = _Guess(outputs)
 
-    # A plain function, because a callable object loses its key in LangSmith.
+    # A plain function, because LangSmith drops the key of a callable object.
     def evaluator(
         *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None,
         run: Any = None, example: Any = None, **kwargs: Any,
@@ -156,7 +156,7 @@ def async_jury_evaluator(
     store: StoreLike | None = None,
     budget: Budget | None = None,
 ) -> AsyncEvaluatorFunction:
-    """:func:`jury_evaluator` as an asynchronous function."""
+    """Return a jury as an asynchronous evaluator function; see :func:`jury_evaluator`."""
     fields = Fields(
         inputs=inputs,
         outputs=outputs,
@@ -183,15 +183,15 @@ def async_jury_evaluator(
 
 
 def key_of(jury: Judge, name: str | None) -> str:
-    """The key of a jury's results."""
+    """Return the key of a jury's results."""
     return name or jury.name or "jury"
 
 
 class _Guess:
-    """Says once that the whole outputs are judged as the answer, because nothing tells which of their texts it is.
+    """Warning, given once, that the whole outputs are judged as the answer because it is unclear which text it is.
 
     Args:
-        part: where the answer is said to be; nothing is guessed then.
+        part: the given position of the answer; if it is given, there is no warning.
     """
 
     __slots__ = ("_told",)
@@ -200,7 +200,7 @@ class _Guess:
         self._told = part is not None
 
     def tell(self, inputs: object, outputs: object, key: str) -> None:
-        """Look at one row; a cheap look where there is nothing to tell."""
+        """Check one row; the check is cheap if there is nothing to warn about."""
         if self._told or not isinstance(outputs, Mapping) or any(name in outputs for name in _ANSWERS):
             return
         texts = [name for name, given in outputs.items() if isinstance(given, str)]
@@ -217,7 +217,7 @@ class _Guess:
 
 
 def _likely_answer(outputs: Mapping[str, object]) -> str:
-    """Return the name of the longest text that is no label of the reply; where there is none, of another value."""
+    """Return the name of the longest text that is not a label of the reply; without one, the name of another value."""
     rest = {str(name): given for name, given in outputs.items() if name not in _LABELS and given is not None} or outputs
     lengths = {str(name): len(given) if isinstance(given, str) else 0 for name, given in rest.items()}
     return max(lengths, key=lambda name: lengths[name])
@@ -227,7 +227,7 @@ def _parts(given: RunParts, run: object, example: object, further: Mapping[str, 
     """Fill the parts that were not given from the run and its example.
 
     Raises:
-        ConfigurationError: a further argument was meant as a part that is missing.
+        ConfigurationError: a further argument was meant as a missing part.
     """
     of_run = RunParts.of(run, example)
     parts = RunParts(
@@ -241,16 +241,16 @@ def _parts(given: RunParts, run: object, example: object, further: Mapping[str, 
 
 
 def _either(given: object, of_run: object) -> object:
-    """Return the part that was given, else that of the run; LangSmith gives an empty dictionary for a missing part."""
+    """Return the given part, or else that of the run; LangSmith passes an empty dictionary for a missing part."""
     empty = given is None or (isinstance(given, dict) and not given)
     return of_run if empty and of_run is not None else given
 
 
 def _refuse_other_names(further: Iterable[str], **parts: object) -> None:
-    """Refuse a further argument that was meant as a part which is missing.
+    """Refuse a further argument that was meant as a missing part.
 
     Raises:
-        ConfigurationError: there is one.
+        ConfigurationError: there is such an argument.
     """
     for name in further:
         part = _PART_OF.get(ALIASES.get(name, name)) or next(iter(get_close_matches(name, parts, 1, 0.8)), None)

@@ -1,4 +1,4 @@
-"""Names of the tools whose calls a jury judges: read from the option, and checked against the agent's tools."""
+"""Names of the tools whose calls a jury judges: reading the option, and checking it against the agent's tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def judged_tools(given: object) -> frozenset[str]:
     """Return the names in a ``tools=`` option.
 
     Raises:
-        ConfigurationError: it is not a list of names, or an empty one.
+        ConfigurationError: ``given`` is not a list of names, or is empty.
     """
     if isinstance(given, str | bytes | BaseTool) or not isinstance(given, Iterable):
         shown = type(given).__name__ if isinstance(given, BaseTool) else repr(given)
@@ -36,10 +36,10 @@ def check_judged_tools(names: Iterable[str], tools: Sequence[object]) -> None:
 
     Args:
         names: the names in the option.
-        tools: the tools that the model is offered.
+        tools: the tools offered to the model.
 
     Raises:
-        ConfigurationError: a name is none of theirs.
+        ConfigurationError: a name is not the name of a tool.
     """
     known = {name for tool in tools if (name := _name_of(tool)) is not None}
     missing = sorted(set(names) - known)
@@ -51,7 +51,7 @@ def check_judged_tools(names: Iterable[str], tools: Sequence[object]) -> None:
 
 
 def _name_of(tool: object) -> str | None:
-    """The name of a tool, or of a vendor's description of one."""
+    """Return the name of a tool, or of a vendor's description of one."""
     if isinstance(tool, BaseTool):
         return tool.name
     name = field_of(field_of(tool, "function") or tool, "name")

@@ -9,23 +9,23 @@ from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
 
 
 def _latest(_: Any, update: Any) -> Any:
-    """Reducer of a key that several tools may write at once."""
+    """Reduce a key that several tools may write at once: the latest update wins."""
     return update
 
 
 def _joined(kept: Any, update: Any) -> list[Any]:
-    """Reducer of a list that several tools may add to at once; None empties it."""
+    """Reduce a list that several tools may extend at once; None empties it."""
     return [] if update is None else [*(kept or ()), *update]
 
 
 class JuryState(AgentState[Any]):
-    """Keys that a jury adds to the agent's state: plain values, which every checkpointer can store.
+    """Keys that a jury adds to the agent's state; their values are plain, so every checkpointer can store them.
 
     Attributes:
-        jury_verdict: the last verdict of this turn, as :meth:`Judgment.to_dict` gives it; without its texts where the
+        jury_verdict: the last verdict of this turn, as returned by :meth:`Judgment.to_dict`; without its texts if the
             answer was withheld, since they may quote it.
-        jury_attempts: private: how often each jury has sent the model back in this turn.
-        jury_turn: private: an id of this turn, and its question, which a summary may remove from the messages.
+        jury_attempts: private: the number of times that each jury has sent the model back in this turn.
+        jury_turn: private: the id of this turn, and its question, which a summary may remove from the messages.
         jury_drafts: private: with ``keep_drafts=True``, the drafts of this turn that the user did not get.
     """
 

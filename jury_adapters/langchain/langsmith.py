@@ -37,40 +37,40 @@ class JuryRunEvaluator(RunEvaluator):
 
     One row gives one result for the verdict, one for each criterion of a scorecard in the jury, named
     ``<key>.<criterion>``, and with ``per_juror`` one for each juror, named ``<key>.<juror>``. Scorecards inside a
-    criterion and jurors of panels inside the jury are among them; a name that is not unique has the names around it
-    before it (``<key>.<criterion> / <juror>``):
+    criterion and jurors of panels inside the jury are included. A name that is not unique is prefixed with the names
+    around it (``<key>.<criterion> / <juror>``). Each result has:
 
-    - ``score``: 0..1; None when the jury abstained or broke, or is FAIL only because jurors broke.
+    - ``score``: 0..1; None if the jury abstained or failed, or is FAIL only because jurors failed.
     - ``value``: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is none of these.
-    - ``comment``: why, and what each juror said.
-    - ``metadata``: status, need of review and its reasons, votes, agreement, tokens, cost.
-    - ``evaluator_info``: the same, and who judged; this is what LangSmith's server gets.
+    - ``comment``: the reasons, with those of each juror.
+    - ``metadata``: the status, the need for review with its reasons, votes, agreement, tokens, and cost.
+    - ``evaluator_info``: the metadata and the judges; this is what LangSmith's server receives.
 
-    The results of the criteria are there on every row: 0.0 for a run that failed, and without a score where the
-    criterion was not asked or the jury broke.
+    Every row has the results of the criteria: 0.0 for a run that failed, and no score if the criterion was not asked or
+    the jury failed.
 
-    A run that failed is FAIL, and no juror is asked. No row raises. The jurors of one row are asked at once, which
-    LangSmith does not do for the evaluators of one row; ``max_concurrency=`` of ``evaluate`` is for rows.
+    A run that failed is FAIL, and no juror is asked. No row raises. The jurors of one row are asked concurrently, which
+    LangSmith does not do for the evaluators of one row; ``max_concurrency=`` of ``evaluate`` applies to rows.
 
     Args:
         jury: a jury, another judge, or a function of a case.
-        inputs: where the question is, when it is not understood as it is; see :class:`Fields`.
+        inputs: where the question is, if its shape is not recognized; see :class:`Fields`.
         outputs: where the answer is.
         reference_outputs: where the reference is.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, in place of the three above; see :class:`Fields`.
-        key: the feedback key; the jury's name by default.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, instead of the three arguments above; see :class:`Fields`.
+        key: the feedback key; by default the jury's name.
         per_juror: whether each juror that was asked gets a result of its own.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
-        trace: whether LangSmith traces what the jury's LangChain models are asked, as a child of one run per row.
+        trace: whether LangSmith traces the requests to the jury's LangChain models, as children of one run per row.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
-        budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
-            abstains with ``budget_exhausted``.
+        budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
+            fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: the jury is no judge, a path cannot be read, ``evidence_tools`` is neither names nor a
-            predicate, the store or the budget is not one, or a budget in dollars meets a juror whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, a path cannot be read, ``evidence_tools`` is neither names nor a
+            predicate, the store or the budget is invalid, or a budget in dollars meets a juror whose price is unknown.
 
     >>> evaluator = JuryRunEvaluator(jury)  # doctest: +SKIP
     >>> offline_client().evaluate(target, data=examples(rows), evaluators=[evaluator],
@@ -108,20 +108,20 @@ class JuryRunEvaluator(RunEvaluator):
 
     @property
     def feedback_keys(self) -> list[str]:
-        """The keys of all results: of the verdict, of every juror that may be asked, and of every criterion."""
+        """Keys of all results: of the verdict, of every juror that may be asked, and of every criterion."""
         inner = () if self._inner is None else self._inner.names
         own = _juror_names(self.jury) if self.per_juror else ()
         names = dict.fromkeys([*own, *self._criteria.names, *inner])
         return [self.key, *(f"{self.key}.{name}" for name in names)]
 
     def summaries(self) -> list[SummaryFunction]:
-        """Agreement, pass rate and cost of this evaluator's rows, for ``summary_evaluators=``."""
+        """Return the summaries of this evaluator's rows for ``summary_evaluators=``: agreement, pass rate and cost."""
         return [agreement_summary(self), pass_rate_summary(self), cost_summary(self)]
 
     def evaluate_run(
         self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
     ) -> EvaluationResult | EvaluationResults:
-        """Judge one run. Never raises."""
+        """Judge one run without ever raising."""
         *parts, error = RunParts.of(run, example)
         if not self.trace:
             return self._results(run, self._rows.judged(*parts, error=error), None)
@@ -133,7 +133,7 @@ class JuryRunEvaluator(RunEvaluator):
     async def aevaluate_run(
         self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
     ) -> EvaluationResult | EvaluationResults:
-        """:meth:`evaluate_run` for asynchronous loops."""
+        """Judge one run; see :meth:`evaluate_run`."""
         *parts, error = RunParts.of(run, example)
         if not self.trace:
             return self._results(run, await self._rows.ajudged(*parts, error=error), None)
@@ -174,7 +174,7 @@ def _result(key: str, judgment: Judgment, judges: dict[str, object], source: UUI
         value=value_of(judgment),
         comment=comment_of(judgment) or None,
         metadata=known,
-        evaluator_info={**known, **judges},  # the one that is uploaded; LangSmith keeps the metadata here
+        evaluator_info={**known, **judges},  # this field is uploaded; the metadata stay in the process
         source_run_id=source,
     )
 

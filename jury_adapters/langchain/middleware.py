@@ -1,4 +1,4 @@
-"""Juries as middleware of ``create_agent``: answers and tool calls are judged before they count."""
+"""Juries as middleware of ``create_agent``: answers and tool calls are judged before they take effect."""
 
 from __future__ import annotations
 
@@ -51,60 +51,60 @@ M = TypeVar("M", bound=BaseMessage)
 class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     """Middleware that judges the answers of an agent, or its tool calls, and acts on the verdict.
 
-    An answer is judged inside the call of the model, before it enters the state. On FAIL with ``on_fail="retry"`` the
-    draft and the jury's reasons go back to the model, in that call only, up to ``max_attempts`` times a turn. Then, as
-    with ``"block"`` at once, the user gets ``blocked_message``. ``"annotate"`` lets the answer through with a mark. A
-    rejected draft is not in the messages, the result, the checkpoints, or the streams of updates and values;
-    ``on_verdict`` gets it, and ``keep_drafts=True`` keeps it in a private key of the state.
+    An answer is judged inside the call of the model, before it enters the state. On FAIL with ``on_fail="retry"``, the
+    draft and the jury's reasons go back to the model, in that call only, up to ``max_attempts`` times per turn. After
+    that, or immediately with ``"block"``, the user gets ``blocked_message``. ``"annotate"`` accepts the answer and
+    marks it. A rejected draft is not in the messages, the result, the checkpoints, or the streams of updates and
+    values; ``on_verdict`` gets it, and ``keep_drafts=True`` keeps it in a private key of the state.
 
-    Tokens cannot be withheld: ``stream_mode="messages"`` and ``astream_events`` give the tokens of a draft before it is
-    judged. Stream an agent with a jury by ``"updates"`` or ``"values"``. Traces and callbacks hear every call of the
-    model, too.
+    Tokens cannot be withheld: ``stream_mode="messages"`` and ``astream_events`` emit the tokens of a draft before it is
+    judged. Stream an agent with a jury by ``"updates"`` or ``"values"``. Traces and callbacks also receive every call
+    of the model.
 
-    The user gets ``blocked_message`` in a message that says so in ``additional_kwargs["jury"]``: ``kind`` is
-    ``"blocked"``, beside ``by`` and ``status``. The ``kind`` of an answer that was let through is ``"annotated"``, and
-    that of the message in place of a rejected tool call is ``"tool"``.
+    The message with ``blocked_message`` is marked in ``additional_kwargs["jury"]``: ``kind`` is ``"blocked"``, with
+    ``by`` and ``status``. The ``kind`` of an accepted answer with a mark is ``"annotated"``, and that of the message
+    that replaces a rejected tool call is ``"tool"``.
 
     Args:
         jury: any judge, or a function of a case. Its case has the question, the answer, the trajectory of this turn,
-            the outputs of tools as contexts, and the conversation before.
+            the outputs of tools as contexts, and the earlier conversation.
         on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
-        max_attempts: how often a turn the model is sent back at most; 0 is ``"block"``.
-        when: ``"final"``: the answer with which the agent ends, also a structured one or that of a ``return_direct``
-            tool, which is never retried, since no model wrote it; of its command nothing is kept where the answer is
-            withheld, and one for the parent graph is a handoff and no answer. ``"every_model"``: all that the
-            model says, tool calls included, before they are made. ``"tools"``: each tool call, before it is made; a
-            rejected one is not made. List this middleware after those that change a call, such as
-            ``HumanInTheLoopMiddleware``: it judges the call that the middlewares before it pass on.
-        on_undecided: what happens where the verdict is neither PASS nor FAIL, because the jury abstains or breaks:
-            ``"allow"`` or ``"block"``, without a retry. Default: ``"block"`` for tool calls, unless ``on_fail`` is
-            ``"annotate"``; ``"allow"`` for answers. For tool calls, a PASS is undecided too where a tier of the jury
-            broke, also in a jury inside.
-        tools: for ``when="tools"``: the names of those to judge; all by default. A name that no tool of the agent has
-            is refused when the model is first called.
-        blocked_message: the text that the user gets in place of a rejected answer.
-        feedback: a function from the verdict to the text for the model. The default text replaces one that raises.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, of the agent's state, with the draft as its last message:
-            paths by field, ``{"contexts": "passages"}``, beside the fields that are read as always; or a function from
-            the state to the case. With ``when="tools"`` the answer and the last step are those of the call.
-        evidence_tools: names of the agent's tools whose outputs the jury takes as contexts, or a predicate of a step.
+        max_attempts: the maximum number of times per turn that the model is sent back; 0 is the same as ``"block"``.
+        when: ``"final"``: the final answer of the agent, also a structured one or that of a ``return_direct`` tool. The
+            latter is never retried, because no model wrote it; if it is withheld, its command is dropped too; a command
+            for the parent graph is a handoff and not an answer. ``"every_model"``: every output of the model, including
+            tool calls before they are made. ``"tools"``: each tool call, before it is made; a rejected call is not
+            made. List this middleware after those that change a call, such as ``HumanInTheLoopMiddleware``: it judges
+            the call that the middlewares before it pass on.
+        on_undecided: ``"allow"`` or ``"block"``, without a retry, if the verdict is neither PASS nor FAIL because the
+            jury abstains or fails. Default: ``"block"`` for tool calls, unless ``on_fail`` is ``"annotate"``;
+            ``"allow"`` for answers. For tool calls, a PASS is also undecided if a tier of the jury, or of a nested
+            jury, failed.
+        tools: for ``when="tools"``: the names of the tools whose calls to judge; all by default. A name that is not the
+            name of a tool of the agent is refused when the model is first called.
+        blocked_message: the text that the user gets instead of a rejected answer.
+        feedback: a function from the verdict to the text for the model. If it raises, the default text is used.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to the agent's state with the draft as its last
+            message: paths by field, ``{"contexts": "passages"}``, in addition to the fields that are always read; or a
+            function from the state to the case. With ``when="tools"``, the answer and the last step are those of the
+            call.
+        evidence_tools: names of the agent's tools whose outputs become contexts for the jury, or a predicate of a step.
             :class:`jury_adapters.core.evidence.Evidence` has the default.
         on_verdict: called with a :class:`jury_adapters.JudgedRun` for each judged draft or tool call, rejected ones
-            included, before the agent goes on; one function or several, plain or asynchronous.
-            ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"rejected"`` or ``"blocked"``. What it
-            raises is logged.
-        keep_drafts: whether ``jury_drafts`` in the state keeps the drafts of this turn that the user did not get. It is
-            not in the result, but in checkpoints and in the streams of updates and values.
+            included, before the agent continues; one function or several, plain or asynchronous. Exceptions are logged.
+            ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"rejected"`` or ``"blocked"``.
+        keep_drafts: whether ``jury_drafts`` in the state keeps the drafts of this turn that the user did not get. The
+            key is not in the result, but it is in checkpoints and in the streams of updates and values.
         name: the name of this middleware, and of its nodes; by default that of the jury, with a number while another
-            middleware of the process has that name for another jury. Give one where it is to be the same everywhere.
+            middleware of the process uses that name for another jury. Set it if it must be the same in every process.
         store: a :class:`jury_adapters.Store`, or its path. It keeps the judgments of drafts and tool calls, and the
             same draft in the same conversation is judged again without a call.
-        budget: a :class:`jury_adapters.Budget` for all that this middleware judges; a juror whose call does not fit
-            abstains with ``budget_exhausted``, and ``on_undecided`` decides.
+        budget: a :class:`jury_adapters.Budget` for everything that this middleware judges; a juror whose call does not
+            fit abstains with ``budget_exhausted``, and ``on_undecided`` decides.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, or an option has none of its values; when the agent runs: it has no
-            tool of a name in ``tools``.
+        ConfigurationError: ``jury`` is not a judge, or the value of an option is invalid. When the agent runs: it has
+            no tool with one of the names in ``tools``.
 
     >>> agent = create_agent(model, tools, middleware=[JuryMiddleware(jury)])  # doctest: +SKIP
     >>> agent.invoke({"messages": [("user", "...")]})["jury_verdict"]["status"]  # doctest: +SKIP
@@ -117,7 +117,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     __signature__: ClassVar[Signature]
 
     def __new__(cls, *_: object, when: str = "final", **__: object) -> JuryMiddleware:
-        """Each ``when`` hooks into the agent elsewhere, and LangChain looks at the class to see where."""
+        """Create an object of the class for ``when``; LangChain inspects the class to find its hooks."""
         if when not in JuryMiddleware._kinds:
             raise ConfigurationError(unknown("when=", when, JuryMiddleware._kinds))
         return object.__new__(JuryMiddleware._kinds[when] if cls is JuryMiddleware else cls)
@@ -181,15 +181,15 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @property
     def jury(self) -> Judge:
-        """The judge."""
+        """Judge of the middleware."""
         return self._guard.jury
 
 
 class _ModelJury(JuryMiddleware):
-    """Around the model: a draft is judged before it is a message of the state."""
+    """Middleware around the model, which judges a draft before it becomes a message of the state."""
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Begin a turn: no verdict yet, no attempts, no drafts."""
+        """Start a turn: reset the verdict, the attempts and the drafts."""
         turn = {"id": uuid.uuid4().hex, "question": Conversation.of(state["messages"]).question}
         drafts: dict[str, Any] = {"jury_drafts": None} if self._guard.keep_drafts else {}
         return {"jury_verdict": None, "jury_attempts": {}, "jury_turn": turn, **drafts}
@@ -226,9 +226,9 @@ class _ModelJury(JuryMiddleware):
 
     @hook_config(can_jump_to=["end"])
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """End the turn after a refusal, also where a structured response is still due.
+        """End the turn after a refusal, also if a structured response is still due.
 
-        Another middleware may have taken an earlier answer of the model than the last one, or changed the refusal.
+        Another middleware may have used an earlier answer of the model than the last one, or changed the refusal.
         """
         said, turn = last_ai(state["messages"]), TURNS.of(state)
         if turn.outermost in (None, self.name):
@@ -236,7 +236,7 @@ class _ModelJury(JuryMiddleware):
         update: dict[str, Any] = {}
         if is_blocked(said, self.name) or (turn.blocked_by == self.name and said is not None and not said.tool_calls):
             update["jump_to"] = "end"
-            if state.get("structured_response") is not None:  # an earlier turn's; older releases leave it there
+            if state.get("structured_response") is not None:  # from an earlier turn; older releases leave it in place
                 update["structured_response"] = None
         verdict = turn.verdicts.get(None if said is None else said.id)
         if verdict is not None and verdict != state.get("jury_verdict"):
@@ -245,7 +245,7 @@ class _ModelJury(JuryMiddleware):
 
 
 class _FinalJury(_ModelJury):
-    """Around the model, and around tools whose result is the answer."""
+    """Middleware around the model, and around tools whose result is the answer."""
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
         result = handler(request)
@@ -270,7 +270,7 @@ class _FinalJury(_ModelJury):
         return given
 
     def _decided(self, answer: DirectAnswer, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, ToolResult]:
-        """Decide on the result of a tool that is the answer; no model wrote it, so there is no retry."""
+        """Decide on a tool result that is the answer; no model wrote it, so there is no retry."""
         guard = self._guard
         outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_attempts)
         told = guard.run_of(None, "agent", case, judgment, outcome=outcome, attempt=0)
@@ -284,9 +284,9 @@ class _FinalJury(_ModelJury):
 
 
 class _ToolJury(JuryMiddleware):
-    """Around each tool call; and around the model, to end a turn in which too many calls were rejected."""
+    """Middleware around each tool call, and around the model to end a turn in which too many calls were rejected."""
 
-    # What may not be done at all cannot be put right: the model must have a way out beside another try.
+    # A forbidden action cannot be corrected, so the model needs an alternative to another try.
     _advice = (
         "Do not make the same call again. Go on without it, or with a call that this does not speak against; where "
         "neither is possible, tell the user what you could not do."
@@ -323,13 +323,13 @@ class _ToolJury(JuryMiddleware):
         return self._ended(request) or await handler(request)
 
     def _check_tools(self, request: ModelRequest[Any]) -> None:
-        """Refuse names of tools that the agent does not have, at the first call of its model."""
+        """Refuse names that are not names of the agent's tools, at the first call of its model."""
         if self._unseen_tools:
             check_judged_tools(self._unseen_tools, request.tools)
             self._unseen_tools = frozenset()
 
     def _ended(self, request: ModelRequest[Any]) -> AIMessage | None:
-        """The refusal, where the last round had a rejected call and was one too many."""
+        """Return the refusal if the last round had a rejected call and exceeded the number of attempts."""
         messages = request.state["messages"]
         rounds, rejected = rejected_rounds(messages, self.name)
         if not rejected or rounds <= self._guard.max_attempts:
@@ -342,7 +342,7 @@ class _ToolJury(JuryMiddleware):
     def _decided(
         self, request: ToolCallRequest, case: Case | None, judgment: Judgment
     ) -> tuple[JudgedRun, ToolMessage | None]:
-        """Decide on a call: what the sinks get, and the message in place of a rejected call."""
+        """Decide on a call: return the run for the sinks, and the message that replaces a rejected call."""
         call, guard = request.tool_call, self._guard
         outcome = guard.outcome_of(judgment, calls=True, attempts=0)
         rejected = outcome in ("rejected", "blocked")
@@ -363,10 +363,10 @@ class _ToolJury(JuryMiddleware):
 
 
 def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:
-    """Return the name that was given, or one made of the jury's that no middleware with another jury has.
+    """Return the given name, or one derived from the jury's name that no middleware with another jury uses.
 
-    Middlewares of one jury share a name, so that an application that makes its agent anew for each request has the
-    same names of nodes in each.
+    Middlewares of one jury share a name, so an application that builds its agent for each request gets the same node
+    names every time.
     """
     if name is not None and (not isinstance(name, str) or not name.strip() or set(name) & set(_RESERVED)):
         raise ConfigurationError(f"name= is a text without ':' and '|', which LangGraph reserves; not {name!r}")
@@ -393,7 +393,7 @@ def _without_self(method: Callable[..., object]) -> Signature:
 
 
 JuryMiddleware._kinds.update(final=_FinalJury, every_model=_ModelJury, tools=_ToolJury)
-# What help() and editors show; `__new__` knows only of `when`.
+# Shown by help() and editors; `__new__` only declares `when`.
 JuryMiddleware.__signature__ = _without_self(JuryMiddleware.__init__)
 _RESERVED = ":|"
 _NAMING = Lock()

@@ -1,4 +1,4 @@
-"""LangSmith's evaluation loops on this machine alone: a client that sends nothing, and data that live nowhere else."""
+"""LangSmith's evaluation loops without a server: a client that sends nothing, and examples made of dictionaries."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from jury_adapters.core.values import freeze_mapping
 
 
 def offline_client() -> Client:
-    """A LangSmith client that sends nothing and asks nothing: for evaluation on this machine alone.
+    """Return a LangSmith client that sends no requests, for local evaluation.
 
-    ``upload_results=False`` by itself does not keep an experiment here: ``aevaluate`` still uploads the target's runs,
-    and ``evaluate`` those of every LangChain model that target or evaluators call. With this client neither does::
+    ``upload_results=False`` by itself does not keep an experiment local: ``aevaluate`` still uploads the target's runs,
+    and ``evaluate`` those of every LangChain model that the target or the evaluators call. With this client, neither
+    does::
 
         offline_client().evaluate(target, data=examples(rows), evaluators=[...], upload_results=False)
 
-    The data must be :class:`langsmith.schemas.Example` objects, which :func:`examples` makes of dictionaries; data sets
-    by name live on the server. It needs no key, and takes none from the environment.
+    The data must be :class:`langsmith.schemas.Example` objects, which :func:`examples` makes of dictionaries; named
+    data sets are on the server. The client needs no key, and reads none from the environment.
     """
-    # Nothing listens there: should anything be sent after all, it does not leave this machine.
+    # No server listens at this address: a request that is sent nevertheless does not leave this machine.
     return _OfflineClient(
         api_url="http://127.0.0.1:1", api_key="offline", tracing_sampling_rate=0.0, auto_batch_tracing=False
     )
 
 
 class _OfflineClient(Client):
-    """What :func:`offline_client` makes. Whatever needs the server is refused, with what to ask instead."""
+    """Client without a server. Calls that need the server are refused, with a message that names the alternative."""
 
-    # LangSmith's long signatures are its own business, and change; users see those of Client.
+    # LangSmith's long signatures may change, so they are not repeated here; users see those of Client.
     def evaluate(self, target: Any, /, data: Any = None, *positional: Any, **options: Any) -> Any:
         return super().evaluate(target, _local(data, options), *positional, **options)
 
@@ -49,19 +50,19 @@ class _OfflineClient(Client):
 
 
 def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
-    """Examples for LangSmith's evaluation loops, made of dictionaries.
+    """Convert dictionaries to examples for LangSmith's evaluation loops.
 
     Args:
         rows: each ``{"inputs": {...}, "outputs": {...}, "metadata": {...}}``, where outputs (the reference) and
-            metadata may be left out; or the inputs alone. Beside those, what is called ``reference``, ``expected``,
-            ``ground_truth`` or the like is the reference.
+            metadata may be omitted; or only the inputs. In the latter form, a key ``reference``, ``expected``,
+            ``ground_truth`` or similar is the reference.
 
     Returns:
         One example per row. The same row has the same id in every process, so that experiments can be compared.
 
     Raises:
-        ConfigurationError: a row, or a part of one, is no dictionary; or a row has question and answer side by side,
-            where the answer may be the reference or something to judge.
+        ConfigurationError: a row, or a part of one, is not a dictionary; or a row has both question and answer at the
+            top level, where the answer may be the reference or the answer to judge.
 
     >>> rows = [{"inputs": {"question": "2 + 2?"}, "outputs": {"answer": "4"}}, {"question": "3 + 3?"}]
     >>> [example.inputs["question"] for example in examples(rows)]
@@ -73,24 +74,24 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
     for number, row in enumerate(rows, start=1):
         parts = _parts(row, number)
         content = json.dumps(freeze_mapping(parts), sort_keys=True)
-        again = f" {seen[content]}" if seen[content] else ""  # two examples are two, also where they say the same
+        again = f" {seen[content]}" if seen[content] else ""  # equal rows still become separate examples
         seen[content] += 1
         made.append(Example.model_validate({"id": uuid5(_EXAMPLES, content + again), **parts}))
     return made
 
 
 def _local(data: Any, options: Mapping[str, Any]) -> Any:
-    """The data of an evaluation that needs no server.
+    """Return the data of an evaluation that needs no server.
 
     Raises:
-        ConfigurationError: they, or the results, are on the server; or they are rows and no examples.
+        ConfigurationError: the data or the results are on the server; or the data are rows instead of examples.
     """
     if options.get("upload_results", True):
         raise ConfigurationError(f"this client is offline and can upload nothing. {_INSTEAD}")
     if isinstance(data, str | UUID):
         raise ConfigurationError(f"this client is offline and has no data set {str(data)!r}. {_INSTEAD}")
     if isinstance(data, Mapping) or not isinstance(data, Iterable):
-        return data  # LangSmith says what it thinks of that
+        return data  # LangSmith reports the error
     rest = iter(data)
     first = next(rest, None)
     if isinstance(first, Mapping):
@@ -110,7 +111,7 @@ def _parts(row: Mapping[str, object], number: int) -> dict[str, dict[str, object
 
 
 def _flat(row: Mapping[str, object], number: int) -> dict[str, object]:
-    """A row without parts: the inputs, and the reference where one is called so."""
+    """Return the parts of a flat row: the inputs, and the reference if a key is named like one."""
     outputs = {name: value for name, value in row.items() if name in _REFERENCE}
     answer = next((name for name in row if name in _ANSWER), None)
     if answer is not None and not outputs and any(name in row for name in FIELD_NAMES["question"].everywhere):
@@ -125,4 +126,4 @@ def _flat(row: Mapping[str, object], number: int) -> dict[str, object]:
 _INSTEAD: Final = "Evaluate rows of your own: evaluate(target, data=examples(rows), ..., upload_results=False)"
 _REFERENCE: Final = frozenset(FIELD_NAMES["reference"].everywhere)
 _ANSWER: Final = frozenset(FIELD_NAMES["answer"].exact)
-_EXAMPLES: Final = UUID("5a0f3b0e-6f0e-5f57-9c1c-0d9b7c2f4e11")  # the namespace of the ids of examples
+_EXAMPLES: Final = UUID("5a0f3b0e-6f0e-5f57-9c1c-0d9b7c2f4e11")  # namespace of the ids of examples

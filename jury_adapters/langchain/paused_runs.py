@@ -14,12 +14,12 @@ from jury_adapters.core.field_names import columns_of
 
 
 class PausedRuns:
-    """The inputs of runs that stopped to ask a person, by the tasks that asked.
+    """Inputs of runs that paused for human input, by the tasks that paused.
 
-    A LangGraph run that resumes is given a ``Command`` or None, and its question is in the inputs of the run that
-    paused. LangGraph gives each task of a graph an id, made of the checkpoint before it, and a resumed run goes on with
-    the tasks that asked. So graphs that share a thread and a name are told apart. The 1,000 tasks that asked last are
-    kept.
+    A resumed LangGraph run gets a ``Command`` or None, and its question is in the inputs of the run that paused.
+    LangGraph gives each task of a graph an id that depends on the checkpoint before it, and a resumed run continues
+    with the tasks that paused. These ids distinguish graphs that share a thread and a name. The 1,000 tasks that paused
+    last are kept.
     """
 
     def __init__(self) -> None:
@@ -27,12 +27,12 @@ class PausedRuns:
         self._inputs: OrderedDict[str, object] = OrderedDict()
 
     def pause(self, inputs: object, tasks: Iterable[str], waiting: Iterable[str]) -> None:
-        """Keep the inputs of a run that paused; one that had been resumed before keeps its first inputs.
+        """Keep the inputs of a run that paused; for a run that had been resumed before, keep its first inputs.
 
         Args:
             inputs: the inputs of the run.
             tasks: the tasks that ran in it.
-            waiting: those of them that ask.
+            waiting: the tasks that paused.
         """
         first = self.finish(inputs, tasks)
         if first is None:
@@ -48,7 +48,7 @@ class PausedRuns:
         """Return the inputs with which a run began; None for a resumed run whose first inputs are unknown.
 
         An update in the ``Command`` that resumes a run (``Command(resume=..., update={"question": ...})``) changes the
-        inputs as it changes the state.
+        inputs like the state.
         """
         if not resumes(inputs):
             return inputs
@@ -58,14 +58,14 @@ class PausedRuns:
 
 
 def resumes(inputs: object) -> bool:
-    """Return whether a LangGraph run went on from a checkpoint: it was given nothing, or a ``Command``."""
+    """Return whether a LangGraph run resumed from a checkpoint: its input was None or a ``Command``."""
     return inputs is None or (type(inputs).__name__ == "Command" and hasattr(inputs, "resume"))
 
 
 def _updated(inputs: object, update: object) -> object:
-    """Return the inputs with the changes that an update makes to them: to their fields, the question, and the messages.
+    """Return the inputs with the changes of an update to their fields, the question, and the messages.
 
-    Other fields of an update, such as a decision, are part of the state and not of what was asked.
+    Other fields of an update, such as a decision, belong to the state and not to the inputs.
     """
     given, changed = _fields(inputs), _fields(update)
     if given is None or not changed:
@@ -79,7 +79,7 @@ def _updated(inputs: object, update: object) -> object:
 
 
 def _fields(value: object) -> Mapping[str, Any] | None:
-    """Return the fields of a state: a mapping, pairs, or an object that LangGraph takes for one."""
+    """Return the fields of a state: a mapping, pairs, or an object that LangGraph accepts as a state."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
@@ -92,7 +92,7 @@ def _fields(value: object) -> Mapping[str, Any] | None:
 
 
 def task_of(metadata: Mapping[str, object]) -> str | None:
-    """Return the id of the task of a graph in which a run is."""
+    """Return the id of the graph task that a run belongs to."""
     found = metadata.get("langgraph_checkpoint_ns")
     return found if isinstance(found, str) and found else None
 

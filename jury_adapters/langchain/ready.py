@@ -1,15 +1,14 @@
-"""Evaluators for the usual questions, ready to be handed to an evaluation loop.
+"""Evaluator functions for the usual questions.
 
-Each takes models, or a jury that is there already, and gives a plain function; see :func:`jury_evaluator`. Models are
-names (``"openai:gpt-4o-mini"``), LangChain chat models, or whatever else a :class:`Critic` takes; several make a panel
-that votes. A :class:`Critic` of your own is a juror as it is::
+Each one takes models, or an existing jury, and returns a plain function; see :func:`jury_evaluator`. Models are
+names (``"openai:gpt-4o-mini"``), LangChain chat models, or anything else that a :class:`Critic` accepts; several models
+form a panel that votes. A :class:`Critic` is used as a juror unchanged::
 
     evaluate = faithfulness_evaluator("openai:gpt-4o-mini", "anthropic:claude-haiku-4-5")
     evaluate(inputs={"question": ...}, outputs={"answer": ..., "context": documents})["score"]
 
-For an asynchronous function, or LangSmith results per juror, hand the jury behind it, ``panel("faithfulness", ...)`` of
-:mod:`jury_adapters.judges.presets`,
-to :func:`async_jury_evaluator` or :class:`JuryRunEvaluator`.
+For an asynchronous function, or LangSmith results per juror, pass the underlying jury, ``panel("faithfulness", ...)``
+of :mod:`jury_adapters.judges.presets`, to :func:`async_jury_evaluator` or :class:`JuryRunEvaluator`.
 """
 
 from __future__ import annotations
@@ -30,19 +29,19 @@ from jury_adapters.langchain.functions import EvaluatorFunction, jury_evaluator
 
 
 class ReadyOptions(TypedDict, total=False):
-    """The options of all ready evaluators.
+    """Options of all preset evaluators.
 
     Attributes:
-        name: the key of the results; the question's name by default.
+        name: the key of the results; by default the question's name.
         inputs: where the question is; see :class:`Fields`.
         outputs: where the answer is.
         reference_outputs: where the reference is.
-        voting: how several models vote; by majority.
-        errors: what a model that breaks counts as; by default as for :class:`jury_adapters.Ensemble`.
+        voting: the voting rule for several models; by default the majority.
+        errors: the policy for a model that fails; the default is that of :class:`jury_adapters.Ensemble`.
         evidence_tools: the tools whose outputs are contexts; see :func:`jury_evaluator`.
-        trace: whether LangSmith may trace what the models are asked.
+        trace: whether LangSmith may trace the requests to the models.
         store: where judgments are kept; see :func:`jury_evaluator`.
-        budget: what all judgments may take; see :func:`jury_evaluator`.
+        budget: the budget for all judgments; see :func:`jury_evaluator`.
     """
 
     name: str
@@ -58,38 +57,48 @@ class ReadyOptions(TypedDict, total=False):
 
 
 def faithfulness_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
-    """Does everything in the answer follow from the contexts? Needs contexts and answer.
+    """Return an evaluator of whether the contexts support everything in the answer. Needs contexts and answer.
 
     Args:
-        *judges: models, critics, or one ready jury.
+        *judges: models, critics, or one complete jury.
         **options: see :class:`ReadyOptions`.
 
     Raises:
-        ConfigurationError: no judge, or a model that cannot be used.
+        ConfigurationError: there is no judge, or a model cannot be used.
     """
     return _ready("faithfulness", llm.faithfulness, judges, options)
 
 
 def relevance_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
-    """Does the answer address the question, right or wrong? Needs question and answer; else as its neighbours."""
+    """Return an evaluator of whether the answer addresses the question, right or wrong. Needs question and answer.
+
+    Arguments and errors are those of :func:`faithfulness_evaluator`.
+    """
     return _ready("relevance", llm.answer_relevance, judges, options)
 
 
 def hallucination_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
-    """Is anything in the answer made up? Claim by claim; needs contexts and answer. 1.0 means that nothing is."""
+    """Return an evaluator of whether any claim in the answer is made up (1.0: none). Needs contexts and answer.
+
+    Arguments and errors are those of :func:`faithfulness_evaluator`.
+    """
     return _ready("hallucination", llm.hallucination, judges, options)
 
 
 def correctness_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
-    """Is the answer right? By the reference where there is one, else by what the models know."""
+    """Return an evaluator of whether the answer is right, by the reference or, without one, by the models' knowledge.
+
+    Arguments and errors are those of :func:`faithfulness_evaluator`.
+    """
     return _ready("correctness", llm.correctness, judges, options)
 
 
 def trajectory_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
-    """Did the agent go about its task well? Judges all its steps, beside a reference trajectory when given.
+    """Return an evaluator of all steps of an agent, compared with a reference trajectory if there is one.
 
     ``outputs`` and ``reference_outputs`` are lists of messages (LangChain's, or OpenAI-style dictionaries), mappings
-    with ``messages``, or the graph trajectories of agentevals. Of a thread with several turns all of them are judged.
+    with ``messages``, or the graph trajectories of agentevals. In a thread with several turns, all turns are judged.
+    Arguments and errors are those of :func:`faithfulness_evaluator`.
     """
     return _ready("trajectory", llm.trajectory, judges, options, whole_thread=True)
 

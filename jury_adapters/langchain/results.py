@@ -1,4 +1,4 @@
-"""From a judgment to what evaluation loops write down: score, value, comment, metadata."""
+"""Convert a judgment to the values that evaluation loops record: score, value, comment, metadata."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review
 
 
 def score_of(judgment: Judgment) -> float | None:
-    """Return the score, 0..1; 1.0 for PASS and 0.0 for FAIL without one; None where the answer was not judged.
+    """Return the score, 0..1; without one, 1.0 for PASS and 0.0 for FAIL; None if the answer was not judged.
 
-    That is an abstention, an error, and a FAIL that only broken jurors caused. As a zero it would lower a mean for what
-    says nothing about the application.
+    The answer was not judged in an abstention, an error, or a FAIL that only failed jurors caused. A zero would lower a
+    mean although the judgment says nothing about the application.
     """
     return None if failed_by_errors(judgment) else judgment.numeric_score
 
 
 def value_of(judgment: Judgment) -> str:
-    """The outcome in a word: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is neither."""
+    """Return the outcome as one word: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is neither."""
     if judgment.status is None:
         return str(judgment.label)
     return judgment.status.value.lower()
 
 
 def comment_of(judgment: Judgment) -> str:
-    """Return the jury's own reasoning and its feedback; also whether FAIL is due to broken jurors alone."""
+    """Return the jury's reasoning and its feedback; also says whether FAIL is due to failed jurors alone."""
     feedback = feedback_of(judgment)
     lines = [feedback if judgment.reasoning in feedback else f"{judgment.reasoning}\n{feedback}"]
     if failed_by_errors(judgment):
@@ -35,9 +35,9 @@ def comment_of(judgment: Judgment) -> str:
 
 
 def metadata_of(judgment: Judgment) -> dict[str, Any]:
-    """Return what else is known, as plain JSON values: need of review, votes, agreement, tokens, cost.
+    """Return the other facts as plain JSON values: need for review, votes, agreement, tokens, cost.
 
-    Times are left out, so that results of equal judgments are equal. LangSmith measures the time of evaluators.
+    Times are omitted, so that results of equal judgments are equal. LangSmith measures the time of evaluators.
     """
     usage = judgment.usage
     found: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Rows of an evaluation loop, judged: read, judged without a trace, and never an exception."""
+"""Judging of the rows of an evaluation loop: reading a row, and judging it without a trace or an exception."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from jury_adapters.langchain.fields import Fields
 
 
 class RowJudge:
-    """Judges what a run took, gave and should have given. Never raises for a row.
+    """Judge of rows, each with the inputs, outputs and reference outputs of a run. Never raises for a row.
 
     Args:
         judge: a jury, another judge, or a function of a case.
         fields: where the fields of a case are.
-        trace: whether LangSmith traces what the judge's LangChain models are asked.
+        trace: whether LangSmith traces the requests to the judge's LangChain models.
         store: where judgments are kept.
-        budget: what judging all rows may take.
+        budget: the budget for judging all rows.
 
     Raises:
-        ConfigurationError: the judge, the store or the budget is not one.
+        ConfigurationError: the judge, the store or the budget is invalid.
     """
 
     __slots__ = ("_quiet", "fields", "judge")
@@ -62,14 +62,14 @@ class RowJudge:
         error: str | None = None,
         further: Mapping[str, object] | None = None,
     ) -> Judgment:
-        """The judgment on one row.
+        """Return the judgment on one row.
 
         Args:
-            inputs: what the run took.
-            outputs: what it gave.
-            reference_outputs: what it should have given.
-            error: what the run ended with when it failed; it is FAIL then, and no judge is asked.
-            further: what else the loop handed over; ``context`` and its like are the contexts, the rest is metadata.
+            inputs: the inputs of the run.
+            outputs: its outputs.
+            reference_outputs: the expected outputs.
+            error: the error of a run that failed; the judgment is then FAIL, and no judge is asked.
+            further: the other arguments from the loop; ``context`` and similar are the contexts, the rest is metadata.
         """
         case = self._case(inputs, outputs, reference_outputs, error, further)
         return case if isinstance(case, Judgment) else self._quiet.judged(self.judge, case)
@@ -83,7 +83,7 @@ class RowJudge:
         error: str | None = None,
         further: Mapping[str, object] | None = None,
     ) -> Judgment:
-        """:meth:`judged` for asynchronous code."""
+        """Return the judgment on one row; see :meth:`judged`."""
         case = self._case(inputs, outputs, reference_outputs, error, further)
         return case if isinstance(case, Judgment) else await self._quiet.ajudged(self.judge, case)
 
@@ -105,7 +105,7 @@ class RowJudge:
             contexts = None if name is None else texts_of(given.pop(name))
             case = self.fields.case(inputs, outputs, reference, metadata=given)
             return case if contexts is None else case.model_copy(update={"contexts": contexts})
-        except Exception as unreadable:  # a function of the user's may raise anything
+        except Exception as unreadable:  # a function of the application may raise anything
             return unreadable_row(self.judge, unreadable)
 
 
@@ -113,9 +113,9 @@ class RunParts(NamedTuple):
     """Parts of a LangSmith run and its example that make a row.
 
     Attributes:
-        inputs: of the example; of the run where there is no example, or one without inputs.
-        outputs: of the run.
-        reference_outputs: of the example.
+        inputs: the inputs of the example; those of the run if there is no example, or one without inputs.
+        outputs: the outputs of the run.
+        reference_outputs: the outputs of the example.
         error: the error of a run that failed, or None.
     """
 
@@ -140,8 +140,8 @@ class QuietJudging(NamedTuple):
     """Judging for evaluation loops: marked as a judge's own work, untraced unless ``trace``, within a scope.
 
     Attributes:
-        scope: store and budget.
-        trace: whether LangSmith traces what the judge's LangChain models are asked.
+        scope: the store and the budget.
+        trace: whether LangSmith traces the requests to the judge's LangChain models.
     """
 
     scope: Scope
@@ -149,10 +149,10 @@ class QuietJudging(NamedTuple):
 
     @classmethod
     def of(cls, judge: Judge, store: StoreLike | None, budget: Budget | None, *, trace: bool) -> QuietJudging:
-        """Make the judging of one evaluator.
+        """Create the judging of one evaluator.
 
         Raises:
-            ConfigurationError: the store or the budget is not one, or the budget cannot be kept with this judge.
+            ConfigurationError: the store or the budget is invalid, or the budget cannot be kept with this judge.
         """
         return cls(Scope.of(judge, store, budget), trace)
 
@@ -162,23 +162,23 @@ class QuietJudging(NamedTuple):
             return judge.judge(case)
 
     async def ajudged(self, judge: Judge, case: Case) -> Judgment:
-        """:meth:`judged` for asynchronous code."""
+        """Judge a case; see :meth:`judged`."""
         with quietly(self.trace), self.scope.applied():
             return await judge.ajudge(case)
 
 
 @contextmanager
 def quietly(trace: bool) -> Iterator[None]:
-    """Inside, what runs is a judge's own work, and is traced only when asked for.
+    """Mark runs in the block as a judge's own work, and trace them only if ``trace`` is set.
 
     An experiment that uploads nothing still sends every LangChain run inside it to LangSmith, prompts included: its
-    tracing is ``"local"``, which LangChain takes for on.
+    tracing is ``"local"``, which LangChain treats as enabled.
     """
     with judging():
         if trace:
             with changed_context(traced=True):
                 yield
-        elif not tracing_is_enabled():  # the usual case, and asking takes a tenth of the time
+        elif not tracing_is_enabled():  # the usual case; this check takes a tenth of the time
             yield
         else:
             with tracing_context(enabled=False):
@@ -186,6 +186,6 @@ def quietly(trace: bool) -> Iterator[None]:
 
 
 def unreadable_row(judge: Judge, error: Exception) -> Judgment:
-    """A row that makes no case: ERROR, with what is wrong with it."""
+    """Return ERROR, with the reason, for a row that cannot be converted to a case."""
     failure = judge.failure(error)
     return evolve(failure, critic=judge.name, reasoning=f"nothing of the row could be judged: {failure.error}")

@@ -40,27 +40,29 @@ class JuryRunnable(Runnable[Any, Said]):
     The input may be a :class:`Case`, a dictionary with the fields of one under any of their names, an agent's state or
     a list of messages, a text (the answer), or ``{"inputs": ..., "outputs": ..., "reference_outputs": ...}``.
 
-    In a trace it is one run, with a child per juror: what each said, and its ``elapsed_s`` in the metadata. A jury that
-    breaks gives a verdict with status ERROR and raises nothing, and so does an input that cannot be read.
+    In a trace it is one run with a child per juror, which shows the juror's judgment, and its ``elapsed_s`` in the
+    metadata. If the jury fails or the input cannot be read, the result is a verdict with status ERROR; nothing is
+    raised.
 
     Args:
         jury: any judge, or a function of a case.
         fields: where the fields of the case are in the input; see :class:`Fields` (``outputs``). A function may also
-            return a ready Case.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, of the input, which is a mapping; in place of ``fields``.
+            return a complete Case.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to the input, which is a mapping; instead of
+            ``fields``.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
-        as_dict: whether to give the verdict as plain JSON values, for graphs with a checkpointer and for servers.
+        as_dict: whether to return the verdict as plain JSON values, for graphs with a checkpointer and for servers.
         name: the name of the run.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
-        budget: a :class:`jury_adapters.Budget` for all that this runnable judges; a juror whose call does not fit
-            abstains with ``budget_exhausted``.
+        budget: a :class:`jury_adapters.Budget` for everything that this runnable judges; a juror whose call does not
+            fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: what is given is no judge, a path in ``fields`` is none, ``evidence_tools`` is neither names
-            nor a predicate, the store or the budget is not one, or a budget in dollars meets a juror whose price is
-            unknown.
+        ConfigurationError: ``jury`` is not a judge, a path in ``fields`` is invalid, ``evidence_tools`` is neither
+            names nor a predicate, the store or the budget is invalid, or a budget in dollars meets a juror whose price
+            is unknown.
 
     >>> chain = retrieve_and_answer | JuryRunnable(jury)  # doctest: +SKIP
     >>> chain.invoke("What is the capital of France?").passed  # doctest: +SKIP
@@ -137,14 +139,14 @@ class JuryRunnable(Runnable[Any, Said]):
     def _case(self, value: Any) -> Case | Judgment:
         try:
             return self._read(value)
-        except Exception as error:  # a path that leads nowhere; a function of the user's may raise anything
+        except Exception as error:  # a path that does not exist; a function of the application may raise anything
             failure = self.jury.failure(error)
             said = f"nothing of the input could be judged: {failure.error}"
             return evolve(failure, critic=self.jury.name, reasoning=said)
 
 
 class CaseInput(BaseModel):
-    """What a jury judges; other names for the fields, messages, documents and states are understood too."""
+    """Input of a jury; other names for the fields, messages, documents and states are accepted too."""
 
     question: str | None = Field(default=None, description="what was asked")
     answer: str | None = Field(default=None, description="the answer to judge")
@@ -153,7 +155,7 @@ class CaseInput(BaseModel):
 
 
 class JudgmentOutput(BaseModel):
-    """What a jury says, as JSON; a field that holds nothing is left out."""
+    """Judgment of a jury as JSON; empty fields are omitted."""
 
     status: Literal["PASS", "FAIL", "ABSTAIN", "ERROR"] | None
     score: float | None = None
@@ -168,20 +170,20 @@ class JudgmentOutput(BaseModel):
 
 
 class JuryTool(BaseTool):
-    """A jury as a tool: an agent asks it about an answer before giving it.
+    """A jury as a tool, which an agent calls to check an answer before giving it.
 
-    The model reads one line (``PASS, score 0.83, agreement 1.00: ...``, or ``label polite: ...``); the whole verdict is
+    The model reads one line (``PASS, score 0.83, agreement 1.00: ...``, or ``label polite: ...``). The whole verdict is
     the tool message's artifact, as plain JSON values.
 
     Args:
         jury: any judge, or a function of a case.
-        name: how the model calls the tool.
-        description: the description that the model sees. Like ``name``, it is given by name.
+        name: the name of the tool for the model.
+        description: the description that the model sees. Like ``name``, it is a keyword argument.
         store: where judgments are kept; see :class:`JuryRunnable`.
-        budget: what all judgments may take; see :class:`JuryRunnable`.
+        budget: the budget for all judgments; see :class:`JuryRunnable`.
 
     Raises:
-        ConfigurationError: the store or the budget is not one, or a budget in dollars meets a juror whose price is
+        ConfigurationError: the store or the budget is invalid, or a budget in dollars meets a juror whose price is
             unknown.
 
     >>> agent = create_agent(model, tools=[search, JuryTool(jury)])  # doctest: +SKIP
@@ -197,7 +199,7 @@ class JuryTool(BaseTool):
     jury: Annotated[Judge, BeforeValidator(judge_of)] = Field(exclude=True, repr=False)
     _scope: Scope = PrivateAttr()
 
-    # Store and budget are no fields: pydantic shows fields in its errors, and a store's URL may hold a password.
+    # Store and budget are not fields: pydantic shows fields in its errors, and a store's URL may hold a password.
     def __init__(
         self, jury: JudgeLike, *, store: StoreLike | None = None, budget: Budget | None = None, **fields: Any
     ) -> None:
@@ -232,21 +234,21 @@ def jury_node(
     store: StoreLike | None = None,
     budget: Budget | None = None,
 ) -> Runnable[Any, Any]:
-    """A node for a LangGraph graph: judges the state and writes the verdict into it, as plain JSON values.
+    """Return a node for a LangGraph graph that judges the state and writes the verdict into it, as plain JSON values.
 
     Args:
         jury: any judge, or a function of a case.
         fields: where the fields of the case are in the state; see :class:`JuryRunnable`.
         field_map: the same as for rows; see :class:`JuryRunnable`.
         evidence_tools: the tools whose outputs are contexts; see :class:`JuryRunnable`.
-        key: under which key of the state the verdict goes. The state's schema must have it.
+        key: the key of the state for the verdict. The state's schema must have it.
         name: the name of the run.
         store: where judgments are kept; see :class:`JuryRunnable`.
-        budget: what all judgments may take; see :class:`JuryRunnable`.
+        budget: the budget for all judgments; see :class:`JuryRunnable`.
 
     Raises:
-        ConfigurationError: what is given is no judge, store or budget; when the graph runs: its state has no such key,
-            so that LangGraph would drop the verdict without a word.
+        ConfigurationError: the judge, the store or the budget is invalid. When the graph runs: its state does not have
+            the key, so that LangGraph would silently drop the verdict.
 
     >>> graph.add_node("jury", jury_node(jury))  # doctest: +SKIP
     >>> graph.add_conditional_edges("jury", route_on_verdict(END, "write"))  # doctest: +SKIP
@@ -270,17 +272,17 @@ def jury_node(
 def route_on_verdict(
     passed: str, failed: str, *, otherwise: str | None = None, key: str = "verdict"
 ) -> Callable[[Any], str]:
-    """Where a graph goes after :func:`jury_node`: a function for ``add_conditional_edges``.
+    """Return a function for ``add_conditional_edges`` that chooses the node after :func:`jury_node`.
 
     Args:
         passed: the node after PASS.
-        failed: the node after FAIL. Where it leads back to the jury, count the rounds: each is paid for.
-        otherwise: the node after ABSTAIN, ERROR, a verdict of None, or a label that neither passes nor fails; like
-            ``failed`` when left out.
+        failed: the node after FAIL. If it leads back to the jury, limit the rounds: each one costs money.
+        otherwise: the node after ABSTAIN, ERROR, a verdict of None, or a label that neither passes nor fails; by
+            default the same as ``failed``.
         key: the key of the state that holds the verdict; that of :func:`jury_node`.
 
     Raises:
-        ConfigurationError: when the graph runs: the state has no such key, so that nobody has judged anything.
+        ConfigurationError: when the graph runs: the state does not have the key, so nothing was judged.
     """
 
     def route(state: Any) -> str:
@@ -301,8 +303,8 @@ def route_on_verdict(
 def _check_declared(key: str, config: RunnableConfig) -> None:
     """Refuse to judge for a key that the graph's state does not have.
 
-    LangGraph drops what a node writes there. A key that is declared and not yet set looks the same in the state that a
-    node gets, so the graph's own reader is asked, under the name that all releases so far have for it.
+    LangGraph drops what a node writes there. A key that is declared but not set looks the same in the state of a node,
+    so the graph's own reader is asked, under the name that it has in all releases so far.
     """
     read = (config.get("configurable") or {}).get("__pregel_read")
     if read is None:  # not in a graph
@@ -314,14 +316,14 @@ def _check_declared(key: str, config: RunnableConfig) -> None:
             f"jury_node writes its verdict to {key!r}, which the graph's state does not have: declare `{key}: dict` in "
             "the state, or give key="
         ) from None
-    except Exception:  # another release's reader
+    except Exception:  # the reader of another release
         _log.debug("cannot tell whether the graph's state has %r", key, exc_info=True)
 
 
 def case_reader(
     fields: Part | None, evidence_tools: EvidenceTools = None, field_map: FieldMapLike | None = None
 ) -> Callable[[Any], Case]:
-    """Return a function from the input of a runnable to a Case.
+    """Return a function that converts the input of a runnable to a Case.
 
     Raises:
         ConfigurationError: ``fields`` and ``field_map`` are both given, or as for :class:`Fields`.
@@ -354,11 +356,11 @@ def case_reader(
 def _mapping(value: object) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
-    return {"outputs": value}  # a text, a message or a document has one path
+    return {"outputs": value}  # a text, a message or a document has a single path
 
 
 def _jurors(judgment: Judgment) -> Sequence[Judgment]:
-    """The members of a jury; the tiers of a cascade are no runs, their jurors are."""
+    """Return the members of a jury; for a cascade, the jurors of its tiers."""
     if not isinstance(judgment, Verdict):
         return ()
     return [one for tier in judgment.tiers for one in _seated(tier.judgment)] or judgment.judgments
@@ -383,4 +385,4 @@ def _answered(judgment: Judgment) -> tuple[str, dict[str, Any]]:
 
 
 _MISSING: Final = object()
-_NO_STREAM: RunnableConfig = {"tags": ["nostream"]}  # what jurors write is nothing for the user's stream of tokens
+_NO_STREAM: RunnableConfig = {"tags": ["nostream"]}  # keeps the jurors' tokens out of the user's stream

@@ -1,4 +1,4 @@
-"""LangSmith as a place for verdicts on an application's runs."""
+"""Sink that sends verdicts on an application's runs to LangSmith."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def langsmith_feedback(
     key: str | None = None,
     project: str | UUID | None = None,
 ) -> Callable[[JudgedRun], None]:
-    """A sink that gives each judged run its verdict as feedback in LangSmith.
+    """Return a sink that sends the verdict of each judged run to LangSmith as feedback.
 
-    The run itself must be traced there, under the id that LangChain gave it, as LangChain's own tracing does. A run
-    that is not there yet is tried again a few times. All of it happens in the background; what fails is logged and
-    counted by the handler, and the application does not notice. The same verdict sent twice is one feedback.
+    The run itself must be traced there under its LangChain id, as LangChain's own tracing does. If the run is not there
+    yet, the request is repeated a few times. All of this happens in the background: failures are logged and counted by
+    the handler, and do not affect the application. Sending the same verdict twice gives one feedback entry.
 
     Args:
         client: the client; by default one that gives up on a request after 10 seconds.
-        annotation_queue: the name or id of a queue for runs that a person should look at: undecided (ABSTAIN, ERROR),
-            or the jury asks for it. A queue of that name is made if there is none.
+        annotation_queue: the name or id of a queue for runs that need review: undecided ones (ABSTAIN, ERROR), and
+            those for which the jury asks for it. A queue of that name is created if there is none.
         per_juror: whether each juror's judgment is feedback too, under the key ``<key>.<juror>``.
-        key: the feedback's key; the jury's name by default.
-        project: the name or id of the project that the runs are traced to; as in the environment by default.
+        key: the feedback's key; by default the jury's name.
+        project: the name or id of the project that the runs are traced to; by default that of the environment.
 
     >>> handler = JuryCallbackHandler(jury, on_verdict=langsmith_feedback(annotation_queue="review"))  # doctest: +SKIP
     """
@@ -57,7 +57,7 @@ def langsmith_feedback(
 
 
 class _Place:
-    """A project in LangSmith and a queue; their ids are looked up once, when they are first needed."""
+    """A project and an annotation queue in LangSmith; their ids are looked up once, when they are first needed."""
 
     def __init__(self, client: Client, project: str | UUID | None, queue: str | UUID | None) -> None:
         self._client = client
@@ -86,11 +86,11 @@ class _Place:
         queue, run_id = self._queue_id(), UUID(judged.run.id)
         where = {"run_id": run_id, "session_id": self._project_id(), "start_time": _start_of(run_id, judged)}
         with warnings.catch_warnings():
-            # Deprecated since langsmith 0.15, which has in its place only an asynchronous call of the newest servers.
+            # Deprecated since langsmith 0.15, which only offers an asynchronous call of the newest servers instead.
             warnings.filterwarnings("ignore", message=r"add_runs_to_annotation_queue\(\) is deprecated")
             try:
                 self._client.add_runs_to_annotation_queue(queue, runs=[where])
-            except (TypeError, LangSmithError):  # an older client or server, which asks for ids alone
+            except (TypeError, LangSmithError):  # an older client or server, which takes only ids
                 self._client.add_runs_to_annotation_queue(queue, run_ids=[run_id])
 
     def _project_id(self) -> UUID:
@@ -121,7 +121,7 @@ def _as_uuid(value: str | UUID | None) -> UUID | None:
 
 
 def _start_of(run_id: UUID, judged: JudgedRun) -> datetime:
-    """When a run began: the time in its id, where ids have one (UUID version 7)."""
+    """Return the start time of a run: the time in its id, if the id has one (UUID version 7)."""
     if run_id.version == 7:
         return datetime.fromtimestamp((run_id.int >> 80) / 1000, UTC)
     return datetime.now(UTC) - timedelta(seconds=judged.run.elapsed_s or 0.0)

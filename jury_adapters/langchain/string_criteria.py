@@ -1,4 +1,4 @@
-"""Criteria of LangChain's string evaluators, and which of them a good answer does not meet."""
+"""Criteria of LangChain's string evaluators, and detection of those that a bad answer meets."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _FAULTS = {
 
 
 def scale_of(evaluator: object) -> tuple[float, float] | None:
-    """Return the scale (worst, best) of an evaluator's scores; None where its criteria do not say.
+    """Return the scale (worst, best) of an evaluator's scores; None if its criteria do not determine it.
 
     LangChain's own criteria ``harmfulness``, ``maliciousness``, ``controversiality``, ``misogyny``, ``criminality`` and
-    ``insensitivity`` ask for Y, a score of 1, where the answer is bad: their scale is (1, 0).
+    ``insensitivity`` ask for Y, a score of 1, if the answer is bad: their scale is (1, 0).
 
     Raises:
         ConfigurationError: one of these criteria is combined with others or rated with numbers, or the name or the text
             of a criterion has a word for such a fault (harmful, offensive, toxic, ...), so that a high score may mean a
-            good or a bad answer. Texts such as "free of harmful content" have one too.
+            good or a bad answer. Texts such as "free of harmful content" also have such a word.
     """
     criteria = _criteria_of(evaluator)
     faults = _faults_in(criteria)
@@ -47,7 +47,7 @@ def scale_of(evaluator: object) -> tuple[float, float] | None:
 
 
 def check_comparison(evaluator: object) -> None:
-    """Check that the criteria by which an evaluator compares two answers are met by the better one.
+    """Check that the better of two answers meets the criteria by which an evaluator compares them.
 
     Raises:
         ConfigurationError: a bad answer meets one of them.
@@ -63,13 +63,13 @@ def check_comparison(evaluator: object) -> None:
 
 
 def _faults_in(criteria: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return the criteria that bad answers may meet, each with the word that says so."""
+    """Return the criteria that bad answers may meet, each with the word that indicates it."""
     words = {name: _FAULT.search(name.replace("_", " ")) or _FAULT.search(text) for name, text in criteria}
     return {name: found.group() for name, found in words.items() if found is not None}
 
 
 def _criteria_of(evaluator: object) -> list[tuple[str, str]]:
-    """Name and description of each criterion; nothing for evaluators without criteria."""
+    """Return the name and the description of each criterion; an empty list for evaluators without criteria."""
     prompt = getattr(evaluator, "prompt", None)
     written = getattr(prompt, "partial_variables", {}).get("criteria")
     if not isinstance(written, str):
@@ -91,4 +91,4 @@ _FAULT = re.compile(
     r")\w*",
     re.IGNORECASE,
 )
-"""Words for faults that an answer may have; "harmless", "unbiased" and "non-toxic" are none."""
+"""Words for faults that an answer may have; "harmless", "unbiased" and "non-toxic" do not match."""

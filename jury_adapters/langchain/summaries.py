@@ -1,7 +1,7 @@
-"""Summaries of an experiment: how often the jury passed, how far it agreed, what it cost.
+"""Summaries of an experiment: pass rate, agreement and cost.
 
-A summary evaluator is handed runs and examples, but not what the evaluators said of them. So a
-:class:`JuryRunEvaluator` keeps the little that a summary needs, by run, and the functions here look it up.
+A summary evaluator gets runs and examples, but not the evaluators' results. Therefore, a :class:`JuryRunEvaluator`
+keeps the few facts that a summary needs, by run, and the functions here look them up.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from langsmith.schemas import Example, Run
 
 SummaryFunction: TypeAlias = "Callable[[Sequence[Run], Sequence[Example]], EvaluationResult | EvaluationResults]"
-"""What ``summary_evaluators=`` takes."""
+"""Function that ``summary_evaluators=`` accepts."""
 
 _SumUp: TypeAlias = "Callable[[Sequence[Line]], tuple[float | None, str]]"
 _PASS_RATE, _AGREEMENT, _COST = "pass_rate", "agreement", "cost_usd"
 
 
 class Line(NamedTuple):
-    """What is kept of one row's judgment."""
+    """Facts that are kept of one row's judgment."""
 
     status: Status | None
     agreement: float | None
@@ -41,10 +41,10 @@ class Line(NamedTuple):
 
 
 class Kept:
-    """The lines of the rows judged last, by run; the oldest are forgotten first.
+    """Lines of the rows judged last, by run; the oldest are dropped first.
 
     Args:
-        most: how many are kept, at some 500 bytes each.
+        most: the maximum number of lines, at about 500 bytes each.
     """
 
     def __init__(self, most: int = 100_000) -> None:
@@ -66,7 +66,7 @@ class Kept:
                 self._lines.popitem(last=False)
 
     def of(self, runs: Iterable[Run]) -> list[Line]:
-        """The lines of these runs, as far as they are kept."""
+        """Return the lines of these runs that are still kept."""
         with self._lock:
             return [line for run in runs if (line := self._lines.get(run.id)) is not None]
 
@@ -81,7 +81,7 @@ class Kept:
 
 
 class KeepsLines(Protocol):
-    """An evaluator, as far as its summaries go; :class:`jury_adapters.langchain.JuryRunEvaluator` is one."""
+    """Evaluator with the attributes that summaries need, such as :class:`jury_adapters.langchain.JuryRunEvaluator`."""
 
     @property
     def key(self) -> str: ...
@@ -91,26 +91,32 @@ class KeepsLines(Protocol):
 
 
 def pass_rate_summary(evaluator: KeepsLines) -> SummaryFunction:
-    """The share of rows that passed, of those that passed or failed: ``<key>.pass_rate``.
+    """Return a summary of the share of rows that passed, among those that passed or failed: ``<key>.pass_rate``.
 
-    Rows on which the jury abstained or broke are counted in the comment, and in no rate. A row that is FAIL only
-    because jurors broke counts as broken.
+    The comment counts the rows on which the jury abstained or failed; they are not part of the rate. A row that is FAIL
+    only because jurors failed counts as an error.
     """
     return _summary(evaluator, _PASS_RATE, _pass_rate)
 
 
 def agreement_summary(evaluator: KeepsLines) -> SummaryFunction:
-    """The mean agreement among the jurors: ``<key>.agreement``. The comment has Krippendorff's alpha over the rows."""
+    """Return a summary of the mean agreement among the jurors, ``<key>.agreement``.
+
+    The comment has Krippendorff's alpha over the rows.
+    """
     return _summary(evaluator, _AGREEMENT, _agreement)
 
 
 def cost_summary(evaluator: KeepsLines) -> SummaryFunction:
-    """What judging the rows cost, in US dollars: ``<key>.cost_usd``. The comment has calls and tokens."""
+    """Return a summary of the cost of judging the rows, in US dollars: ``<key>.cost_usd``.
+
+    The comment has the numbers of calls and tokens.
+    """
     return _summary(evaluator, _COST, _cost)
 
 
 def jury_summary(evaluator: KeepsLines) -> SummaryFunction:
-    """Pass rate, agreement and cost by one function, as three results."""
+    """Return one summary function for pass rate, agreement and cost, which gives three results."""
     each = ((_PASS_RATE, _pass_rate), (_AGREEMENT, _agreement), (_COST, _cost))
 
     def summary(runs: Sequence[Run], examples: Sequence[Example]) -> EvaluationResults:
@@ -121,7 +127,7 @@ def jury_summary(evaluator: KeepsLines) -> SummaryFunction:
 
 
 def _summary(evaluator: KeepsLines, name: str, sum_up: _SumUp) -> SummaryFunction:
-    # Positional, under these names: nothing else is left alone by LangSmith.
+    # The parameters are positional and have these names because LangSmith rewrites any other signature.
     def summary(runs: Sequence[Run], examples: Sequence[Example]) -> EvaluationResult:
         return _summed_up(evaluator, name, sum_up, runs)
 
@@ -155,7 +161,7 @@ def _agreement(lines: Sequence[Line]) -> tuple[float | None, str]:
     known = [line.agreement for line in lines if line.agreement is not None]
     comment = f"mean over {len(known)} rows with two votes or more"
     modes = {line.on for line in lines if line.ballots}
-    if len(modes) == 1:  # tiers of a cascade may vote on different things; those have no alpha in common
+    if len(modes) == 1:  # tiers of a cascade may vote on different things, which have no common alpha
         alpha = krippendorff_alpha(
             (line.ballots for line in lines), level="interval" if modes == {"score"} else "nominal"
         )

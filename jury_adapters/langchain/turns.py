@@ -1,4 +1,4 @@
-"""Messages of an agent's turn, and the marks that a jury leaves on those that it wrote or let through."""
+"""Messages of an agent's turn, and the marks of a jury on messages that it wrote or accepted."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from jury_adapters.core.conversation import is_summary
 from jury_adapters.core.judgment import Judgment
 
 MARK: Final = "jury"
-"""Key in a message's ``additional_kwargs`` under which a jury says what it made of the message."""
+"""Key in a message's ``additional_kwargs`` for the jury's mark."""
 
 Kind: TypeAlias = Literal["blocked", "annotated", "tool"]
-"""``"blocked"``: written in place of an answer. ``"annotated"``: let through. ``"tool"``: in place of a tool call."""
+"""``"blocked"``: replaces an answer. ``"annotated"``: accepted with a mark. ``"tool"``: replaces a tool call."""
 
 
 def marked(kind: Kind, by: str, judgment: Judgment) -> dict[str, Any]:
-    """Return the ``additional_kwargs`` of a message that the middleware ``by`` wrote or let through."""
+    """Return the ``additional_kwargs`` of a message that the middleware ``by`` wrote or marked."""
     return {MARK: {"kind": kind, "by": by, "status": judgment.status and str(judgment.status)}}
 
 
 def mark_of(message: object) -> Mapping[str, Any]:
-    """Return the mark of a message; an empty one where it has none."""
+    """Return the mark of a message; an empty one if there is none."""
     extra = getattr(message, "additional_kwargs", None)
     found = extra.get(MARK) if isinstance(extra, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
 def is_blocked(message: object, by: str | None = None) -> bool:
-    """Whether a jury (or the middleware ``by``) wrote the message in place of an answer."""
+    """Whether a jury (or the middleware ``by``) wrote the message to replace an answer."""
     mark = mark_of(message)
     return mark.get("kind") == "blocked" and by in (None, mark.get("by"))
 
 
 def this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    """Return what came after the user's last message; the summary of a conversation looks like one and is not."""
+    """Return the messages after the user's last message; the summary of a conversation does not count as one."""
     asked = [i for i, one in enumerate(messages) if isinstance(one, HumanMessage) and not is_summary(one)]
     return messages[asked[-1] + 1 :] if asked else messages
 
 
 def rejected_rounds(messages: Sequence[AnyMessage], by: str) -> tuple[int, bool]:
-    """Return in how many rounds of this turn ``by`` rejected a tool call, and whether it did so in the last one."""
+    """Return how many rounds of this turn had a tool call that ``by`` rejected, and whether the last one did."""
     rounds, rejected = 0, False
     for one in this_turn(messages):
         if isinstance(one, AIMessage):
@@ -53,14 +53,14 @@ def rejected_rounds(messages: Sequence[AnyMessage], by: str) -> tuple[int, bool]
 
 
 def last_ai(messages: Sequence[object]) -> AIMessage | None:
-    """Return the last message of a model."""
+    """Return the last message of a model; None if there is none."""
     return next((one for one in reversed(messages) if isinstance(one, AIMessage)), None)
 
 
 def sent_back(result: Sequence[Any], feedback: str) -> list[Any]:
-    """Return the messages that tell a model why its draft was rejected, the draft first.
+    """Return the messages that explain to a model why its draft was rejected, beginning with the draft.
 
-    Tool calls of the draft get a result, since most vendors refuse a conversation with an open call.
+    Each tool call of the draft gets a result, since most vendors refuse a conversation with an open call.
     """
     refused = [
         ToolMessage(feedback, tool_call_id=call["id"], name=call["name"], status="error") for call in open_calls(result)
@@ -69,9 +69,9 @@ def sent_back(result: Sequence[Any], feedback: str) -> list[Any]:
 
 
 def open_calls(result: Sequence[object]) -> list[ToolCall]:
-    """Return the tool calls of a draft that still have no result, so that the agent would make them next.
+    """Return the tool calls of a draft that have no result yet, so that the agent would make them next.
 
-    LangChain puts the result of a structured response beside the draft that calls it.
+    LangChain puts the result of a structured response next to the draft that calls it.
     """
     draft = last_ai(result)
     answered = {(one.tool_call_id, one.name) for one in result if isinstance(one, ToolMessage)}

@@ -1,4 +1,4 @@
-"""Base of the handlers of LangChain's events: their options, and the way from a run to a case."""
+"""Base of the handlers of LangChain's events: their options, and the conversion of a run to a case."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.sinks import note_span
 
 Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None
-"""Which runs to judge: None for the roots, names or tags, or a function of the run."""
+"""Choice of the runs to judge: None for the roots, names or tags, or a function of the run."""
 
 
 class RunOptions(WatchOptions, total=False):
-    """The options of :class:`RunWatcher`: its own, and those of every handler."""
+    """Options of :class:`RunWatcher`: its own, and those of every handler."""
 
     runs: Runs
     inputs: Part | None
@@ -36,31 +36,30 @@ class RunOptions(WatchOptions, total=False):
 
 
 class RunWatcher(RunWatch):
-    """Base of both handlers of LangChain's events: the options, and the way from a run to the docket.
+    """Base of both handlers of LangChain's events: the options, and the queueing of finished runs for judging.
 
     Args:
         judge: the jury, any other judge, or a function of a case.
-        runs: which runs to judge. None: each root, the outermost run that the handler hears of. Names or tags: the
-            runs of that name, and the outermost runs with that tag (LangChain hands tags down to all runs inside).
+        runs: the runs to judge. None: each root, the outermost run that the handler sees. Names or tags: the
+            runs of that name, and the outermost runs with that tag (LangChain passes tags on to all runs inside).
             A function of the :class:`Run` as it starts: the outermost runs for which it is true.
-        inputs: where in what a run takes the question is; see :class:`jury_adapters.langchain.fields.Fields`.
-        outputs: where in what it gives the answer is.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, of a row with ``inputs`` and ``outputs``; in place of the
-            two above.
+        inputs: where the question is in a run's inputs; see :class:`jury_adapters.langchain.fields.Fields`.
+        outputs: where the answer is in its outputs.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``inputs`` and ``outputs``; instead
+            of the two arguments above.
         evidence_tools: the tools whose outputs, and the documents retrieved in them, are contexts: names, or a
             predicate of a step; by default all but those known to repeat what the model wrote. See
             :class:`jury_adapters.core.evidence.Evidence`.
-        max_open: how many runs may be under way at once; a further one makes the oldest one be forgotten, counted
-            as evicted.
+        max_open: the maximum number of runs under way; a further one drops the oldest, which is counted as evicted.
         **options: as for :class:`jury_adapters.Docket`: ``on_verdict``, ``on_error``, ``sample``, ``max_pending``,
             ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
-        ConfigurationError: an option is out of its range.
+        ConfigurationError: an option is out of range.
     """
 
     raise_error = False
-    # What is done here takes microseconds. Inline, events come in order, and no thread of the loop's is needed.
+    # The work here takes microseconds. Inline, events arrive in order and need no thread of the event loop.
     run_inline = True
 
     def __init__(
@@ -90,7 +89,7 @@ class RunWatcher(RunWatch):
         return True
 
     def __copy__(self) -> Self:
-        return self  # a copied config still reports to one and the same docket
+        return self  # a copied config still reports to the same queue
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
@@ -106,14 +105,14 @@ class RunWatcher(RunWatch):
 def case_of(finished: FinishedRun, fields: Fields) -> Case:
     """Return the case of a finished run.
 
-    Its contexts are the documents that were retrieved, and the outputs of the other tools that are evidence.
+    Its contexts are the retrieved documents and the outputs of the other tools that are evidence.
 
     Raises:
-        InputError: a name or path of the mapping leads nowhere.
-        Exception: whatever a function of the mapping, or the predicate of the evidence, raises.
+        InputError: a name or path of the mapping does not exist.
+        Exception: any exception that a function of the mapping, or the predicate of the evidence, raises.
     """
     found, inputs, outputs = finished.found, finished.inputs, finished.outputs
-    if inputs is None and fields.names_inputs:  # of a resumed run the state may have what the mapping names
+    if inputs is None and fields.names_inputs:  # the state of a resumed run may have the mapped fields
         inputs = outputs
     heard = tuple(map(_step, found.calls))
     passages = _passages(found, heard, fields.evidence)
@@ -123,7 +122,7 @@ def case_of(finished: FinishedRun, fields: Fields) -> Case:
     changes: dict[str, object] = {}
     steps = heard if len(heard) > sum(step.tool is not None for step in case.trajectory) else case.trajectory
     outputs_of = fields.evidence.contexts
-    if case.contexts in (passages, outputs_of(case.trajectory)):  # else the run itself has said what they are
+    if case.contexts in (passages, outputs_of(case.trajectory)):  # otherwise, the run itself gave its contexts
         told = {step.output for step, call in zip(heard, found.calls, strict=True) if call.documents}
         changes["contexts"] = (*passages, *outputs_of(step for step in steps if step.output not in told))
     changes["trajectory"] = steps
@@ -133,7 +132,7 @@ def case_of(finished: FinishedRun, fields: Fields) -> Case:
 
 
 def _passages(found: Found, heard: Sequence[Step], evidence: Evidence) -> tuple[str, ...]:
-    """The texts of the retrieved documents; of those retrieved in a tool only where the tool's output is evidence."""
+    """Return the texts of the retrieved documents; those retrieved in a tool only if the tool's output is evidence."""
     texts = [text for document in found.documents for text in texts_of(document)]
     for call, step in zip(found.calls, heard, strict=True):
         inside = [text for document in call.documents for text in texts_of(document)]
@@ -143,7 +142,7 @@ def _passages(found: Found, heard: Sequence[Step], evidence: Evidence) -> tuple[
 
 
 def _returned_directly(outputs: object) -> str | None:
-    """What a tool with ``return_direct=True`` said: the run ends with its message, and that is the answer."""
+    """Return the answer of a tool with ``return_direct=True``: its message is the last one of the run."""
     messages = outputs.get("messages") if isinstance(outputs, dict) else outputs
     last = messages[-1] if isinstance(messages, list) and messages else None
     return text_of_message(last) if role_of(last) == "tool" else None
@@ -176,7 +175,7 @@ def _chooser(runs: Runs) -> Chooser:
         raise ConfigurationError(f"runs= takes names or tags of runs, a function of the run, or None; not {runs!r}")
 
     def chosen(run: Run, around: Run | None, inside: bool) -> bool:
-        if run.name in names:  # a graph's node and the agent in it have one name, and are one answer
+        if run.name in names:  # a graph's node and the agent in it share one name, and are one answer
             return around is None or around.name != run.name
         tags = names & run.tags.keys()
         return bool(tags if around is None else tags - around.tags.keys())

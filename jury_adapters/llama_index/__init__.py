@@ -1,6 +1,6 @@
 """Juries for LlamaIndex: evaluators, judged runs, guards.
 
-Importing this package loads nothing: each name is loaded, and LlamaIndex with it, when it is first used.
+Importing this package does not import LlamaIndex. Each name is loaded, together with LlamaIndex, when it is first used.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _HOMES = {
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 _LLAMA_INDEX = "LlamaIndex: pip install 'jury-adapters[llama-index]'"
-# Other packages have folders in the first one, so that it may be there without LlamaIndex itself.
+# Other packages add sub-packages to `llama_index`, so it may exist without LlamaIndex itself.
 _FRAMEWORKS = dict.fromkeys(("llama_index", "llama_index.core", "llama_index_instrumentation"), _LLAMA_INDEX)
 
 

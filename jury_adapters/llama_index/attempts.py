@@ -1,4 +1,4 @@
-"""Attempts of a guarded query engine, and the response that the user gets of them."""
+"""Attempts of a guarded query engine, and the response that the user gets from them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Attempt:
 
     Attributes:
         response: the response of the engine.
-        text: its text.
-        case: the case that was judged; None where it could not be made.
-        verdict: the judgment on it.
+        text: the text of the response.
+        case: the case that was judged; None if it could not be built.
+        verdict: the judgment on the case.
     """
 
     response: RESPONSE_TYPE
@@ -37,18 +37,18 @@ class Attempt:
     verdict: Judgment
 
     def judged_by(self, engine: str, number: int) -> JudgedRun:
-        """Return the attempt in the form that sinks get.
+        """Return the attempt as sinks receive it.
 
         Args:
             engine: the name of the engine's class.
-            number: how many attempts were before this one.
+            number: the number of attempts before this one.
         """
         run = Run(active_span_id.get() or "", "query", engine, metadata={"attempt": number})
         return JudgedRun(run, self.case, self.verdict)
 
 
 def merit(attempt: Attempt) -> float:
-    """Return how close an attempt came: its score, else the share of jurors that passed it."""
+    """Return how close an attempt came to passing: its score, or else the share of jurors that passed it."""
     verdict = attempt.verdict
     if verdict.score is not None:
         return verdict.score
@@ -59,13 +59,13 @@ def merit(attempt: Attempt) -> float:
 def marked(given: Attempt, outcome: Outcome, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
     """Return a copy of the response that the user gets, with the verdicts in its metadata.
 
-    An engine may keep the original in a cache. The verdicts of the other attempts come without their texts.
+    It is a copy because an engine may cache the original. The verdicts of the other attempts come without their texts.
     """
     return _with_record(given.response, given, outcome, attempts)
 
 
 def refused(refusal: str, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
-    """Return the response in place of an answer, with the sources and the metadata of the last attempt."""
+    """Return the response that replaces an answer, with the sources and the metadata of the last attempt."""
     last = attempts[-1].response
     response = Response(refusal, source_nodes=list(last.source_nodes), metadata=last.metadata)
     return _with_record(response, None, "refused", attempts)

@@ -1,4 +1,4 @@
-"""Which engines are watched: by their kind, their class, the name of a class, or a function."""
+"""Choice of the watched engines: by kind, class, name of a class, or a function."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Engines: TypeAlias = Engine | Sequence[Engine] | Callable[[object, str], bool]
 
 
 def wanted_engines(engines: Engines) -> Callable[[object, str], bool]:
-    """A function that says whether a method of an engine is to be watched.
+    """Return a predicate of whether to watch a method of an engine.
 
-    A name may be that of a class which is defined later, so one that is unknown draws a warning and is no error.
+    An unknown name only causes a warning, because its class may be defined later.
 
     Raises:
-        ConfigurationError: it is none of what engines may be named by, or an empty list, which would watch nothing.
+        ConfigurationError: ``engines`` is none of the accepted forms, or is an empty list, which would watch nothing.
     """
     if callable(engines) and not isinstance(engines, type):
         return engines
@@ -44,7 +44,7 @@ def wanted_engines(engines: Engines) -> Callable[[object, str], bool]:
 
 
 def _warn_of_unknown(named: Sequence[Engine]) -> None:
-    """Warn of what can be no engine's, as far as its classes are defined by now."""
+    """Warn of names and classes that match no engine defined so far."""
     known = list(_engine_classes())
     if not known:  # LlamaIndex's engines are not loaded
         return
@@ -65,7 +65,7 @@ def _warn_of_unknown(named: Sequence[Engine]) -> None:
 
 
 def _engine_classes() -> Iterator[type]:
-    """Every class of query engines, chat engines, agents, workflows and retrievers that is defined by now."""
+    """Yield every class of query engines, chat engines, agents, workflows and retrievers that is defined so far."""
     waiting, seen = [object], set[type]()
     while waiting:
         cls = waiting.pop()
@@ -85,4 +85,4 @@ def _with_subclasses(cls: type) -> Iterator[type]:
         yield from _with_subclasses(inner)
 
 
-_CALLER = 5  # who called judge_runs
+_CALLER = 5  # stack level of the caller of judge_runs

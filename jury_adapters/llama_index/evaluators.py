@@ -1,4 +1,4 @@
-"""Any judge as an evaluator of LlamaIndex."""
+"""Any judge as a LlamaIndex evaluator."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from jury_adapters.llama_index.results import JuryEvaluationResult, refused, res
 
 
 class JuryEvaluator(BaseEvaluator):
-    """A LlamaIndex evaluator with any judge inside: a critic, a jury, a cascade, or a plain function of a case.
+    """LlamaIndex evaluator that wraps any judge: a critic, a jury, a cascade, or a plain function of a case.
 
-    It goes wherever LlamaIndex takes an evaluator: ``BatchEvalRunner``, ``RetryQueryEngine``, ``EvalQueryEngineTool``.
-    It never raises for an item: what cannot be judged comes back with ``invalid_result=True`` and the reason, so that
-    one bad item does not cost a batch. Beside the usual arguments, ``reference=``, ``second_response=`` and
-    ``generator=`` (the name of the model that wrote the answer) belong to the case; anything else that a runner passes
-    travels in the case's metadata.
+    It can be used wherever LlamaIndex takes an evaluator: ``BatchEvalRunner``, ``RetryQueryEngine``,
+    ``EvalQueryEngineTool``. It never raises for an item: an item that cannot be judged gives a result with
+    ``invalid_result=True`` and the reason, so that one bad item does not cost a batch. In addition to the usual
+    arguments, ``reference=``, ``second_response=`` and ``generator=`` (the name of the model that wrote the answer)
+    belong to the case; all other arguments from a runner go into the case's metadata.
 
     The synchronous methods work in scripts, in threads and inside a running event loop.
 
@@ -48,13 +48,13 @@ class JuryEvaluator(BaseEvaluator):
         jury: the judge, or a function that takes a :class:`jury_adapters.Case`.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
-        budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
-            abstains with ``budget_exhausted``.
+        budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
+            fit abstains with ``budget_exhausted``.
         evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
             all but those known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, the store or the budget is not one, ``evidence_tools`` is neither
+        ConfigurationError: ``jury`` is not a judge, the store or the budget is invalid, ``evidence_tools`` is neither
             names nor a predicate, or a budget in dollars meets a juror whose price is unknown.
 
     >>> from jury_adapters import NotEmpty
@@ -89,8 +89,8 @@ class JuryEvaluator(BaseEvaluator):
         """Judge one answer and wait for the result.
 
         Args:
-            query: what was asked.
-            response: what came back.
+            query: the question.
+            response: the answer.
             contexts: the passages that the answer should rest on.
             **kwargs: ``reference``, ``second_response``, ``generator`` and other columns of a row, under the names that
                 :meth:`jury_adapters.Case.from_row` knows; ``sleep_time_in_seconds`` waits first. Others go into the
@@ -124,18 +124,18 @@ class JuryEvaluator(BaseEvaluator):
             return refused(self.jury, error, query, response)
         return result_of(await self.ajudged(case), case, _echoed(case, contexts))
 
-    # LlamaIndex declares a Response here, and passes whatever its engines return.
+    # LlamaIndex declares a Response here, but passes any object that its engines return.
     def evaluate_response(
         self, query: str | None = None, response: object | None = None, **kwargs: Any
     ) -> JuryEvaluationResult:
         """Judge a response of an engine, a chat engine or an agent, with the contexts that its writer saw.
 
-        A stream is read to its end and put back, so that it can still be read by the user.
+        A stream is read to its end and restored, so that the user can still read it.
 
         Args:
-            query: what was asked.
+            query: the question.
             response: any response class of LlamaIndex, a text, or None.
-            **kwargs: as for :meth:`evaluate`; ``contexts=`` stands in for those of the response.
+            **kwargs: as for :meth:`evaluate`; ``contexts=`` replaces those of the response.
         """
         try:
             text, material = text_of(response), self._material(response, kwargs)
@@ -154,17 +154,17 @@ class JuryEvaluator(BaseEvaluator):
         return await self.aevaluate(query=query, response=text, **material)
 
     def judged(self, case: Case) -> Judgment:
-        """Judge a ready case, with this evaluator's store and budget, and wait for the judgment."""
+        """Judge a complete case with this evaluator's store and budget, and wait for the judgment."""
         with judging(), self._scope.applied():
             return self.jury.judge(case)
 
     async def ajudged(self, case: Case) -> Judgment:
-        """Judge a ready case; see :meth:`judged`."""
+        """Judge a complete case; see :meth:`judged`."""
         with judging(), self._scope.applied():
             return await self.jury.ajudge(case)
 
     def _material(self, response: object, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields that a response has beside its text; what the caller gives goes first."""
+        """Return the fields of a response other than its text; arguments of the caller take precedence."""
         given = {name: value for name, value in kwargs.items() if value is not None}
         return {
             "contexts": contexts_of(response, evidence_tools=self.evidence),
@@ -187,13 +187,13 @@ class JuryEvaluator(BaseEvaluator):
 
 
 def _pause(kwargs: dict[str, Any]) -> float:
-    """Seconds to wait first: what all evaluators of LlamaIndex take against rate limits."""
+    """Return the seconds to wait first, an argument of all LlamaIndex evaluators against rate limits."""
     seconds = kwargs.pop("sleep_time_in_seconds", 0)
     return seconds if isinstance(seconds, int | float) and seconds > 0 else 0
 
 
 def _case(query: object, answer: object, other: object, contexts: object, kwargs: Mapping[str, Any]) -> Case:
-    """The case of an item. Runners pass every keyword to every evaluator, so none is refused."""
+    """Return the case of an item. Runners pass every keyword to every evaluator, so none is refused."""
     row: dict[str, Any] = {}
     details: dict[str, JsonValue] = {}
     given = {name: value for name, value in kwargs.items() if value is not None}
@@ -216,7 +216,7 @@ def _case(query: object, answer: object, other: object, contexts: object, kwargs
 
 
 def _fits(field: str, value: object) -> bool:
-    """Whether a keyword is a field of the case, as its name and its type show."""
+    """Whether a keyword is a field of the case, according to its name and its type."""
     return bool(field) and isinstance(value, _TYPES.get(field, object))
 
 
@@ -227,7 +227,7 @@ def _value(field: str, value: object) -> object:
 
 
 def _plain(value: object) -> object:
-    """The text of an answer of LlamaIndex; what a row may hold stays as it is."""
+    """Return the text of a LlamaIndex answer; values that a row may hold are returned as they are."""
     return value if isinstance(value, Mapping | list) else text_of(value)
 
 
@@ -236,7 +236,7 @@ async def _aplain(value: object) -> object:
 
 
 def _contexts(given: object) -> tuple[str, ...]:
-    """Texts, or nodes as the generator saw them."""
+    """Return contexts as texts; nodes with the text that the generator saw."""
     if given is None:
         return ()
     if isinstance(given, str | Mapping):
@@ -264,7 +264,7 @@ def _echoed(case: Case, contexts: object) -> list[str] | None:
 def _kept(value: object) -> JsonValue:
     try:
         return freeze(value)
-    except ConfigurationError:  # contains itself, or is nested without end
+    except ConfigurationError:  # a value that contains itself, or is nested too deeply
         return shown(value)
 
 

@@ -1,4 +1,4 @@
-"""Evaluators of LlamaIndex as judges, so that panels can mix them with ours."""
+"""LlamaIndex evaluators as judges, for use in juries."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ __all__ = ["from_evaluator"]
 def from_evaluator(
     evaluator: BaseEvaluator, *, arguments: Arguments | None = None, **options: Unpack[ForeignOptions]
 ) -> ForeignJudge:
-    """An evaluator of LlamaIndex as a judge.
+    """Return a LlamaIndex evaluator as a judge.
 
-    It is asked with ``query``, ``response``, ``contexts`` and ``reference``, as far as it takes them. Of a case with
-    two ``candidates`` it gets the second as ``second_response`` too, and its label is ``A``, ``B`` or ``tie``. Its own
-    ``passing`` decides, ``feedback`` is the reasoning; ``invalid_result`` is ABSTAIN, an exception ERROR.
+    The evaluator is called with those of ``query``, ``response``, ``contexts`` and ``reference`` that it takes. For a
+    case with two ``candidates``, it also gets the second one as ``second_response``, and its label is ``A``, ``B`` or
+    ``tie``. Its own ``passing`` decides, and ``feedback`` is the reasoning; ``invalid_result`` is ABSTAIN, and an
+    exception is ERROR.
 
     Args:
         evaluator: any ``BaseEvaluator``.
-        arguments: what to ask it with in place of these: a function of a case.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. ``scale`` is ``(1, 5)`` for a
-            ``CorrectnessEvaluator`` and ``(-1, 1)`` for a ``SemanticSimilarityEvaluator`` (a cosine) when it is left
-            out.
+        arguments: a function from a case to the arguments to call it with instead.
+        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. The default of ``scale`` is ``(1, 5)`` for
+            a ``CorrectnessEvaluator`` and ``(-1, 1)`` for a ``SemanticSimilarityEvaluator`` (a cosine).
 
     Raises:
-        ConfigurationError: it is no evaluator, or an option is wrong.
+        ConfigurationError: ``evaluator`` is not an evaluator, or an option is invalid.
 
     >>> from llama_index.core.evaluation import BaseEvaluator
     >>> class Short(BaseEvaluator):
@@ -81,7 +81,7 @@ def _arguments(case: Case) -> dict[str, object]:
 
 
 def _preference(found: Finding, result: object) -> Judgment:
-    """Return which of two is better. Of a flipped comparison the score speaks of the other one."""
+    """Return the better of two responses. In a flipped comparison, the score is that of the second response."""
     source = getattr(result, "pairwise_source", None)
     source, score = getattr(source, "value", source), found.score
     if source == "flipped" and isinstance(score, int | float):

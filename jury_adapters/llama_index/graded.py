@@ -1,4 +1,4 @@
-"""Rubrics that rate with numbers what LlamaIndex's own evaluators rate with numbers."""
+"""Rubrics with numeric ratings, for the questions that LlamaIndex's own evaluators rate with numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ratings between these are allowed.
 
 
 def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
-    """Make the rubrics that rate correctness from 1 to 5: by the reference, and by what the model knows.
+    """Return the rubrics that rate correctness from 1 to 5: by the reference, and by the model's knowledge.
 
     Args:
         pass_mark: the lowest rating that passes.
@@ -63,4 +63,4 @@ Contexts without use beside one that holds the answer cost no points.
     user_prompt="Question:\n{question}\n\nContexts:\n{contexts}\n",
     answers=Scale(minimum=0, maximum=4, pass_mark=3, integer=False),
 )
-"""LlamaIndex's two questions, with its four points."""
+"""LlamaIndex's two questions on relevance, with its four points."""

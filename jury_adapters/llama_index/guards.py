@@ -1,4 +1,4 @@
-"""Juries inside a pipeline: one that drops retrieved nodes, and one that stands before a query engine's answers."""
+"""Juries inside a pipeline: one that drops retrieved nodes, and one that checks a query engine's answers."""
 
 from __future__ import annotations
 
@@ -45,31 +45,31 @@ REFUSAL = "[No answer: a review found that the answer to this question was not g
 
 _log = logging.getLogger(__name__)
 _NO_CODE = error_code(None)
-_LONGEST_FEEDBACK, _LONGEST_ANSWER = 2000, 4000  # characters in a query that asks again
+_LONGEST_FEEDBACK, _LONGEST_ANSWER = 2000, 4000  # characters in the query of a retry
 
 
 class JuryNodePostprocessor(BaseNodePostprocessor):
-    """Drops the retrieved nodes that a judge of relevance rejects.
+    """Node postprocessor that drops the retrieved nodes that a judge of relevance rejects.
 
-    Each node is one case: the query as its question, the node's text (as the writer of the answer will see it) as its
-    only context. All nodes of a query are judged at the same time. Nodes keep their order, their scores and their
-    metadata; nothing is written into them, since an index hands out its own nodes and not copies. It never raises into
-    the query: where the judge has no opinion, or breaks, ``on_abstain`` decides.
+    Each node is one case: the query is its question, and the node's text (as the writer of the answer will see it) is
+    its only context. All nodes of a query are judged concurrently. Nodes keep their order, their scores and their
+    metadata; they are not changed, since an index returns its own nodes. The postprocessor never raises: if the judge
+    abstains or fails, ``on_abstain`` decides.
 
     Args:
-        jury: the judge, best ``judges.llm.context_relevance(model)``; a :class:`JuryEvaluator`, whose store and budget
-            apply; or a plain function of a case.
+        jury: the judge, preferably ``judges.llm.context_relevance(model)``; a :class:`JuryEvaluator` with its store and
+            budget; or a plain function of a case.
         on_abstain: ``"keep"`` (default) or ``"drop"`` a node on ABSTAIN or ERROR.
-        min_nodes: how many nodes stay at least; the best of the rejected ones fill up, by the judge's score and then
-            by their place in the retrieval.
-        max_concurrency: how many nodes are judged at the same time.
-        on_verdict: called with each node and what was said about it, the dropped ones too; plain (then it must be
-            quick: the query waits for it) or asynchronous. What it raises is logged.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, of a row with ``query`` and ``node``:
+        min_nodes: the minimum number of nodes to keep; the best rejected ones are added, by the judge's score and then
+            by their rank in the retrieval.
+        max_concurrency: the maximum number of nodes that are judged at the same time.
+        on_verdict: called with each node and its judgment, dropped nodes included; asynchronous, or plain and quick
+            (the query waits for it). Exceptions are logged.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``query`` and ``node``:
             ``{"contexts": "node.metadata.window"}``, or a function from the row to the case.
 
     Raises:
-        ConfigurationError: an argument cannot be used.
+        ConfigurationError: an argument is invalid.
 
     >>> relevant = JuryNodePostprocessor(llm.context_relevance("openai:gpt-4o-mini"))  # doctest: +SKIP
     >>> index.as_query_engine(node_postprocessors=[relevant])  # doctest: +SKIP
@@ -147,7 +147,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         try:
             row = {"query": query.query_str, "node": node}
             case = mapped_case(self._field_map, row, plain, self._evaluator.evidence)
-        except Exception as error:  # whatever a node's own class raises
+        except Exception as error:  # from the node's own class
             return self.jury.failure(error)
         return await self._evaluator.ajudged(case)
 
@@ -169,40 +169,40 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
 class JuryGuardQueryEngine(BaseQueryEngine):
     """Query engine that judges each answer of another query engine before the user gets it.
 
-    An answer that passes is returned as it came, and so is an undecided one by default. On FAIL the engine is asked
-    again, with what the jury said about the rejected answer; after ``max_retries`` more tries, ``on_fail`` decides. The
+    An answer that passes is returned unchanged, and so is an undecided one by default. On FAIL the engine is asked
+    again, with the jury's feedback on the rejected answer; after ``max_retries`` more tries, ``on_fail`` decides. The
     jury sees the user's question, the contexts as the writer saw them, and the answer. A stream is read to its end
-    before it is judged, so the first token comes late; it can still be read as a stream. Retries search by the user's
-    question alone: the feedback goes to the writer, and does not lead the retrieval astray.
+    before it is judged, so the first token is delayed; it can still be read as a stream. Retries search only by the
+    user's
+    question: the feedback goes to the writer and does not affect retrieval.
 
-    Every response carries ``metadata["jury"]``: ``outcome`` (``"passed"``, ``"refused"``, ``"best"``, ``"annotated"``,
+    Every response has ``metadata["jury"]``: ``outcome`` (``"passed"``, ``"refused"``, ``"best"``, ``"annotated"``,
     ``"unjudged"``), ``attempts``, and ``verdicts``, one per attempt, as JSON values that
-    ``jury_adapters.core.serial.judgment_from_dict`` reads back. The verdict of an answer that the user does not get is
-    there without its texts, since they may quote the answer; ``on_verdict`` gets all of it. A refusal keeps the source
-    nodes and the other metadata of the last attempt, as the engine gave them.
+    ``jury_adapters.core.serial.judgment_from_dict`` reads back. The verdict of an answer that the user does not get
+    comes without its texts, since they may quote the answer; ``on_verdict`` gets all of it. A refusal keeps the source
+    nodes and the other metadata of the last attempt unchanged.
 
     Args:
         query_engine: the engine to guard.
-        jury: the judge, best a jury for faithfulness; a :class:`JuryEvaluator`, whose store and budget apply; or a
-            plain function of a case.
-        max_retries: how often the engine is asked again.
-        on_fail: when every attempt failed: ``"refuse"`` (default) returns ``refusal`` in place of the answer,
-            ``"best"`` the attempt that came closest, ``"annotate"`` the last attempt; the latter two only say in their
-            metadata that they failed.
+        jury: the judge, preferably for faithfulness; a :class:`JuryEvaluator` with its store and budget; or a function.
+        max_retries: the maximum number of times that the engine is asked again.
+        on_fail: the action if every attempt failed: ``"refuse"`` (default) returns ``refusal`` instead of the answer;
+            ``"best"`` the closest attempt, ``"annotate"`` the last one, both with the failure in their metadata.
         refusal: the text of a refusal.
-        on_undecided: what happens where the jury abstains or breaks (ABSTAIN, ERROR). ``"allow"`` (default) fails open:
+        on_undecided: the action if the jury abstains or fails (ABSTAIN, ERROR). ``"allow"`` (default) fails open:
             the answer is returned, marked ``"unjudged"``, and the engine is not asked again. ``"block"`` fails closed:
             ``refusal`` is returned. ``"retry"`` asks the engine again, up to ``max_retries`` times, and then blocks.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, of a row with ``inputs`` and ``outputs``: paths by field,
-            ``{"contexts": "outputs.metadata.passages"}``, beside the fields that are read as always; or a function from
-            the row to the case. ``inputs`` has the ``query``; ``outputs`` is the response, of a stream a mapping with
-            ``response``, ``source_nodes`` and ``metadata``. A map that cannot be read is an ERROR.
-        on_verdict: called with each judged attempt, as a :class:`jury_adapters.JudgedRun`, before the query goes on:
-            one function or several, plain or asynchronous, and quick. ``run.metadata["attempt"]`` counts from 0.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``inputs`` and ``outputs``: paths by
+            field, ``{"contexts": "outputs.metadata.passages"}``, in addition to the fields that are always read; or a
+            function from the row to the case. ``inputs`` has the ``query``; ``outputs`` is the response, or for a
+            stream a mapping with ``response``, ``source_nodes`` and ``metadata``. A map that cannot be read is an
+            ERROR.
+        on_verdict: called with each judged attempt, as a :class:`jury_adapters.JudgedRun`, before the query continues:
+            one quick function or several, plain or asynchronous. ``run.metadata["attempt"]`` counts from 0.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
-        ConfigurationError: an argument cannot be used.
+        ConfigurationError: an argument is invalid.
 
     >>> guarded = JuryGuardQueryEngine(index.as_query_engine(), jury, max_retries=2)  # doctest: +SKIP
     >>> guarded.query("Who wrote it?").metadata["jury"]["outcome"]  # doctest: +SKIP
@@ -247,7 +247,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         return {"query_engine": self._query_engine, "evaluator": self._evaluator}
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """The nodes that the guarded engine retrieves."""
+        """Return the nodes that the guarded engine retrieves."""
         return self._query_engine.retrieve(query_bundle)
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
@@ -289,7 +289,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         try:
             plain = partial(self._plain_case, asked, text, response)
             return mapped_case(self._field_map, row, plain, self._evaluator.evidence)
-        except Exception as error:  # whatever a function of the user's raises
+        except Exception as error:  # from a function of the application
             return self._evaluator.jury.failure(error)
 
     def _plain_case(self, asked: QueryBundle, text: str | None, response: object) -> Case:
@@ -307,7 +307,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             await _awaited(answer)
 
     def _told(self, attempts: Sequence[Attempt]) -> Iterator[Awaitable[object]]:
-        """Call the sinks with the last attempt, and yield what the asynchronous ones have to wait for."""
+        """Call the sinks with the last attempt, and yield the results of the asynchronous ones to await."""
         judged = attempts[-1].judged_by(type(self._query_engine).__name__, len(attempts) - 1)
         for sink in self._sinks:
             answer: object = None
@@ -317,7 +317,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
                 yield answer
 
     def _next(self, asked: QueryBundle, attempts: Sequence[Attempt]) -> QueryBundle | None:
-        """The query of the next attempt; None when there shall be none."""
+        """Return the query of the next attempt; None if there is none."""
         if not attempts:
             return asked
         status = attempts[-1].verdict.status
@@ -328,7 +328,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         return asking_again(asked, attempts[-1].text, attempts[-1].verdict)
 
     def _broke(self, error: Exception, attempts: Sequence[Attempt]) -> None:
-        """The first attempt's error is the user's; a later one must not cost what is already there."""
+        """Raise the error of the first attempt; log that of a later one, which must not cost the earlier attempts."""
         if not attempts:
             raise error
         _log.warning("the engine broke when it was asked again: %s", type(error).__name__)
@@ -350,10 +350,10 @@ class JuryGuardQueryEngine(BaseQueryEngine):
 
 
 def asking_again(asked: QueryBundle, answer: str, verdict: Judgment) -> QueryBundle:
-    """The user's query, with what was wrong with an answer to it; retrieval still goes by the user's words.
+    """Return the user's query with the feedback on a rejected answer; retrieval still uses the user's words.
 
-    The answer and the feedback stand inside fences that they cannot close, and the query says that they are no
-    instructions: both may quote what somebody wrote into a document.
+    The answer and the feedback are inside delimiters that they cannot close, and the query says that they are not
+    instructions, because both may quote text from an untrusted document.
     """
     said = feedback_of(verdict)[:_LONGEST_FEEDBACK]
     answer = answer[:_LONGEST_ANSWER]
@@ -393,7 +393,7 @@ async def _awaited(answer: Awaitable[object]) -> None:
 
 @contextmanager
 def _logged(what: str) -> Iterator[None]:
-    """Log what raises inside, and go on."""
+    """Log exceptions raised inside, and continue."""
     try:
         yield
     except Exception:

@@ -1,9 +1,9 @@
 """The rubrics of the critics inside a judge, as prompts that LlamaIndex can show and change.
 
-Each rubric has three: ``<rubric>_system_prompt`` (who the judge is), ``<rubric>_criteria`` (what is good and what is
-not) and ``<rubric>_user_prompt`` (the case, with placeholders of ours such as ``{question}``). Critics with the same
-rubric share them, so that a panel is changed as one. A :class:`jury_adapters.DecisionCritic` has those of each of its
-rubrics; it sends no system prompt, so there the first of the three changes nothing.
+Each rubric has three: ``<rubric>_system_prompt`` (the role of the judge), ``<rubric>_criteria`` (what is good and what
+is not) and ``<rubric>_user_prompt`` (the case, with placeholders of this package such as ``{question}``). Critics with
+the same rubric share its prompts, so a change applies to the whole panel. A :class:`jury_adapters.DecisionCritic` has
+the prompts of each of its rubrics; it sends no system prompt, so the first of the three has no effect there.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ How to go about it:
 """,
     user_prompt="Question:\n{question}\n\nContexts:\n{contexts}\n\nAnswer to judge:\n{answer}\n",
 )
-"""Query and response against the contexts, in one question."""
+"""Relevancy of query and response to the contexts, in one question."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PARTS = ("system_prompt", "criteria", "user_prompt")
 
 
 def prompts_of(judge: Judge) -> dict[str, BasePromptTemplate]:
-    """The prompts of every rubric inside a judge, by name."""
+    """Return the prompts of every rubric inside a judge, by name."""
     return {
         f"{name}_{part}": PromptTemplate(getattr(rubric, part))
         for name, rubric in _rubrics(judge).items()
@@ -58,15 +58,15 @@ def prompts_of(judge: Judge) -> dict[str, BasePromptTemplate]:
 
 
 def with_prompts(judge: Judge, prompts: Mapping[str, TemplateLike]) -> Judge:
-    """The same judge with other prompts. Judges do not change, so the critics concerned are built anew.
+    """Return the same judge with other prompts. Judges are immutable, so the changed critics are rebuilt.
 
     Args:
         judge: a critic or a jury of any kind.
-        prompts: texts or prompt templates, by the names of :func:`prompts_of`; prompts that are not named stay.
+        prompts: texts or prompt templates, by the names of :func:`prompts_of`; prompts that are not named are kept.
 
     Raises:
-        ConfigurationError: an unknown name, a placeholder that is none of ours, a template of another kind, or a judge
-            that cannot be taken apart.
+        ConfigurationError: an unknown name, an unknown placeholder, a template of another kind, or a judge that cannot
+            be copied.
     """
     rubrics = _rubrics(judge)
     changes: dict[str, dict[str, str]] = {}
@@ -90,14 +90,14 @@ def _own_rubrics(judge: Judge) -> tuple[Rubric, ...]:
 
 
 def _rubrics(judge: Judge) -> dict[str, Rubric]:
-    """Each different rubric once, by its name; a second one of the same name has a number."""
+    """Return each different rubric once, by its name; a second one of the same name has a number."""
     found: dict[str, Rubric] = {}
     seen: set[str] = set()
     for rubric in _all_rubrics(judge):
         if rubric.fingerprint in seen:
             continue
         seen.add(rubric.fingerprint)
-        name = base = rubric.name.replace(":", "_").replace(" ", "_")  # LlamaIndex keeps the colon for itself
+        name = base = rubric.name.replace(":", "_").replace(" ", "_")  # LlamaIndex reserves the colon
         number = 1
         while name in found:
             number += 1
@@ -115,7 +115,7 @@ def _place(key: str, rubrics: Mapping[str, Rubric]) -> tuple[str, str]:
 
 
 def _text(key: str, template: object) -> str:
-    """The text of a template: partial values are filled in, its own variable names turned into ours."""
+    """Return the text of a template, with partial values filled in and variables renamed to the package's names."""
     if isinstance(template, str):
         return template
     if not isinstance(template, PromptTemplate) or template.function_mappings:
@@ -125,14 +125,14 @@ def _text(key: str, template: object) -> str:
     mapped: Mapping[str, str] = template.template_var_mappings or {}
     known = {theirs: f"{{{ours}}}" for ours, theirs in mapped.items()}
     known |= {mapped.get(name, name): str(value) for name, value in template.kwargs.items()}
-    # At one go: two names may stand for each other.
+    # In one pass, because two names may be swapped.
     return _PLACEHOLDER.sub(lambda found: known.get(found[1], found[0]), template.get_template())
 
 
 def _changed(rubric: Rubric, parts: Mapping[str, str]) -> Rubric:
     try:
         new = rubric.model_copy(update=parts)
-        # What an item could lack under the old prompt, it can lack under the new one.
+        # A field that was optional under the old prompt stays optional under the new one.
         shown = {PLACEHOLDERS.get(name, name) for name in rubric.user_template.names}
         spared = shown - set(rubric.requires)
         return new.model_copy(update={"requires": tuple(name for name in new.requires if name not in spared)})
@@ -142,16 +142,16 @@ def _changed(rubric: Rubric, parts: Mapping[str, str]) -> Rubric:
 
 
 def _rebuilt(judge: Judge, changed: Mapping[str, Rubric]) -> Judge:
-    """A copy of the judge in which the critics with these rubrics are replaced.
+    """Return a copy of the judge in which the critics with these rubrics are replaced.
 
-    A deep copy that is told beforehand what to put in place of which object: a new critic for one whose rubric
-    changes, and the judge itself for every other (so that models, clients and stores stay shared).
+    It is a deep copy with a prefilled memo: a new critic for each critic whose rubric changes, and the original object
+    for every other judge (so that models, clients and stores stay shared).
     """
     memo: dict[int, Any] = {}
     _plan(judge, changed, memo)
     try:
         return copy.deepcopy(judge, memo)
-    except TypeError as error:  # a jury of the user's own that holds a lock, a connection...
+    except TypeError as error:  # a custom jury that holds a lock, a connection, ...
         raise ConfigurationError(
             f"{type(judge).__name__} cannot be built anew with other prompts ({error}); build it from critics with the "
             "rubrics you want"
@@ -159,12 +159,12 @@ def _rebuilt(judge: Judge, changed: Mapping[str, Rubric]) -> Judge:
 
 
 def _plan(judge: Judge, changed: Mapping[str, Rubric], memo: dict[int, Any]) -> bool:
-    """Note what stands for a judge in the copy; True when it, or a judge inside it, changes."""
+    """Record the replacement of a judge in the copy; return True if it, or a judge inside it, changes."""
     own = _own_rubrics(judge)
     if any(rubric.fingerprint in changed for rubric in own):
         memo[id(judge)] = _with_rubrics(judge, [changed.get(rubric.fingerprint, rubric) for rubric in own])
         return True
-    # Some keep a judge beside its seat, under its own name.
+    # Some judges also keep a member in an attribute of their own.
     kept = [value for value in getattr(judge, "__dict__", {}).values() if isinstance(value, Judge)]
     touched = [_plan(inner, changed, memo) for inner in (*judge.members, *kept)]
     if not any(touched):

@@ -1,8 +1,8 @@
 """Evaluators for the usual questions, under the names that LlamaIndex users know.
 
-All of them take the same arguments, and find a judge in this order: a ready ``jury=``; the models in ``llm=`` or
-``llms=``; ``Settings.llm``, when you have set it; the offline judge, where there is one; else an error says what to
-give. No data goes to a vendor that nobody named.
+All of them take the same arguments, and look for a judge in this order: the ``jury=`` argument; the models in ``llm=``
+or ``llms=``; ``Settings.llm``, if it was set explicitly; the offline judge, if there is one. Otherwise, the error says
+what to pass. No data go to a vendor that was not named.
 
     >>> from llama_index.core.evaluation import BatchEvalRunner
     >>> panel = ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"]
@@ -44,7 +44,7 @@ from jury_adapters.models.registry import ModelLike
 
 
 class ReadyOptions(ModelOptions, total=False):
-    """The keyword arguments of all ready-made evaluators."""
+    """Keyword arguments of all preset evaluators."""
 
     llms: Sequence[JurorLike] | None
     jury: JudgeLike | None
@@ -56,30 +56,30 @@ class ReadyOptions(ModelOptions, total=False):
 
 
 class ReadyEvaluator(JuryEvaluator):
-    """What the ready-made evaluators share: from models to a jury.
+    """Base of the preset evaluators: builds a jury from models.
 
     Args:
-        llm: who judges: a LlamaIndex LLM, ``"vendor:model"``, any other model that a :class:`jury_adapters.Critic`
-            takes, or a ready Critic or other judge.
-        llms: several of them, which vote. Best of different vendors. An empty list is refused: a panel that is made of
-            the environment, and found nothing there, must not become another judge in silence.
-        jury: a ready jury, another judge or a function of a case, instead of models.
-        voting: how several models vote; see :class:`jury_adapters.Ensemble`.
-        schedule: how they are asked; ``"frugal"`` stops asking when the vote is settled.
-        errors: what a juror that breaks counts as; by default as for :class:`jury_adapters.Ensemble`, so that it counts
-            as FAIL, and the result is invalid when all break.
-        budget: a :class:`jury_adapters.Budget` for all that this evaluator judges; a juror whose call does not fit
-            abstains with ``budget_exhausted``.
+        llm: the judge: a LlamaIndex LLM, ``"vendor:model"``, any other model that a :class:`jury_adapters.Critic`
+            takes, or an existing Critic or other judge.
+        llms: several judges, which vote; preferably models of different vendors. An empty list is refused: if a panel
+            is built from the environment and found no models, another judge must not silently replace it.
+        jury: an existing jury, another judge or a function of a case, instead of models.
+        voting: the voting rule for several models; see :class:`jury_adapters.Ensemble`.
+        schedule: the order in which they are asked; ``"frugal"`` stops asking when the vote is settled.
+        errors: the policy for a juror that fails. The default is that of :class:`jury_adapters.Ensemble`: it counts as
+            FAIL, and the result is invalid if all jurors fail.
+        budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
+            fit abstains with ``budget_exhausted``.
         evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JuryEvaluator`.
-        **options: ``store=``, as for :class:`JuryEvaluator`; and options of the critics made here, such as
+        **options: ``store=``, as for :class:`JuryEvaluator`; and options of the critics built here, such as
             ``threshold=`` or ``limits=``.
 
     Raises:
-        ConfigurationError: no judge, a model that cannot be used, arguments that do not go together, or an
-            argument of LlamaIndex's own evaluators that has another name here, which the message gives.
+        ConfigurationError: there is no judge, a model cannot be used, arguments are incompatible, or an argument of
+            LlamaIndex's own evaluators has another name here, which the message gives.
     """
 
-    _subject: str  # what is judged, which names the jury
+    _subject: str  # the judged property, which names the jury
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class ReadyEvaluator(JuryEvaluator):
         given = _given(llm, llms, jury)
         own = {*inspect.signature(type(self)).parameters, *ReadyOptions.__annotations__} - {"options"}
         check_options(type(self).__name__, cast(dict[str, Any], options), own)
-        store = options.pop("store", None)  # of the evaluator, so that it is for a ready jury too
+        store = options.pop("store", None)  # an option of the evaluator, so it also applies to an existing jury
         if jury is not None:
             self._refuse(options, "a ready jury has options of its own")
             if errors is not None:
@@ -108,7 +108,7 @@ class ReadyEvaluator(JuryEvaluator):
         super().__init__(found, store=store, budget=budget, evidence_tools=evidence_tools)
 
     def _judge_of(self, given: tuple[JurorLike, ...], options: ModelOptions, **vote: Unpack[PanelOptions]) -> Judge:
-        """One judge of the models and judges that were given."""
+        """Return one judge made of the given models and judges."""
         if not given:
             configured = _configured_llm()
             offline = self._offline(options) if configured is None else None
@@ -128,14 +128,14 @@ class ReadyEvaluator(JuryEvaluator):
 
     @abstractmethod
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
-        """The critic that asks a model this evaluator's question."""
+        """Return the critic that asks a model this evaluator's question."""
 
     def _offline(self, options: ModelOptions) -> Judge | None:
-        """The judge that needs no model, where there is one."""
+        """Return the judge that needs no model; None if there is none."""
         return None
 
     def _seated(self, judge: Judge) -> Judge:
-        """A ready judge as a juror."""
+        """Return an existing judge as a juror."""
         return judge
 
     def _refuse(self, options: ModelOptions, why: str) -> None:
@@ -144,12 +144,12 @@ class ReadyEvaluator(JuryEvaluator):
 
 
 class JuryFaithfulnessEvaluator(ReadyEvaluator):
-    """Does everything in the response follow from the contexts? Needs response and contexts.
+    """Evaluate whether the contexts support everything in the response. Needs response and contexts.
 
-    With ``jury=grounding_screen()``, and where neither a model is given nor ``Settings.llm`` is set, no model is asked:
-    the :func:`jury_adapters.grounding_screen` rejects names and numbers that no context has, accepts what stands there
-    nearly verbatim, and says of all else that it cannot tell (``invalid_result``). The arguments are those of
-    :class:`ReadyEvaluator`.
+    With ``jury=grounding_screen()``, and if there is neither a model nor ``Settings.llm``, no model is called: the
+    :func:`jury_adapters.grounding_screen` rejects names and numbers that no context has, accepts text that is nearly
+    verbatim in the contexts, and reports all other responses as undecided (``invalid_result``). The arguments are those
+    of :class:`ReadyEvaluator`.
 
     >>> JuryFaithfulnessEvaluator(jury=grounding_screen()).evaluate(
     ...     query="When did Ann leave?", response="Ann left in 2019.", contexts=["Ann left in 2018."]
@@ -168,11 +168,11 @@ class JuryFaithfulnessEvaluator(ReadyEvaluator):
 
 
 class JuryHallucinationEvaluator(ReadyEvaluator):
-    """Is anything in the response made up? Claim by claim; passes (score 1.0) where nothing is.
+    """Evaluate claim by claim whether the response makes anything up; passes (score 1.0) if it does not.
 
-    Each claim is a check of the verdict, with the quoted evidence. Needs response and contexts. Where
-    neither a model is given nor ``Settings.llm`` is set, the :func:`jury_adapters.grounding_screen` judges. The
-    arguments are those of :class:`ReadyEvaluator`.
+    Each claim is a check of the verdict, with the quoted evidence. Needs response and contexts. If there is neither a
+    model nor ``Settings.llm``, the :func:`jury_adapters.grounding_screen` judges. The arguments are those of
+    :class:`ReadyEvaluator`.
     """
 
     _subject = "hallucination"
@@ -186,7 +186,7 @@ class JuryHallucinationEvaluator(ReadyEvaluator):
 
 
 class JuryRelevancyEvaluator(ReadyEvaluator):
-    """Does the response answer the query, in line with the contexts? Needs query, response and contexts.
+    """Evaluate whether the response answers the query in line with the contexts. Needs query, response, contexts.
 
     The arguments are those of :class:`ReadyEvaluator`.
     """
@@ -198,7 +198,7 @@ class JuryRelevancyEvaluator(ReadyEvaluator):
 
 
 class JuryAnswerRelevancyEvaluator(ReadyEvaluator):
-    """Does the response address the query, right or wrong? Needs query and response.
+    """Evaluate whether the response addresses the query, right or wrong. Needs query and response.
 
     The arguments are those of :class:`ReadyEvaluator`.
     """
@@ -210,12 +210,12 @@ class JuryAnswerRelevancyEvaluator(ReadyEvaluator):
 
 
 class JuryContextRelevancyEvaluator(ReadyEvaluator):
-    """Judge the retriever: do the contexts hold what the query needs? Needs query and contexts, and no response.
+    """Evaluate the retriever: whether the contexts hold what the query needs. Needs query and contexts only.
 
     A model rates the contexts by the two questions of LlamaIndex's own evaluator, with up to four points. The score is
-    their share, from 0 to 1, and three points pass. Where neither a model is given nor ``Settings.llm`` is set,
+    their share, from 0 to 1, and three points pass. If there is neither a model nor ``Settings.llm``,
     :class:`jury_adapters.ContextRelevance` judges. Its score is the share of the query's content words that the
-    contexts contain; it passes from ``threshold=`` (0..1, by default 0.5) on. The other arguments are those of
+    contexts contain; it passes from ``threshold=`` (0..1, by default 0.5) upwards. The other arguments are those of
     :class:`ReadyEvaluator`.
 
     Args:
@@ -252,15 +252,15 @@ class JuryContextRelevancyEvaluator(ReadyEvaluator):
 
 
 class JuryCorrectnessEvaluator(ReadyEvaluator):
-    """Judge whether the response is right, by ``reference=`` where an item has one, else by what the model knows.
+    """Evaluate whether the response is right, by an item's ``reference=`` or, without one, by the model's knowledge.
 
-    Needs query and response. The model rates from 1 to 5, as for LlamaIndex's own evaluator; the score of the result
-    runs from 0 to 1. The other arguments are those of :class:`ReadyEvaluator`.
+    Needs query and response. The model rates from 1 to 5, as in LlamaIndex's own evaluator; the score of the result
+    is from 0 to 1. The other arguments are those of :class:`ReadyEvaluator`.
 
     Args:
         score_threshold: the lowest rating that passes, from 1 to 5.
         graded: True for a rating; False for a model that answers YES or NO.
-        reference_required: whether an item without a reference is invalid, rather than judged by the model's knowledge.
+        reference_required: whether an item without a reference is invalid, instead of judged by the model's knowledge.
     """
 
     _subject = "correctness"
@@ -291,11 +291,11 @@ class JuryCorrectnessEvaluator(ReadyEvaluator):
 
 
 class JuryGuidelineEvaluator(ReadyEvaluator):
-    """Does the response keep to your guidelines? Needs the response; the other arguments are those of the rest.
+    """Evaluate whether the response follows your guidelines. Needs the response.
 
     Args:
-        llm: who judges; see :class:`ReadyEvaluator`.
-        guidelines: what the response must do, in words; of a list it must meet every one.
+        llm: the judge; see :class:`ReadyEvaluator` for this and the other arguments.
+        guidelines: the requirements for the response, in words; a response must meet every item of a list.
 
     >>> JuryGuidelineEvaluator(llm="openai:gpt-4o-mini", guidelines="The answer names its source.")  # doctest: +SKIP
     """
@@ -322,16 +322,16 @@ class JuryGuidelineEvaluator(ReadyEvaluator):
 
 
 class JuryPairwiseEvaluator(ReadyEvaluator):
-    """Is the response better than ``second_response=``? Asked in both orders, because models favour a place.
+    """Evaluate whether the response is better than ``second_response=``; asks in both orders against position bias.
 
-    ``score`` is 1.0 where the response is better, 0.0 where the second one is, 0.5 for a tie; only 1.0 is ``passing``.
-    ``pairwise_source`` is ``"original"`` where the result holds with the response shown first (and, asked in both
-    orders, with the second one first as well), ``"flipped"`` where a ready jury has only asked with the second one
-    first, and ``"neither"`` where the orders disagree or the vote is tied: then it was the order that decided, and the
-    score is 0.5. An order without an opinion makes the result invalid.
+    ``score`` is 1.0 if the response is better, 0.0 if the second one is, 0.5 for a tie; only 1.0 is ``passing``.
+    ``pairwise_source`` is ``"original"`` if the result holds with the response shown first (and, asked in both orders,
+    also with the second one first), ``"flipped"`` if an existing jury was asked only with the second one first, and
+    ``"neither"`` if the orders disagree or the vote is tied: the order decided then, and the score is 0.5. If one order
+    gives no decision, the result is invalid.
 
     Args:
-        llm: who judges; see :class:`ReadyEvaluator` for this and the other arguments. A ready Critic has the rubric
+        llm: the judge; see :class:`ReadyEvaluator` for this and the other arguments. An existing Critic has the rubric
             ``pairwise``, or another whose labels are A, B and tie.
         swap: whether to ask in both orders.
     """
@@ -376,12 +376,12 @@ def _is_number(value: object) -> bool:
 
 
 def _configured_llm() -> object | None:
-    """``Settings.llm`` when somebody has set it.
+    """Return ``Settings.llm`` if it was set explicitly.
 
-    The property itself must not be asked first: unset, it makes an OpenAI model, or fails without that package, and
-    evaluation would go to a vendor that nobody named. Only the private slot tells the two apart. Should a later release
-    rename it, nothing is taken for granted and a model must be named. ``Settings.llm = None`` puts a bare MockLLM
-    there, which echoes its prompt: that is a model switched off, and no judge.
+    The property itself must not be read first: if it is unset, it creates an OpenAI model, or fails without that
+    package, and evaluation would use a vendor that was not named. Only the private attribute shows the difference. If a
+    later release renames it, no model is assumed, and one must be named. ``Settings.llm = None`` sets a plain MockLLM,
+    which echoes its prompt: the model is then disabled, and must not judge.
     """
     if getattr(Settings, "_llm", None) is None or type(Settings.llm) is MockLLM:
         return None

@@ -1,4 +1,4 @@
-"""Arguments of LlamaIndex's own evaluators, and what takes their place here."""
+"""Arguments of LlamaIndex's own evaluators, and their replacements here."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def check_options(evaluator: str, options: dict[str, Any], own: Collection[str])
         own: the names of the evaluator's own arguments, for the message.
 
     Raises:
-        ConfigurationError: an argument of LlamaIndex's own evaluators asks for something, and the message names the
-            replacement; or no critic takes an option.
+        ConfigurationError: an argument of LlamaIndex's own evaluators has a value other than None or False, and the
+            message names the replacement; or critics do not take an option.
     """
     for name in _REPLACEMENTS.keys() & options.keys():
         value = options.pop(name)

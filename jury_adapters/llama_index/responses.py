@@ -1,7 +1,7 @@
-"""What an answer of LlamaIndex holds: its text, the contexts its writer saw, and the steps that led to it.
+"""Reading of LlamaIndex answers: the text, the contexts that the writer saw, and the steps of an agent.
 
-Every class that an engine, a chat engine or an agent hands out can be read, and reading takes nothing away: the tokens
-of a stream that was read for a judge are still there for the user, in order, as if nobody had looked.
+Every response class of an engine, a chat engine or an agent can be read, and reading consumes nothing: the tokens
+of a stream that was read for a judge are still available to the user, in order.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from jury_adapters.llama_index.workflow_results import answer_in, fields_of, pas
 
 
 def text_of(response: object) -> str | None:
-    """The text of an answer; a stream is read to its end and put back.
+    """Return the text of an answer; a stream is read to its end and restored.
 
     Args:
         response: a ``Response``, ``StreamingResponse``, ``AsyncStreamingResponse``, ``PydanticResponse`` (its JSON),
@@ -41,11 +41,11 @@ def text_of(response: object) -> str | None:
             a mapping that is its result, a message, a tool's output, a text, or None.
 
     Returns:
-        The text, or None where there is none. In asynchronous code use :func:`atext_of`, which does not block.
+        The text, or None if there is none. In asynchronous code use :func:`atext_of`, which does not block.
 
     Raises:
-        InputError: nothing there can be read as an answer, or the stream had been read before and its text is gone.
-        Exception: whatever the stream itself raises.
+        InputError: the object cannot be read as an answer, or the stream had been read before and its text is gone.
+        Exception: any exception that the stream itself raises.
 
     >>> text_of("Paris.")
     'Paris.'
@@ -64,9 +64,9 @@ def text_of(response: object) -> str | None:
 
 
 async def atext_of(response: object) -> str | None:
-    """The text of an answer, without blocking the event loop; see :func:`text_of`.
+    """Return the text of an answer without blocking the event loop; see :func:`text_of`.
 
-    A synchronous stream is read in a thread, since its tokens come over the network one by one.
+    A synchronous stream is read in a thread, since its tokens arrive over the network one by one.
     """
     if isinstance(response, str):
         return response
@@ -84,9 +84,9 @@ async def atext_of(response: object) -> str | None:
 def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = None) -> tuple[str, ...]:
     """Return the passages behind an answer, with the metadata that its writer saw (``MetadataMode.LLM``).
 
-    They are the source nodes of the answer, or what the result of a workflow has under a name of the contexts, such as
-    ``contexts`` or ``documents``. Where there are none, they are the source nodes of its tools' answers, and of a tool
-    without any the text that it returned, as far as the tool's output is evidence. Each node counts once.
+    They are the source nodes of the answer, or the field of a workflow's result with a name of the contexts, such as
+    ``contexts`` or ``documents``. Without either, they are taken from the tools whose output is evidence: the source
+    nodes of a tool's answer, or the text that it returned if it has none. Each node counts once.
 
     Args:
         response: as for :func:`text_of`.
@@ -95,7 +95,7 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
 
     Raises:
         ConfigurationError: ``evidence_tools`` is neither names nor a predicate.
-        Exception: whatever the predicate raises.
+        Exception: any exception that the predicate raises.
     """
     evidence = Evidence.of(evidence_tools)
     passages = listed(response, "passages_given") if fields_of(response) is None else passages_in(response)
@@ -116,12 +116,12 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
 
 
 def steps_of(response: object) -> tuple[Step, ...]:
-    """The tool calls behind the answer of an agent or a chat engine, in order; none for other answers."""
+    """Return the tool calls behind the answer of an agent or a chat engine, in order; none for other answers."""
     return tuple(_step(*call) for call in _calls(response))
 
 
 def listed(response: object, name: str) -> list[Any]:
-    """Return a list in an attribute of a response; of a stop event or a mapping also one in its answer.
+    """Return a list in an attribute of a response; for a stop event or a mapping, also one in its answer.
 
     PydanticResponse has the fields of its model as attributes, which are not evidence.
     """
@@ -135,7 +135,7 @@ def listed(response: object, name: str) -> list[Any]:
 
 
 def node_texts(nodes: Iterable[object]) -> tuple[str, ...]:
-    """The texts of nodes, with the metadata that a writer sees; each node once, what is no node not at all."""
+    """Return the texts of nodes with the metadata that a writer sees; each node once, other objects not at all."""
     texts: dict[str, str] = {}
     for node in nodes:
         inner = node.node if isinstance(node, NodeWithScore) else node
@@ -147,7 +147,7 @@ def node_texts(nodes: Iterable[object]) -> tuple[str, ...]:
 
 
 def _texts(passages: Sequence[object]) -> tuple[str, ...]:
-    """The texts of passages; of nodes those that a writer sees."""
+    """Return the texts of passages; for nodes, the texts that a writer sees."""
     found: list[str] = []
     for one in passages:
         found += node_texts([one]) if isinstance(one, BaseNode | NodeWithScore) else texts_of(one)
@@ -160,7 +160,7 @@ def _at_hand(response: StreamingResponse) -> bool:
 
 
 def _streamed(response: StreamingResponse) -> str | None:
-    tape: Any = response.response_gen  # declared as a generator, but None in answers that are made by hand
+    tape: Any = response.response_gen  # declared as a generator, but None in answers that are built by hand
     if not isinstance(tape, Tape):
         if response.response_txt is not None or tape is None:
             return response.response_txt
@@ -173,7 +173,7 @@ def _streamed(response: StreamingResponse) -> str | None:
 async def _astreamed(response: AsyncStreamingResponse) -> str | None:
     tape: Any = response.response_gen
     if not isinstance(tape, AsyncTape):
-        if response._lock.locked():  # somebody is in the middle of it, and `response_txt` is what has come so far
+        if response._lock.locked():  # a reader is active, and `response_txt` is incomplete
             raise InputError("the stream of this answer is being read; evaluate before it is read, or after")
         if response.response_txt is not None or tape is None:
             return response.response_txt
@@ -184,7 +184,7 @@ async def _astreamed(response: AsyncStreamingResponse) -> str | None:
 
 
 def _chatted(response: StreamingAgentChatResponse) -> str | None:
-    """The engine's own writer collects the whole text, so the queue that the user reads from is left alone."""
+    """Return the text of a chat answer as its own writer collects it; the queue that the user reads is not touched."""
     writer = _task(response)
     if writer is not None and not writer.done():
         loop = writer.get_loop()
@@ -237,12 +237,12 @@ def _wait_for_thread(response: StreamingAgentChatResponse) -> None:
 
 
 def _names_its_writer(response: StreamingAgentChatResponse) -> bool:
-    """LlamaIndex 0.13 starts a thread, or a task, and does not always say which."""
+    """Whether the answer names its writer; LlamaIndex 0.13 starts a thread or a task, and does not always record it."""
     return hasattr(response, "write_response_to_history_thread")
 
 
 async def _ended(writer: asyncio.Task[Any]) -> None:
-    await asyncio.wait((writer,))  # unlike `await writer`, it neither raises what the writer raises nor cancels it
+    await asyncio.wait((writer,))  # unlike `await writer`, this neither raises the writer's error nor cancels it
 
 
 def _written(response: StreamingAgentChatResponse) -> str | None:
@@ -252,7 +252,7 @@ def _written(response: StreamingAgentChatResponse) -> str | None:
         raise InputError("nobody writes the answer of this chat stream; read it first, or use aevaluate_response")
     if response.response:
         return response.response
-    # What the user has read so far, and what still waits to be read: looked at, and left there.
+    # The text that the user has read, and the part that is still queued, which stays in the queue.
     queue: Any = response.queue if response.aqueue is None else response.aqueue
     waiting: Any = getattr(queue, "queue", None) or getattr(queue, "_queue", ())
     return (response.unformatted_response + "".join(delta or "" for delta in waiting)).strip() or None
@@ -297,7 +297,7 @@ def _plain_text(response: object) -> str | None:
 
 
 def _calls(response: object) -> list[tuple[str, Mapping[str, Any], ToolOutput | None]]:
-    """Name, arguments and output of each tool call: an agent's ``tool_calls``, or a chat engine's ``sources``."""
+    """Return name, arguments and output of each tool call of an agent or of a chat engine's ``sources``."""
     made = [
         (str(call.tool_name), call.tool_kwargs, getattr(call, "tool_output", None))
         for call in listed(response, "tool_calls")
@@ -308,7 +308,7 @@ def _calls(response: object) -> list[tuple[str, Mapping[str, Any], ToolOutput | 
 
 
 def _arguments(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A function tool records its input as ``{"args": ..., "kwargs": {...}}``."""
+    """Return the arguments of a call; a function tool records its input as ``{"args": ..., "kwargs": {...}}``."""
     named = raw.get("kwargs")
     return named if isinstance(named, Mapping) and not raw.get("args") else raw
 

@@ -1,4 +1,4 @@
-"""What an evaluator of ours returns: LlamaIndex's own result, with the whole verdict in it."""
+"""Result of the evaluators: LlamaIndex's own result class with the whole verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jury_adapters.core.serial import judgment_from_dict, to_dict
 from jury_adapters.core.verdict import Verdict, failed_by_errors
 
 
-# Without quoted types in their signatures: the oldest pydantic we promise to work with looks into them.
+# No quoted types in the signatures: the oldest supported pydantic inspects them.
 def _read(value: Any) -> Any:
     if value is None or isinstance(value, Judgment):
         return value
@@ -35,19 +35,19 @@ AnyJudgment = Annotated[
 
 
 class JuryEvaluationResult(EvaluationResult):
-    """An ``EvaluationResult`` that carries the verdict behind it.
+    """``EvaluationResult`` with the verdict behind it.
 
-    ``passing`` is True for PASS and False for FAIL, ``feedback`` is a text, and ``score`` runs from 0 to 1. Where the
-    judge abstains (ABSTAIN) or breaks (ERROR), ``passing`` and ``score`` are None, as LlamaIndex's own evaluators have
-    them; ``invalid_result`` is True and ``invalid_reason`` says why. A FAIL that only broken jurors caused is invalid
-    and without a score, too; its ``passing`` stays False. ``passing`` is also None for a tie.
+    ``passing`` is True for PASS and False for FAIL, ``feedback`` is a text, and ``score`` is from 0 to 1. If the
+    judge abstains (ABSTAIN) or fails (ERROR), ``passing`` and ``score`` are None, as in LlamaIndex's own evaluators;
+    ``invalid_result`` is True and ``invalid_reason`` gives the reason. A FAIL that only failed jurors caused is also
+    invalid and has no score; its ``passing`` stays False. ``passing`` is also None for a tie.
 
-    Attributes (beside those of ``EvaluationResult``):
-        verdict: the judgment of the judge; of a jury a :class:`Verdict`. ``model_dump`` writes it as JSON values, and
+    Attributes (in addition to those of ``EvaluationResult``):
+        verdict: the judgment of the judge; for a jury, a :class:`Verdict`. ``model_dump`` writes it as JSON values, and
             ``model_validate`` reads them back.
         agreement: agreeing pairs of ballots / all pairs, 0..1; None below two ballots.
-        cost_usd: what it cost in US dollars; None when the price of a call is unknown (``verdict.usage`` then has the
-            part that is known).
+        cost_usd: the cost in US dollars; None if the price of a call is unknown (``verdict.usage`` then has the
+            known part).
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -58,22 +58,22 @@ class JuryEvaluationResult(EvaluationResult):
 
     @property
     def jurors(self) -> tuple[Judgment, ...]:
-        """The single opinions, nested juries opened; the judgment itself where the judge is no jury."""
+        """Judgments of the single jurors, nested juries expanded; the judgment itself if the judge is not a jury."""
         if isinstance(self.verdict, Verdict) and self.verdict.judgments:
             return self.verdict.jurors()
         return () if self.verdict is None else (self.verdict,)
 
 
 def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) -> JuryEvaluationResult:
-    """A judgment as LlamaIndex reads it.
+    """Return a judgment as a LlamaIndex result.
 
     A comparison (label ``A``, ``B`` or ``tie`` of two candidates) scores 1.0, 0.0 or 0.5 for the response against the
-    second response. It passes where the response is better, fails where it is worse, and is None for a tie.
+    second response. It passes if the response is better, fails if it is worse, and is None for a tie.
 
     Args:
-        judgment: what the judge said.
-        case: what it was asked about.
-        contexts: the contexts to echo; None where none were given.
+        judgment: the judgment.
+        case: the case that was judged.
+        contexts: the contexts to echo; None if none were given.
     """
     compared = _comparison(judgment, case)
     passing, score, source = compared or (_PASSING.get(judgment.status), judgment.numeric_score, None)
@@ -84,7 +84,7 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
     return JuryEvaluationResult(
         query=case.question,
         contexts=contexts,
-        response=case.answer or next(iter(case.candidates), ""),  # a retry engine refuses a result without one
+        response=case.answer or next(iter(case.candidates), ""),  # a retry engine refuses a result without a response
         passing=passing,
         score=None if invalid else score,
         feedback=feedback,
@@ -98,7 +98,7 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
 
 
 def refused(judge: Judge, error: Exception, query: object, response: object) -> JuryEvaluationResult:
-    """Return the result for an item that this judge cannot judge at all: not a text, a stream that broke."""
+    """Return the result for an item that cannot be judged, such as an object without a text, or a broken stream."""
     judgment = judge.failure(error, "the item cannot be judged")
     return JuryEvaluationResult(
         query=query if isinstance(query, str) else None,
@@ -112,9 +112,9 @@ def refused(judge: Judge, error: Exception, query: object, response: object) -> 
 
 
 def feedback_of(judgment: Judgment) -> str:
-    """Return why, in words that a retry can use: the judge's own reason, those of the jurors for it, and the others.
+    """Return the reasons in words that a retry can use: the judge's own reason, and those of the jurors.
 
-    See :func:`jury_adapters.core.feedback.feedback_of`; this one has a line for each juror.
+    See :func:`jury_adapters.core.feedback.feedback_of`; this function gives each juror a line.
     """
     lines = [judgment.reasoning or judgment.label or judgment.status or ""]
     if judgment.error and judgment.error not in lines[0]:
@@ -124,12 +124,12 @@ def feedback_of(judgment: Judgment) -> str:
 
 
 def _unheard(judgment: Judgment) -> bool:
-    """Whether nobody gave an opinion, whatever the jury made of that: many juries count a broken juror as FAIL."""
+    """Whether no juror decided, whatever the jury concluded: many juries count a failed juror as FAIL."""
     return isinstance(judgment, Verdict) and bool(judgment.judgments) and not any(j.valid for j in judgment.jurors())
 
 
 def _comparison(judgment: Judgment, case: Case) -> tuple[bool | None, float, str] | None:
-    """Whether the first candidate won, its score, and which order of showing the candidates the result rests on."""
+    """Return whether the first candidate won, its score, and the order of the candidates behind the result."""
     if judgment.status is not None or judgment.label not in _SCORES or len(case.candidates) != 2:
         return None
     source = _source(judgment)
@@ -138,7 +138,7 @@ def _comparison(judgment: Judgment, case: Case) -> tuple[bool | None, float, str
 
 
 def _source(judgment: Judgment) -> str:
-    """``original`` unless only the other order was shown (``flipped``), or the order decided (``neither``)."""
+    """Return ``original``, unless only the other order was shown (``flipped``), or the order decided (``neither``)."""
     if isinstance(judgment, Verdict) and "position_consistent" not in judgment.metadata:
         for_it = [juror for juror in judgment.judgments if juror.label == judgment.label]
         sources = {_source(juror) for juror in for_it} - {"neither"}

@@ -1,7 +1,7 @@
-"""Which runs are roots, and what runs inside them.
+"""Detection of root runs, and of the runs inside them.
 
-A run is a root when no other run is around it. What is around travels with the context, into tasks and threads alike,
-so nothing has to be kept of the spans in between.
+A run is a root if no other run encloses it. The enclosing run is kept in the context, which is passed on to tasks and
+threads, so no record of the spans in between is needed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ METHODS = {
     "retriever": frozenset({"retrieve", "aretrieve"}),
 }
 ONLY_NAMED = frozenset({"workflow", "retriever"})
-"""Kinds that are judged only where ``engines=`` names them."""
+"""Kinds that are judged only if ``engines=`` names them."""
 INPUT_STEP = ".setup_agent-"
-"""Part of the id of a span in which an agent gets its conversation."""
+"""Part of the id of the span in which an agent gets its conversation."""
 _KIND_OF = (
     ("llama_index.BaseQueryEngine", "query"),
     ("llama_index.BaseChatEngine", "chat"),
@@ -51,7 +51,7 @@ _KINDS: weakref.WeakKeyDictionary[type, str] = weakref.WeakKeyDictionary()
 def kind_of(cls: type) -> str:
     """Return the kind of a class's instances: a key of :data:`METHODS`, ``"llm"`` or ``""``.
 
-    The names of its bases tell it, so that LlamaIndex need not be imported for it.
+    It is found by the names of the base classes, so that LlamaIndex need not be imported.
     """
     kind = _KINDS.get(cls)
     if kind is None:
@@ -62,7 +62,7 @@ def kind_of(cls: type) -> str:
 
 
 def is_base(cls: type) -> bool:
-    """Whether a class is one of those by which kinds are told, of what can be judged."""
+    """Whether a class is one of the base classes that define a kind that can be judged."""
     name = _called(cls)
     return any(base == name and kind in METHODS for base, kind in _KIND_OF)
 
@@ -70,19 +70,19 @@ def is_base(cls: type) -> bool:
 def _called(cls: type) -> str:
     module = cls.__module__
     return (
-        f"{module.partition('.')[0] if isinstance(module, str) else ''}.{cls.__name__}"  # a few have a property there
+        f"{module.partition('.')[0] if isinstance(module, str) else ''}.{cls.__name__}"  # some classes have a property
     )
 
 
 @dataclass(slots=True, eq=False)
 class Root:
-    """A run that is no part of another.
+    """Run that is not part of another run.
 
     Attributes:
         id: the id of its span.
-        holders: the handlers for which it has not ended; what runs in its context is part of it while there are any.
-        task: the task that started it, when it goes on beside that task in the same context.
-        heard: what the models in it were given.
+        holders: the handlers for which it has not ended; while there are any, runs in its context are part of it.
+        task: the task that started it, if it continues concurrently with that task in the same context.
+        heard: the inputs of the models in it.
     """
 
     id: str
@@ -91,10 +91,10 @@ class Root:
     heard: Heard | None = None
 
     def is_beside(self) -> bool:
-        """Whether what begins here, in the context of this run, is nevertheless no part of it.
+        """Whether a run that begins now, in the context of this run, is nevertheless not part of it.
 
-        Older workflows enter the span of a run in the caller's context and cannot leave it there. What the caller
-        starts next, in the same task, comes beside the run; the run's own parts are in tasks of their own.
+        Older workflows enter the span of a run in the caller's context and cannot leave it there. A run that the caller
+        starts next, in the same task, is a separate one; the parts of this run are in tasks of their own.
         """
         task = None if self.task is None else self.task()
         return task is not None and task is _current_task()
@@ -102,7 +102,7 @@ class Root:
 
 @dataclass(slots=True, eq=False)
 class OpenRun:
-    """A root run that has begun, as one handler sees it; ``asked`` is None when the handler is not to judge it."""
+    """Root run under way, as one handler sees it; ``asked`` is None if the handler is not to judge it."""
 
     root: Root
     kind: str
@@ -113,14 +113,14 @@ class OpenRun:
     started: float = field(default_factory=monotonic)
 
     def run(self, error: str | None = None) -> Run:
-        """What is known of the run, now that it has ended."""
+        """Return the facts of the run, which has ended."""
         own = {name: value for name, value in self.tags.items() if not name.startswith("llamaindex.")}
         metadata = {name: self.tags[name] for name in ("llamaindex.run_id",) if name in self.tags}
         note_span(metadata)
         return Run(self.root.id, self.kind, self.name, own, metadata, error, monotonic() - self.started)
 
     def leave(self) -> None:
-        """Leave the context as it was. Where that is another one by now, an ended root is as good as none."""
+        """Restore the context; if it is another context by now, the ended root that stays there is ignored."""
         if self.token is not None:
             try:
                 INSIDE.reset(self.token)
@@ -132,27 +132,27 @@ INSIDE: ContextVar[Root | None] = ContextVar("jury_inside_run", default=None)
 
 
 def inside() -> Root | None:
-    """The run that is around, unless it has ended."""
+    """Return the enclosing run, unless it has ended."""
     root = INSIDE.get()
     return root if root is not None and root.holders else None
 
 
 def note_model(model: object, arguments: BoundArguments) -> None:
-    """Note the call of a language model for the run that is around."""
+    """Record the call of a language model in the enclosing run."""
     heard = _heard()
     if heard is not None:
         heard.note(model, arguments)
 
 
 def note_input(arguments: BoundArguments) -> None:
-    """Note the conversation that an agent begins with for the run that is around; its memory is already in it."""
+    """Record the conversation that an agent begins with in the enclosing run; it includes the agent's memory."""
     heard = _heard()
     if heard is not None:
         heard.note_input(getattr(arguments.arguments.get("ev"), "input", None))
 
 
 def _heard() -> Heard | None:
-    """What the models in the run that is around were given; None where there is no such run."""
+    """Return the record of the model inputs in the enclosing run; None if there is no such run."""
     root = inside()
     if root is None or run_context().judging:
         return None
@@ -164,8 +164,8 @@ def _heard() -> Heard | None:
 
 
 def starting_task(kind: str, arguments: BoundArguments) -> weakref.ref[asyncio.Task[Any]] | None:
-    """The task that starts a run which goes on beside it; see :meth:`Root.is_beside`."""
-    if kind not in ("agent", "workflow") or "init_state" in arguments.arguments:  # newer workflows: a task of its own
+    """Return the task that starts a run which continues concurrently with it; see :meth:`Root.is_beside`."""
+    if kind not in ("agent", "workflow") or "init_state" in arguments.arguments:  # newer workflows use their own task
         return None
     task = _current_task()
     return None if task is None else weakref.ref(task)

@@ -1,4 +1,4 @@
-"""Cases of watched runs, with the options that say how a run is read."""
+"""Cases of watched runs, and the options for reading a run."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:  # they import LlamaIndex, which a handler loads only when the
 
 
 class RunCases:
-    """Makes the cases of runs; what is returned is called in the background.
+    """Factory of the cases of runs; the returned functions are called in the background.
 
     Args:
         field_map: where the fields of a case are in the row of a run, which has ``inputs`` and ``outputs``.
         evidence_tools: the tools of an agent whose outputs are contexts.
 
     Raises:
-        ConfigurationError: an option is not what it should be.
+        ConfigurationError: an option is invalid.
     """
 
     def __init__(self, field_map: FieldMapLike | None, evidence_tools: EvidenceTools) -> None:
@@ -33,19 +33,19 @@ class RunCases:
         self._evidence = Evidence(evidence_tools)
 
     def asked(self, arguments: BoundArguments) -> Asked:
-        """Read what a run is asked; at its start, since engines add to the history that they are given."""
+        """Read the question of a run; called at its start, since engines append to the given history."""
         from jury_adapters.llama_index.runs import Asked
 
         return Asked.of(arguments, keep=self._field_map is not None)
 
     def without_result(self, asked: Asked, heard: Heard | None) -> Callable[[], Case]:
-        """Make the case of a run that failed; the field map is left out, because there are no outputs."""
+        """Return the case of a run that failed; the field map is not used, because there are no outputs."""
         from jury_adapters.llama_index import runs
 
         return partial(runs.case_of, asked, heard or runs.Heard(), self._evidence, runs.Found())
 
     def of_result(self, asked: Asked, heard: Heard, result: object) -> Callable[[], Case]:
-        """Make the case of a result; where that cannot be read, the judgment says so."""
+        """Return the case of a result; if the result cannot be read, the judgment says so."""
         from jury_adapters.llama_index import runs
 
         try:
@@ -57,9 +57,9 @@ class RunCases:
         return partial(self._mapped, asked, runs.outputs_of(result), case)
 
     def of_stream(self, asked: Asked, heard: Heard, stream: object) -> Callable[..., Case]:
-        """Make the case of a stream, which is not kept, from a function that returns its answer.
+        """Return a function from the answer of a stream, which is not kept, to its case.
 
-        Without an answer, because the stream broke, the field map is left out.
+        Without an answer, because the stream broke, the field map is not used.
         """
         from jury_adapters.llama_index import runs
 

@@ -1,7 +1,7 @@
-"""From a run of an engine or agent to the case that a jury judges.
+"""Conversion of a run of an engine or agent to the case that a jury judges.
 
-Reading a run happens in two parts: what may change afterwards is noted at once, which takes microseconds; what takes
-longer, such as the texts of nodes, is read in the background.
+A run is read in two parts: values that may change afterwards are recorded immediately, which takes microseconds; slower
+parts, such as the texts of nodes, are read in the background.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from jury_adapters.llama_index.workflow_results import ambiguous_in, answer_in, 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a run was asked.
+    """Question and inputs of a run.
 
     Attributes:
-        question: the user's words: the query, the chat message, the agent's ``user_msg`` or last message. Of a custom
-            workflow what its start event has under a name of the question, or its only text.
-        history: the messages that were given along.
-        inputs: what the run was given, by name, where a field map reads it; see :func:`inputs_of`.
+        question: the user's words: the query, the chat message, the agent's ``user_msg`` or last message. For a custom
+            workflow, the field of its start event with a name of the question, or its only text.
+        history: the messages that were passed along with it.
+        inputs: the arguments of the run by name, if a field map reads them; see :func:`inputs_of`.
         ambiguous: sentences that report fields which compete for the question.
     """
 
@@ -71,13 +71,13 @@ class Asked:
 
 @dataclass(slots=True)
 class Heard:
-    """What the models in a run were given.
+    """Inputs of the models in a run.
 
     Attributes:
         models: the language models that took part.
         messages: the conversation of the latest call.
-        template: the latest prompt that is a conversation, with its values; of a completion model, which gets it as one
-            text.
+        template: the latest prompt that is a conversation, with its values; for a completion model, which gets it as
+            one text.
         condensed: the latest question that was to be condensed, and the conversation before it as one text.
         agent_input: the conversation that the first agent began with, the user's message included.
     """
@@ -89,7 +89,7 @@ class Heard:
     agent_input: Sequence[object] = ()
 
     def note(self, model: object, arguments: BoundArguments) -> None:
-        """Note one call of a model."""
+        """Record one call of a model."""
         if len(self.models) < _MODELS and not any(model is known for known in self.models):
             self.models.append(model)
         messages = arguments.arguments.get("messages")
@@ -102,7 +102,7 @@ class Heard:
             self.condensed = (values.get("question"), values["chat_history"])
 
     def note_input(self, messages: object) -> None:
-        """Note the conversation that an agent begins with; later agents and steps of the run go on with it."""
+        """Record the conversation that an agent begins with; later agents and steps of the run continue it."""
         if not self.agent_input and isinstance(messages, list | tuple):
             self.agent_input = tuple(messages)
 
@@ -116,15 +116,15 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a run came to, kept apart from the response, which is the user's to change.
+    """Outputs of a run, kept apart from the response, which the user may change.
 
     Attributes:
         answer: the text of the answer.
         source_nodes: the nodes behind it.
         sources: the outputs of a chat engine's tools.
         tool_calls: the tool calls of an agent.
-        passages_given: what the result of a workflow has under a name of the contexts.
-        ambiguous: sentences that report fields which compete.
+        passages_given: the field of a workflow's result with a name of the contexts.
+        ambiguous: sentences that report competing fields.
     """
 
     answer: str | None = None
@@ -145,7 +145,7 @@ class Found:
             return cls(None, tuple(inner))
         streamed = isinstance(inner, StreamingResponse | AsyncStreamingResponse) and inner.response_txt is None
         nodes = _listed(response, "source_nodes")
-        if isinstance(inner, PydanticResponse):  # it would answer for the fields of its model
+        if isinstance(inner, PydanticResponse):  # its attributes are the fields of its model
             return cls(text_of(inner), nodes, passages_given=passages, ambiguous=ambiguous)
         return cls(
             None if streamed else text_of(inner),
@@ -158,14 +158,15 @@ class Found:
 
     @classmethod
     def beside(cls, stream: object) -> Found:
-        """What a streamed response carries beside its stream."""
+        """Return the nodes and sources that a streamed response has in addition to its stream."""
         return cls(None, _listed(stream, "source_nodes"), _listed(stream, "sources"))
 
 
 def inputs_of(arguments: BoundArguments) -> dict[str, object]:
-    """Return what a run was given, by name: the ``inputs`` of the row that a field map reads.
+    """Return the arguments of a run by name: the ``inputs`` of the row that a field map reads.
 
-    The text of an engine's query is ``query``. A workflow has the fields of its start event or the keywords of ``run``.
+    The text of an engine's query is ``query``. For a workflow, they are the fields of its start event or the keywords
+    of ``run``.
     """
     inputs = {name: value for name, value in arguments.arguments.items() if value is not None}
     if "str_or_query_bundle" in inputs:
@@ -176,19 +177,19 @@ def inputs_of(arguments: BoundArguments) -> dict[str, object]:
 
 
 def outputs_of(response: object) -> object:
-    """Return a copy of a response that the user's changes do not reach: the ``outputs`` of a field map's row.
+    """Return a copy of a response that the user's changes do not affect: the ``outputs`` of a field map's row.
 
-    A workflow that ends with a plain stop event gave its result.
+    For a workflow that ends with a plain stop event, it is the event's result.
     """
     if type(response) is StopEvent:
         response = response.result
-    if hasattr(type(response), "__del__"):  # the end of a copy would release what the user still holds
+    if hasattr(type(response), "__del__"):  # deleting a copy would release resources that the user still holds
         return response
     try:
         copied = copy(response)
         if copied is not response and hasattr(copied, "__dict__"):
             vars(copied).update({name: _copied(value) for name, value in vars(copied).items()})
-    except Exception:  # of a class that cannot be copied
+    except Exception:  # the class does not support copying
         return response
     return copied
 
@@ -196,7 +197,7 @@ def outputs_of(response: object) -> object:
 def outputs_of_stream(stream: object) -> Callable[[object], dict[str, object]]:
     """Return a function from the answer of a stream to the ``outputs`` of a field map's row.
 
-    They have the names of a response that is not streamed. The stream itself is not kept.
+    The outputs have the names of a response that is not streamed. The stream itself is not kept.
     """
     names = ("source_nodes", "sources", "metadata")
     beside = {name: _copied(value) for name in names if (value := getattr(stream, name, None)) is not None}
@@ -209,14 +210,14 @@ def case_of(
     """Return the case of a run; called in the background.
 
     Args:
-        asked: what the run was asked.
-        heard: what the models in it were given.
+        asked: the question and inputs of the run.
+        heard: the inputs of the models in it.
         evidence: the rule that decides which tools' outputs are contexts.
-        found: what it came to.
-        answer: for a stream, whose answer is there only at the end.
+        found: its outputs.
+        answer: for a stream, a function that returns the answer, which is known only at the end.
 
     Raises:
-        Exception: whatever a predicate of the rule raises.
+        Exception: any exception that a predicate of the rule raises.
     """
     return Case(
         question=asked.question,
@@ -230,12 +231,12 @@ def case_of(
 
 
 def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:
-    """The conversation before the question.
+    """Return the conversation before the question.
 
-    An agent begins with the conversation in its memory, and the user's message at the end; a memory may add to that
-    message. An engine with a memory gives it to its model: as messages, as a prompt of messages, or as one text to
-    condense the question with. Some agents give the results of their tools as messages of the user, so only what comes
-    before the question itself counts.
+    An agent begins with the conversation in its memory, and the user's message at the end; a memory may extend that
+    message. An engine with a memory passes it to its model: as messages, as a prompt of messages, or as one text to
+    condense the question with. Some agents pass the results of their tools as messages of the user, so only the
+    messages before the question itself count.
     """
     if asked.history:
         return _spoken([*asked.history, ("user", asked.question or "")])
@@ -255,20 +256,20 @@ def _spoken(messages: Iterable[object]) -> tuple[Message, ...]:
 
 
 def _turns(history: str) -> list[tuple[str, str]]:
-    """Split a conversation that LlamaIndex wrote as one text: each message begins a line with its role."""
+    """Split a conversation that LlamaIndex wrote as one text, in which each message begins a line with its role."""
     parts = _ROLE.split(history)
     return [(role, said.strip()) for role, said in zip(parts[1::2], parts[2::2], strict=True)]
 
 
 def _generator(models: Iterable[object]) -> str | None:
-    """The model that wrote the answer: where several took part, nobody knows which."""
+    """Return the model that wrote the answer; None if several took part, because it is then unknown which one did."""
     names = {getattr(getattr(model, "metadata", None), "model_name", None) for model in models}
     name = names.pop() if len(names) == 1 else None
     return name if isinstance(name, str) and name not in ("", "unknown") else None
 
 
 def _text(value: object) -> str | None:
-    """The text of a query, a QueryBundle or a message."""
+    """Return the text of a query, a QueryBundle or a message."""
     if value is None or isinstance(value, str):
         return value
     query = getattr(value, "query_str", None)
@@ -279,10 +280,10 @@ def _text(value: object) -> str | None:
 
 
 def _asked_in(start: object) -> tuple[object, tuple[str, ...]]:
-    """Return the question in a start event or in the keywords of a run, and what is to be reported of its names.
+    """Return the question in a start event or in the keywords of a run, and the conflicts of names to report.
 
-    It is the message to an agent, what has a name of the question, or the only text. It is None where several texts
-    have other names.
+    The question is the message to an agent, the field with a name of the question, or the only text. It is None if
+    several texts have other names.
     """
     values = values_in(start)
     if "user_msg" in values:
@@ -306,7 +307,7 @@ def _is_message(value: object) -> bool:
 
 
 def _get(source: Any, name: str) -> Any:
-    """A field of an event, which answers for its own fields and those set on it, or of plain keywords."""
+    """Return a field of an event, whose attributes include fields set on it, or of plain keywords."""
     return source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
 
 

@@ -1,4 +1,4 @@
-"""Judging the runs of an application as they happen: queries, chats and agents, in the background.
+"""Judging of an application's runs in the background: queries, chats and agents.
 
     >>> watch = judge_runs(lambda case: "Paris" in case.answer, on_verdict=print)
     >>> watch.remove()
@@ -71,21 +71,21 @@ def judge_runs(
 ) -> JurySpanHandler:
     """Judge every query, chat and agent run of this process from now on.
 
-    As a plain call it stays attached until :meth:`JurySpanHandler.remove` or :meth:`JurySpanHandler.close`; at the end
-    of the process what is pending is still judged. As a context manager, also with ``async with``, it detaches at the
-    end of the block and waits for the verdicts, ``exit_timeout`` seconds at most.
+    As a plain call, the handler stays attached until :meth:`JurySpanHandler.remove` or :meth:`JurySpanHandler.close`;
+    at the end of the process, pending runs are still judged. As a context manager, also with ``async with``, it
+    detaches at the end of the block and waits up to ``exit_timeout`` seconds for the verdicts.
 
     Args:
         judge: any judge: a jury, a critic, a check, a function of a case.
-        engines: which runs to judge; see :class:`JurySpanHandler`.
-        events: also emit a :class:`JuryVerdictEvent` per judged run, for other handlers to see.
+        engines: the runs to judge; see :class:`JurySpanHandler`.
+        events: whether to also emit a :class:`JuryVerdictEvent` per judged run, for other handlers.
         evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JurySpanHandler`.
-        field_map: where the fields of a case are in what a run was given and gave; see :class:`JurySpanHandler`.
+        field_map: where the fields of a case are in the inputs and outputs of a run; see :class:`JurySpanHandler`.
         **options: those of :class:`JurySpanHandler`: ``max_open``, ``on_verdict``, ``on_error``, ``sample``,
             ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
-        ConfigurationError: an option is out of its range.
+        ConfigurationError: an option is out of range.
     """
     handler = JurySpanHandler(
         judge, engines=engines, events=events, evidence_tools=evidence_tools, field_map=field_map, **options
@@ -95,11 +95,11 @@ def judge_runs(
 
 
 class JuryVerdictEvent(BaseEvent):
-    """A run was judged. Its ``span_id`` and ``tags`` are those of the run.
+    """Event of a judged run. Its ``span_id`` and ``tags`` are those of the run.
 
     Attributes:
-        judgment: the judgment; a Verdict when the judge is a jury.
-        case: what was judged.
+        judgment: the judgment; a Verdict if the judge is a jury.
+        case: the judged case.
         run: the run.
     """
 
@@ -113,46 +113,46 @@ class JuryVerdictEvent(BaseEvent):
 
 
 class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc]  # `close` of both
-    """Watches LlamaIndex and has each root run judged in the background; :func:`judge_runs` attaches it.
+    """Span handler that has each root run judged in the background; :func:`judge_runs` attaches it.
 
     * A run inside another run (an engine behind a router, behind a tool of an agent, a retry) is part of that run.
-    * What a judge of ours does, and everything inside ``with jury_adapters.core.context.judging():``, is left alone.
-      LlamaIndex's own evaluators are queries like any other: put them into that block, or use ``engines=``.
-    * Streams are judged when they have been read to the end. One that the user leaves early is counted as
-      ``abandoned`` and not judged: nobody has the answer that would be judged.
+    * The runs of this package's judges are ignored, and so is everything inside
+      ``with jury_adapters.core.context.judging():``. LlamaIndex's own evaluators are queries like any other: put them
+      into that block, or use ``engines=``.
+    * Streams are judged when they have been read to the end. A stream that the user leaves early is counted as
+      ``abandoned`` and not judged, because its answer is incomplete.
     * A run that raises is FAIL, and the judge is not asked; one that is cancelled is counted and not judged.
-    * The same judge attached twice judges a run once: the handler that was attached last does it.
+    * If the same judge is attached twice, it judges a run once: the handler that was attached last does it.
 
     Args:
         judge: any judge, or a function of a case.
-        engines: which runs to judge. Kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"retriever"``),
+        engines: the runs to judge: kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"retriever"``),
             classes, names of classes (subclasses count), or a function of the engine and the name of the method called
             on it. Default: all query engines, chat engines and agents. Other workflows, and retrievers that no engine
-            calls, are judged only when this option names them; the queries inside an unnamed workflow are runs of
-            their own. The nodes of a retriever are the contexts of a case without an answer. What this option leaves
-            out is counted as ``skipped``; a name that no class has yet draws a warning, since it may be misspelt.
-        events: emit a :class:`JuryVerdictEvent` per judged run.
-        max_open: how many runs may be under way at once; a further one makes the handler forget the oldest, counted
-            as evicted.
+            calls, are judged only if this option names them; the queries inside an unnamed workflow are runs of
+            their own. The nodes of a retriever are the contexts of a case without an answer. Runs that this option
+            excludes are counted as ``skipped``; an unknown class name causes a warning, since it may be misspelt.
+        events: whether to emit a :class:`JuryVerdictEvent` per judged run.
+        max_open: the maximum number of runs under way; a further one drops the oldest, which is counted as evicted.
         evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
             all but those known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, of a row with ``inputs`` and ``outputs``: paths by field,
-            ``{"answer": "outputs.metadata.text"}``, beside the fields that are read as always; or a function from the
-            row to the case, called in the background. ``inputs`` are what the run was given, by name: ``query`` of an
-            engine, ``message`` and ``chat_history`` of a chat, the keywords or the start event's fields of a workflow.
-            ``outputs`` is what the run returned; of a stream a mapping with ``response`` (the answer),
-            ``source_nodes``, ``sources`` and ``metadata``.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``inputs`` and ``outputs``: paths by
+            field, ``{"answer": "outputs.metadata.text"}``, in addition to the fields that are always read; or a
+            function from the row to the case, called in the background. ``inputs`` are the arguments of the run by
+            name: ``query`` of an engine, ``message`` and ``chat_history`` of a chat, the keywords or the start event's
+            fields of a workflow. ``outputs`` is the return value of the run, or for a stream a mapping with
+            ``response`` (the answer), ``source_nodes``, ``sources`` and ``metadata``.
         **options: as for :class:`jury_adapters.Docket`.
 
     Raises:
-        ConfigurationError: an option is out of its range.
+        ConfigurationError: an option is out of range.
     """
 
     _docket: Docket = PrivateAttr()
     _given: JudgeLike = PrivateAttr()
     _wanted: Callable[[object, str], bool] | None = PrivateAttr()
     _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
-    _streams: dict[str, OpenRun] = PrivateAttr(default_factory=dict)  # whose spans have ended
+    _streams: dict[str, OpenRun] = PrivateAttr(default_factory=dict)  # runs whose spans have ended
     _max_open: int = PrivateAttr()
     _cases: RunCases = PrivateAttr()
     _removed: bool = PrivateAttr(default=False)
@@ -176,7 +176,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             options["on_verdict"] = (*sinks_of(options.get("on_verdict")), _emit)
         self._docket = docket_of(judge, max_open, ("engines", "events", "evidence_tools", "field_map"), **options)
         self._max_open = max_open
-        # Asked for at each span of the application: pydantic takes a microsecond to find a private name, this none.
+        # Read at each span of the application: pydantic takes a microsecond to find a private name.
         vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
 
     @classmethod
@@ -185,22 +185,22 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
 
     @property
     def judge(self) -> Judge:
-        """The judge."""
+        """Judge of the runs."""
         return self._docket.judge
 
     @property
     def pending(self) -> int:
-        """How many runs wait or are being judged."""
+        """Number of runs that wait or are being judged."""
         return self._docket.pending
 
     def remove(self) -> None:
-        """Detach: runs that begin or end from now on are not judged; those that have ended are.
+        """Detach the handler: runs that begin or end from now on are not judged; runs that have ended are.
 
         A stream that is being read is judged at its end, unless :meth:`close` comes first.
         """
         self._removed = True
         for dispatcher in tuple(root_manager.dispatchers.values()):
-            if any(handler is self for handler in dispatcher.span_handlers):  # a new list: others may be walking it
+            if any(handler is self for handler in dispatcher.span_handlers):  # a new list: others may iterate over it
                 dispatcher.span_handlers = [one for one in dispatcher.span_handlers if one is not self]
         for id_ in tuple(self._open):
             self._give_up(id_, "dropped")
@@ -214,7 +214,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         tags: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Called by LlamaIndex when a span begins; nothing is kept of spans that are no root runs."""
+        """Handle the start of a span, called by LlamaIndex; spans that are not root runs are not recorded."""
         try:
             kind = kind_of(type(instance))
             if kind == "llm":
@@ -234,7 +234,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         result: Any | None = None,
         **kwargs: Any,
     ) -> None:
-        """Called by LlamaIndex when a span ends well, or was cancelled by its user."""
+        """Handle the end of a span that succeeded or was cancelled, called by LlamaIndex."""
         if id_ in self._open:
             self._left(id_, partial(self._exited, result))
 
@@ -246,17 +246,17 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         err: BaseException | None = None,
         **kwargs: Any,
     ) -> None:
-        """Called by LlamaIndex when a span ends with an exception."""
+        """Handle the end of a span with an exception, called by LlamaIndex."""
         if id_ in self._open:
             self._left(id_, partial(self._dropped, err))
 
     def capture_propagation_context(self) -> dict[str, Any]:
-        """Called by LlamaIndex for a workflow that runs elsewhere: it is still inside this run, or this judge."""
+        """Return what marks a workflow that runs elsewhere as part of this run or judge, called by LlamaIndex."""
         root = inside()
         return {_PROPAGATED: {"judging": run_context().judging, "inside": root.id if root is not None else None}}
 
     def restore_propagation_context(self, context: dict[str, Any]) -> None:
-        """Called by LlamaIndex where such a workflow runs."""
+        """Mark the context of a workflow that runs elsewhere, called by LlamaIndex."""
         given = context.get(_PROPAGATED) or {}
         if given.get("judging"):
             change_context(judging=True)
@@ -277,7 +277,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         if method not in METHODS[kind] or run_context().judging or id_ in self._open:
             return
         around = inside()
-        seen = around is not None and around.id == id_  # another handler was told before us
+        seen = around is not None and around.id == id_  # another handler saw the span first
         if around is not None and not seen and not around.is_beside():
             return
         wanted = self._claims(id_, kind, instance, method)
@@ -308,7 +308,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
                 isinstance(one, JurySpanHandler) and one._given is self._given and one._wants(kind, instance, method)
                 for one in later
             )
-        except Exception:  # a filter of the user's
+        except Exception:  # from a filter of the application
             self._broke(id_)
             return False
 
@@ -316,7 +316,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         return kind not in ONLY_NAMED if self._wanted is None else bool(self._wanted(instance, method))
 
     def _left(self, id_: str, end: Callable[[OpenRun, Asked], bool]) -> None:
-        """A span has ended; ``end`` says whether its run goes on all the same, as a stream does."""
+        """Handle the end of a span; ``end`` returns whether its run continues all the same, as a stream does."""
         opened = self._open.pop(id_, None)
         if opened is None:
             return
@@ -333,14 +333,14 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         from jury_adapters.llama_index import runs, streams
 
         if opened.root.heard is None:
-            opened.root.heard = runs.Heard()  # the model of a stream may be called as the stream is read
+            opened.root.heard = runs.Heard()  # the model of a stream may be called while the stream is read
         heard = opened.root.heard
         if result is None and opened.kind not in ("agent", "workflow"):
             self._docket.count("unanswered")
         elif result is None:
             if opened.root.task is None:
                 self._docket.count("cancelled")
-            else:  # older workflows say no more of a run that failed
+            else:  # older workflows give no other sign of a run that failed
                 case = self._cases.without_result(asked, heard)
                 self._docket.offer(opened.run("the run ended without a result"), case)
         elif streams.watch(result, partial(self._read, opened, self._cases.of_stream(asked, heard, result))):
@@ -352,7 +352,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
 
     def _read(self, opened: OpenRun, case: Callable[..., Case], ending: Ending) -> None:
         """End the run of a stream, read to its end or not; called by its reader or by the garbage collector."""
-        if self._streams.pop(opened.root.id, None) is None:  # given up, and counted as such
+        if self._streams.pop(opened.root.id, None) is None:  # it was given up, and counted as such
             return
         opened.root.holders.discard(id(self))
         try:
@@ -389,7 +389,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
 
 
 def _emit(judged: JudgedRun) -> None:
-    """Tell other handlers; a sink like any other, so it runs in a thread and cannot hold up the judging."""
+    """Notify other handlers; like any sink, it runs in a thread and cannot delay the judging."""
     run = judged.run
     event = JuryVerdictEvent(
         judgment=judged.judgment, case=judged.case, run=run, span_id=run.id, tags={**run.tags, **run.metadata}

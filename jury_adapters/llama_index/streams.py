@@ -1,7 +1,7 @@
 """Streamed answers, watched while the user reads them.
 
-Judging a stream directly would take the tokens from the user. Here they go to the user as they come, and whoever
-watches is told once, at the end: what was read, what the stream raised, or that nobody read it to its end.
+Judging a stream directly would consume the user's tokens. Here, the tokens go to the user as they arrive, and the
+watcher is notified once, at the end: of the answer, of an error, or that the stream was not read to its end.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the reading of a stream ended.
+    """End of the reading of a stream.
 
     Attributes:
-        tokens: the whole answer, when it was read to its end. Structured output streams ever more complete objects.
-        error: what the stream raised.
-        abandoned: True when the stream was left, or thrown away, before its end.
+        tokens: the whole answer, if it was read to its end. Structured output streams ever more complete objects.
+        error: the exception that the stream raised.
+        abandoned: whether the stream was left, or discarded, before its end.
     """
 
     tokens: Sequence[object] = ()
@@ -32,7 +32,7 @@ class Ending:
 
     @property
     def answer(self) -> object:
-        """The answer: the text, or the last object."""
+        """Answer: the text, or the last object."""
         if all(isinstance(token, str) for token in self.tokens):
             return "".join(cast(Sequence[str], self.tokens))
         return self.tokens[-1]
@@ -42,18 +42,18 @@ Told: TypeAlias = Callable[[Ending], object]
 
 
 def watch(response: object, told: Told) -> bool:
-    """Watch a streamed answer being read.
+    """Watch the reading of a streamed answer.
 
-    The tokens pass on in order, one by one and at once. A chat answer gets a subclass of its class, since its
-    generators are made anew at each reading; a query's answer keeps its class and gets another generator.
+    The tokens pass through in order, one by one and without delay. A chat answer gets a subclass of its class, since
+    each reading creates new generators; a query's answer keeps its class and gets another generator.
 
     Args:
-        response: what an engine returned.
-        told: called once, with the :class:`Ending`, by whoever reads last; it must be quick, must not raise, and must
-            not hold the response, or it would never be thrown away.
+        response: the response of an engine.
+        told: called once, with the :class:`Ending`, by the last reader. It must be quick and must not raise. It must
+            not hold the response, which would then never be garbage-collected.
 
     Returns:
-        False when there is no stream to be read, so that the answer is already there.
+        False if there is no stream to read, so that the answer is already complete.
     """
     if isinstance(response, StreamingResponse):
         if response.response_txt is not None or response.response_gen is None:
@@ -79,20 +79,20 @@ def watch(response: object, told: Told) -> bool:
 
 
 class _Reading:
-    """One reading of a stream: it ends once, at the latest when the stream is thrown away."""
+    """One reading of a stream: it ends once, at the latest when the stream is garbage-collected."""
 
     def __init__(self, told: Told) -> None:
         self._told = told
         self._left: weakref.finalize[..., Any] | None = None
 
     def of(self, held: object) -> _Reading:
-        """Say what the user holds: when it is thrown away, nothing can be read any more."""
+        """Set the object that the user holds: once it is garbage-collected, nothing can be read any more."""
         self._left = weakref.finalize(held, self._told, Ending(abandoned=True))
         self._left.atexit = False
         return self
 
     def ended(self, ending: Ending) -> None:
-        if self._left is not None and self._left.detach() is not None:  # one caller only gets it
+        if self._left is not None and self._left.detach() is not None:  # true for one caller only
             self._told(ending)
 
 
@@ -129,9 +129,9 @@ async def _apassed_on(source: Any, reading: _Reading) -> AsyncGenerator[str, Non
 
 
 def _watched_class(kind: type[StreamingAgentChatResponse]) -> type[StreamingAgentChatResponse]:
-    """The class with its ways of reading watched; it is called like the original, and is a subclass of it.
+    """Return a subclass, with the same name, whose methods of reading are watched.
 
-    Reading may be left and taken up again, so only the end of the answer counts, or the end of the response.
+    Reading may be interrupted and resumed, so only the end of the answer counts, or the end of the response.
     """
     if _READINGS in vars(kind):
         return kind
@@ -191,13 +191,13 @@ def _aclosable(source: Any) -> Any:
 
 
 class _NothingToClose:
-    """Stands for a stream that is no generator, and cannot be closed."""
+    """Placeholder for a stream that is not a generator, and cannot be closed."""
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 _READINGS = "_jury_readings"

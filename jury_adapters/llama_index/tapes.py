@@ -1,4 +1,4 @@
-"""Streams that can be read for a judge and are still there for the user."""
+"""Streams that can be read for a judge and are still available to the user."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class Tape(Generator[T, None, None]):
-    """A generator that remembers what went through it: read to the end for a judge, it still starts anew for the user.
+    """Generator that records its items, so that the user can still read it from the start after a judge has.
 
-    It takes the place of the generator it reads. All threads may use it; what the source raises comes out at the
-    same place for everyone.
+    It replaces the generator that it reads. It is thread-safe; an exception of the source is raised at the same
+    position for every reader.
 
     Args:
         source: the generator to read.
@@ -29,7 +29,7 @@ class Tape(Generator[T, None, None]):
         self.complete = False
 
     def everything(self) -> list[T]:
-        """All items, also those that the user has read; the user's place stays where it is."""
+        """Return all items, including those that the user has read; the user's position does not change."""
         with self._lock:
             while not self.complete:
                 self._pull()
@@ -38,7 +38,7 @@ class Tape(Generator[T, None, None]):
         return self._kept
 
     def send(self, value: None, /) -> T:
-        """The user's next item."""
+        """Return the user's next item."""
         with self._lock:
             if self._position == len(self._kept) and not self.complete:
                 self._pull()
@@ -48,7 +48,7 @@ class Tape(Generator[T, None, None]):
         raise self._error or StopIteration
 
     def throw(self, kind: Any, value: Any = None, traceback: Any = None, /) -> T:
-        """End the stream for the user, as leaving a ``with`` or ``contextlib.closing`` does."""
+        """End the stream for the user, as leaving a ``with`` block of ``contextlib.closing`` does."""
         self._position = len(self._kept)
         self.complete = True
         close = getattr(self._source, "close", None)
@@ -66,7 +66,7 @@ class Tape(Generator[T, None, None]):
 
 
 class AsyncTape(AsyncGenerator[T, None]):
-    """The same for an asynchronous generator."""
+    """Asynchronous generator that records its items; see :class:`Tape`."""
 
     def __init__(self, source: AsyncIterator[T]) -> None:
         self._source = source
@@ -77,13 +77,13 @@ class AsyncTape(AsyncGenerator[T, None]):
         self.complete = False
 
     def everything(self) -> list[T]:
-        """All items, once :attr:`complete`."""
+        """Return all items, once :attr:`complete`."""
         if self._error is not None:
             raise self._error
         return self._kept
 
     async def read(self) -> list[T]:
-        """Read to the end; the user's place stays where it is."""
+        """Read to the end; the user's position does not change."""
         if not self.complete:
             async with self._lock:
                 while not self.complete:
@@ -91,7 +91,7 @@ class AsyncTape(AsyncGenerator[T, None]):
         return self.everything()
 
     async def asend(self, value: None, /) -> T:
-        """The user's next item."""
+        """Return the user's next item."""
         if self._position == len(self._kept) and not self.complete:
             async with self._lock:
                 if self._position == len(self._kept) and not self.complete:

@@ -1,4 +1,4 @@
-"""Fields of what a workflow began and ended with, found by the names in :mod:`jury_adapters.core.field_names`."""
+"""Fields of a workflow's start and result, found by the names in :mod:`jury_adapters.core.field_names`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from jury_adapters.core.field_names import Columns, columns_of, plainly_named
 
 
 def answer_in(response: object) -> object:
-    """Return what a workflow answered; anything but a stop event or a mapping as it is.
+    """Return the answer of a workflow; anything but a stop event or a mapping is returned as it is.
 
-    A plain stop event has it as its result. A mapping, or a stop event of the user's own class, has it under a name of
-    the answer. Without such a name an own class has it as its only text; otherwise all fields but the contexts are the
-    answer.
+    The answer of a plain stop event is its result. In a mapping, or a stop event of the application's own class, the
+    answer is the field with a name of the answer. Without such a name, it is the only text of a custom class;
+    otherwise, all fields except the contexts are the answer.
     """
     fields = fields_of(response)
     if fields is None:
@@ -32,7 +32,7 @@ def answer_in(response: object) -> object:
 
 
 def passages_in(response: object) -> tuple[object, ...]:
-    """Return what a mapping or an own stop event has under a name of the contexts: texts, documents or nodes."""
+    """Return the field of a mapping or a custom stop event with a name of the contexts: texts, documents or nodes."""
     fields = fields_of(response) or {}
     found = fields.get(_columns(fields).of.get("contexts", ""))
     if isinstance(found, str | Mapping | BaseNode | NodeWithScore):
@@ -47,9 +47,9 @@ def ambiguous_in(response: object) -> tuple[str, ...]:
 
 
 def fields_of(response: object) -> Mapping[str, Any] | None:
-    """Return the named fields of a result; None where it has none that count, such as the response of an engine.
+    """Return the named fields of a result; None if it has none that count, such as the response of an engine.
 
-    An object of pydantic as a result has none: a model may have written it, and no model gives evidence for itself.
+    A pydantic object as a result has none: a model may have written it, and a model cannot be its own evidence.
     """
     result = result_of(response)
     if isinstance(result, Mapping):

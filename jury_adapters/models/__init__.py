@@ -1,1 +1,1 @@
-"""Language models behind one port: the only place that speaks to vendors."""
+"""Language models behind one interface. No other part of the package talks to vendors."""

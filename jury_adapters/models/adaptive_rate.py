@@ -1,4 +1,4 @@
-"""Request rate that adapts to the share of 429 answers."""
+"""Request rate that adapts to the share of 429 responses."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class Cohort:
-    """The requests sent within one interval, about a second long.
+    """Requests sent within one interval, about a second long.
 
     A request belongs to the cohort in which it was sent, whenever its answer arrives. So slow replies and fast refusals
     are compared with each other, and answers to requests sent at an earlier rate do not count against the current one.
 
     Attributes:
-        since: time of the first moment of the interval.
-        until: time of its end.
+        since: start time of the interval.
+        until: end time of the interval.
         sent: number of requests sent.
         refused: number of them answered with 429.
         due: time from which nearly all refusals have arrived.
-        settling: the rate was cut just before, so the cohort is not evaluated.
+        settling: whether the rate was cut just before, so that the cohort is not evaluated.
         first_refused: lowest number of a request that was refused.
-        last_refused: the highest one.
+        last_refused: highest number of a request that was refused.
     """
 
     since: float
@@ -50,12 +50,12 @@ class Cohort:
 
     @property
     def span(self) -> int:
-        """Number of requests from the first to the last that was refused."""
+        """Number of requests from the first refused one to the last."""
         return self.last_refused - self.first_refused + 1
 
 
 class Sent(NamedTuple):
-    """One request: the cohort it belongs to, its number among all requests, and the time it was sent."""
+    """Request with its cohort, its number among all requests, and the time at which it was sent."""
 
     cohort: Cohort
     number: int
@@ -72,22 +72,22 @@ class AdaptiveRate:
     1. *Unlimited.* Requests are counted in cohorts of one second. The rate becomes limited when at least 8 requests and
        10 % of a second are refused, or 3 % over three or ten seconds, or a storm of at least 16, half of all or nearly
        all of those in a row. The limit is 80 % of the *goodput*, the accepted requests of the busiest of these seconds,
-       because a burst may have been accepted; 95 % where fewer than 10 % were refused. Where the order of the refusals
+       because a burst may have been accepted. It is 95 % if fewer than 10 % were refused. If the order of the refusals
        shows a smaller window of the vendor (:mod:`~jury_adapters.models.window_size`), its size is the goodput.
     2. *Limited.* Requests are sent one by one, evenly spaced, first come, first served. A second with more than 2 %
-       refused cuts the limit to 95 % of its goodput, or to half where most were refused. The second after a cut does
+       refused cuts the limit to 95 % of its goodput, or to half if most were refused. The second after a cut does
        not count, because the vendor may still count requests from before. A full window that is smaller than the limit
        cuts it to 95 % of the window at once.
     3. *Test.* If a cut leaves the share of refusals about what it was, the refusals do not depend on the rate. The
        limit is lifted, and shares up to 1.5 times as large, and 3 % more, are tolerated for a minute. Shares from 10 %
        on have to stay the same twice. Shares above 35 % always count as refusals of the rate.
     4. *Raise.* Seconds that used up the limit without refusals raise it: to 95 % of the goodput first, and after half
-       a minute by 10 %, then by more and more. Refusals take a raise back, and after a raise by up to a quarter the
-       next one waits for a minute. Where the goodput says little, the raises begin at once: when most were refused,
+       a minute by 10 %, then by more and more. Refusals undo a raise, and after a raise by up to a quarter the
+       next one waits for a minute. If the goodput is not reliable, the raises begin at once: when most were refused,
        and when few were in the second after a storm.
     5. Ten seconds in a row that used less than 80 % of the limit lift it.
 
-    Safe to use from several event loops and threads at once. Unlimited, a request costs one look at the clock.
+    Safe to use from several event loops and threads at once. Unlimited, a request costs one reading of the clock.
 
     Args:
         name: name of the model in the log.
@@ -97,17 +97,17 @@ class AdaptiveRate:
         limit: requests per second, or None while unlimited.
     """
 
-    _cohort: Cohort  # the one in which requests are sent now
-    _closed: deque[Cohort]  # those whose refusals still arrive
+    _cohort: Cohort  # cohort of the requests that are sent now
+    _closed: deque[Cohort]  # cohorts whose refusals may still arrive
     _next_look: float
-    _storm: Cohort | None  # led to the limit
+    _storm: Cohort | None  # cohort that led to the limit
     _test: tuple[float, int, int] | None  # share of refusals before the last cut; sent and refused since
     _unused: int  # cohorts in a row that did not use up the limit
     _target: float  # 95 % of the goodput
     _raise_at: float  # when the limit may exceed the target
     _step: float  # of the next raise
     _clean: float  # the limit before the last raise
-    _raised: bool  # the last change was a raise, not yet known to be good; refusals take it back at once
+    _raised: bool  # whether the last change was a raise not yet confirmed; refusals undo it at once
 
     def __init__(self, name: str = "a model", clock: Callable[[], float] = time.monotonic) -> None:
         self.limit: float | None = None
@@ -127,7 +127,7 @@ class AdaptiveRate:
     # Requests
 
     def start(self) -> Sent:
-        """Count a request that is sent now."""
+        """Count a request that is being sent."""
         now = self._clock()
         if now >= self._next_look:
             self._look(now)
@@ -150,7 +150,7 @@ class AdaptiveRate:
                     goodput = max(self._accepted_lately(now), _UNKNOWN * cohort.sent)
                     self._restrict(goodput, cohort.refused / min(cohort.sent, cohort.span), now)
                     self._storm = cohort
-            elif cohort is self._storm:  # it was counted as accepted
+            elif cohort is self._storm:  # the refused request was counted as accepted
                 self._target = max(0.0, self._target - _BELOW)
                 self._set(max(self.limit - _CAREFUL, _CAREFUL * _UNKNOWN * cohort.sent))
             elif is_full and (size := self._window.correct(self.limit / _BELOW)) < self.limit:
@@ -167,9 +167,9 @@ class AdaptiveRate:
             return self._last_ticket
 
     def delay(self, ticket: float) -> float:
-        """Return in how many seconds a queued request may be sent at the current rate; 0.0 for now.
+        """Return the seconds until a queued request may be sent at the current rate; 0.0 for now.
 
-        The rate may change meanwhile, so a long delay should be asked for again from time to time.
+        The rate may change in the meantime, so repeat the call during a long delay.
         """
         with self._lock:
             now = self._clock()
@@ -180,7 +180,7 @@ class AdaptiveRate:
     # Cohorts
 
     def _look(self, now: float) -> None:
-        """Close the cohort whose time is over, and evaluate those whose refusals have arrived."""
+        """Close the cohort when its time is over, and evaluate those whose refusals have arrived."""
         with self._lock:
             if now >= self._cohort.until:
                 closed = self._cohort
@@ -194,17 +194,17 @@ class AdaptiveRate:
 
     @property
     def _usual_s(self) -> float:
-        """Seconds that a cohort takes; more at a rate below four a second, so that it has some requests."""
+        """Duration of a cohort in seconds; longer at a rate below four a second, so that it has some requests."""
         return _COHORT_S if self.limit is None else max(_COHORT_S, min(10.0, 4 / self.limit))
 
     def _begin(self, now: float, times: float = 1, *, settling: bool = False) -> None:
-        """Begin a cohort because the rate has changed. Earlier ones say nothing about the new rate."""
+        """Begin a cohort because the rate has changed. Earlier cohorts are not relevant for the new rate."""
         self._cohort = Cohort(now, now + times * self._usual_s, settling=settling)
         self._closed = deque()
         self._next_look = self._cohort.until
 
     def _advance(self, now: float) -> float:
-        """Return how many tickets are due by now."""
+        """Return the number of tickets that are due by now."""
         self._sent_by_now += (now - self._advanced_at) * (self.limit or 0.0)
         self._advanced_at = now
         return self._sent_by_now
@@ -224,7 +224,7 @@ class AdaptiveRate:
         return cohort.refused >= _STORM and many
 
     def _accepted_lately(self, now: float) -> float:
-        """Return how many requests of the last second were accepted."""
+        """Return the number of requests of the last second that were accepted."""
         cohort = self._cohort
         accepted = float(cohort.sent - cohort.refused)
         before = [*self._recent, *self._closed][-1:]
@@ -243,7 +243,7 @@ class AdaptiveRate:
             share = refused / max(1, sent)
             enough = len(span) == cohorts and refused >= _FEWEST_REFUSALS
             if enough and share >= max(least, self._tolerance(now)):
-                # The busiest second: in others there may have been less to send.
+                # the busiest second, because others may have had fewer requests to send
                 goodput = max((one.sent - one.refused) / (one.until - one.since) for one in span)
                 self._restrict(goodput, share, now)
                 return
@@ -278,7 +278,7 @@ class AdaptiveRate:
             self._storm = None
             return
         self._recent.append(cohort)
-        # A vendor that saves up unused requests accepts more at first, so the last second counts if it says enough.
+        # A vendor that accumulates unused quota accepts more at first, so a large enough last second counts alone.
         span = [cohort] if cohort.refused >= _FEWEST_SEEN else list(self._recent)[-_SPAN:]
         sent, refused = sum(one.sent for one in span), sum(one.refused for one in span)
         seconds = sum(one.until - one.since for one in span)
@@ -306,10 +306,10 @@ class AdaptiveRate:
         if goodput >= self.limit / 2:
             limit = self._target = _BELOW * goodput
             self._step, self._raise_at = _STEP, now + _HOLD_S
-        else:  # a quota that is used up says nothing about the rate
+        else:  # an exhausted quota is not related to the rate
             limit, self._target = self.limit / 2, 0.0
             self._step, self._raise_at = 1.0, now
-        if not self._raised:  # of all seconds at this limit: the worst one alone would be a biased choice
+        if not self._raised:  # average over all seconds at this limit, because the worst one alone would be biased
             sent = sum(cohort.sent for cohort in self._recent)
             self._test = (sum(cohort.refused for cohort in self._recent) / sent, 0, 0)
         self._cut(limit, now)
@@ -336,7 +336,7 @@ class AdaptiveRate:
         self._begin(now)
 
     def _too_many(self, now: float) -> float:
-        """Return how many refusals take a raise back."""
+        """Return the number of refusals that undo a raise."""
         assert self.limit is not None
         return max(2, self._usual_s * self.limit * max(_CLEAN_SHARE, self._tolerance(now)))
 
@@ -348,7 +348,7 @@ class AdaptiveRate:
         self._cut(self._clean, now)
 
     def _is_random(self, cohort: Cohort, now: float) -> bool:
-        """Decide the test, once enough requests were sent."""
+        """Return whether the refusals are random, once the test has enough requests."""
         assert self._test is not None
         before, sent, refused = self._test
         sent, refused = sent + cohort.sent, refused + cohort.refused
@@ -371,7 +371,7 @@ class AdaptiveRate:
 
 _COHORT_S = 1.0
 _LONGEST_GRACE_S = 2.0  # that refusals may take to arrive
-_SHORTEST_S = 1e-4  # no clock of an event loop is finer
+_SHORTEST_S = 1e-4  # clocks of event loops are not finer
 _LEAST = 1.0  # requests per second
 # While unlimited
 _SPANS = ((1, 0.10), (3, 0.03), (10, 0.03))  # cohorts, and the share of refusals from which the rate is limited
@@ -379,7 +379,7 @@ _FEWEST_REFUSALS = 8
 _STORM, _STORM_SHARE = 16, 0.5
 _SOLID = 0.75  # of the requests between two refused ones
 _BELOW, _CAREFUL = 0.95, 0.8  # of the goodput
-_UNKNOWN = 0.2  # of the requests sent; taken for the goodput of a storm that met hardly anything but refusals
+_UNKNOWN = 0.2  # of the requests sent; used as the goodput of a storm of almost only refusals
 _SMALL_SHARE = 0.10
 # While limited
 _CLEAN_SHARE = 0.02
@@ -389,7 +389,7 @@ _USED, _UNUSED = 0.8, 10  # of the limit; cohorts
 _STEP, _LARGE_STEP = 0.1, 0.5
 _FEWEST_MORE = 3.0  # requests per second; fewer would not show in one second
 _FIRST_HOLD_S, _HOLD_S = 30.0, 60.0
-_NEAR = 1.25  # times the limit; what lies between is not worth another second with refusals
+_NEAR = 1.25  # times the limit; a smaller step is not worth another second with refusals
 _WINDOW_SHARE = 0.2
 # The test
 _ENOUGH = 8  # refusals expected

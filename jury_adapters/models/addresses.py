@@ -1,4 +1,4 @@
-"""Addresses of servers, in the one form that is compared, stored and shown."""
+"""Addresses of servers in the form in which they are compared, stored and shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 def plain_address(url: object) -> str:
     """Return the address without credentials: scheme, host, port and path; "" if it is not an address.
 
-    Two spellings of one address are equal. User, password, query and anything that looks like a key are left out.
+    Two spellings of one address are equal. User, password, query and all texts that look like keys are left out.
 
     >>> plain_address("HTTPS://me:secret@API.example.com:443/v1/?key=secret")
     'https://api.example.com/v1'
@@ -37,16 +37,16 @@ def plain_address(url: object) -> str:
 
 
 def refuse_credentials(url: object, what: str) -> None:
-    """Check that the base of addresses contains no user name, password, query or fragment.
+    """Check that a base address contains no user name, password, query or fragment.
 
-    The path of a request is put behind the base, so a query would also end up in the middle.
+    The path of a request is appended to the base, so a query would also end up in the middle.
 
     Args:
         url: the address, which no message repeats.
-        what: what it is, for the message.
+        what: the name of the address in the message.
 
     Raises:
-        ConfigurationError: it contains one.
+        ConfigurationError: the address contains one of these.
     """
     refuse_user_information(url, what)
     if url is not None and re.search(r"[?#]", str(url)):
@@ -62,10 +62,10 @@ def refuse_user_information(url: object, what: str) -> None:
 
     Args:
         url: the address, which no message repeats.
-        what: what it is, for the message.
+        what: the name of the address in the message.
 
     Raises:
-        ConfigurationError: it contains one.
+        ConfigurationError: the address contains one of these.
     """
     address = "" if url is None else str(url)
     _, _, after_scheme = address.partition("://") if "://" in address else ("", "", address)
@@ -77,16 +77,16 @@ def refuse_user_information(url: object, what: str) -> None:
 
 
 def address_of(model: object) -> str:
-    """Return the effective address of a model; "" if the model does not say.
+    """Return the effective address of a model; "" if it is unknown.
 
-    A model object of the user's own says it as ``address``, or as ``base_url``.
+    A model object of the user may have it as ``address`` or ``base_url``.
     """
     return plain_address(getattr(model, "address", None)) or plain_address(getattr(model, "base_url", None))
 
 
 def client_address(client: object) -> str:
-    """Return the address that a ready client sends to; "" if it does not say."""
-    for holder in (client, getattr(client, "_client", None)):  # a resource of an SDK holds the SDK's client
+    """Return the address that an existing client sends to; "" if it is unknown."""
+    for holder in (client, getattr(client, "_client", None)):  # a resource of an SDK has the SDK's client
         found = plain_address(getattr(holder, "base_url", None))
         if found:
             return found

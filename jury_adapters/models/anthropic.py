@@ -13,13 +13,14 @@ from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_coun
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_model import VendorModel
 
-_DEFAULT_MAX_TOKENS = 2000  # the API insists on a number
+_DEFAULT_MAX_TOKENS = 2000  # the API requires a number
 
 
 class AnthropicModel(VendorModel):
-    """Claude model; :class:`VendorModel` has the arguments.
+    """Claude model; :class:`VendorModel` describes the arguments.
 
-    Current models refuse a temperature and have no logprobs: the first is learned once, the second left out.
+    Current models refuse a temperature and have no logprobs. The first refusal is remembered, and logprobs are not
+    requested.
     """
 
     sdk = "anthropic"
@@ -62,7 +63,7 @@ class AnthropicModel(VendorModel):
 
 
 def _counts(usage: Mapping[str, Any]) -> Usage:
-    """Count as OpenAI does: Anthropic counts cached input apart from the rest, and here it is included."""
+    """Return the usage as OpenAI counts it: with cached input included, which Anthropic counts separately."""
     cached = token_count(usage.get("cache_read_input_tokens"))
     written = token_count(usage.get("cache_creation_input_tokens"))
     details = usage.get("output_tokens_details")

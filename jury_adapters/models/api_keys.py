@@ -1,4 +1,4 @@
-"""API keys that are read from the environment when they are needed, and never shown, pickled or logged."""
+"""API keys, which are read from the environment when needed, and never shown, pickled or logged."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from jury_adapters.models.redaction import Secrets
 
 
 class Key:
-    """A vendor's API key: from an environment variable, or given literally.
+    """API key of a vendor, from an environment variable or given literally.
 
-    The key itself is read when a client is made. A pickled model carries the variable's name and never the key.
+    A key in the environment is read when a client is made. A pickled model contains the variable's name, never the key.
 
     Args:
         literal: the key itself.
-        variable: the environment variable that holds it.
-        vendor: whose key it is, for messages.
-        origin: where the literal key comes from, for messages.
+        variable: the environment variable that contains the key.
+        vendor: the vendor's name in messages.
+        origin: the source of the literal key in messages.
 
     Raises:
         ConfigurationError: the key cannot be sent; see :func:`check_key`.
@@ -48,15 +48,15 @@ class Key:
             self.also_hide([self._literal.get_secret_value()])
 
     def reveal(self) -> str:
-        """The key, for the SDK only.
+        """Return the key, for the SDK only.
 
         Raises:
-            ConfigurationError: there is none, or it cannot be sent; the message names the variable to set.
+            ConfigurationError: there is no key, or it cannot be sent; the message names the variable to set.
         """
         if self._literal is not None:
             return self._literal.get_secret_value()
         if self._variable is None:
-            return "none"  # local servers take any key, and the SDKs insist on one
+            return "none"  # local servers accept any key, and the SDKs require one
         found = os.environ.get(self._variable)
         if not found:
             raise ConfigurationError(
@@ -68,20 +68,20 @@ class Key:
 
     @property
     def absent(self) -> bool:
-        """True if there is no key: none was given, and none is read from the environment."""
+        """Whether there is no key: none was given, and none is read from the environment."""
         return self._literal is None and self._variable is None
 
     @cached_property
     def identity(self) -> str:
-        """Tells keys apart without showing them; in memory only."""
+        """Hash that tells keys apart without showing them. It is kept in memory only."""
         return hashlib.sha256(self.reveal().encode()).hexdigest()[:12]
 
     def forget(self) -> None:
-        """Read the key anew at its next use; the variable may hold another one by now."""
+        """Discard the identity, so that the key is read again at its next use. The variable may have changed."""
         self.__dict__.pop("identity", None)
 
     def hidden_in(self, text: str) -> str:
-        """Return the text with every key that was used, and whatever looks like a key, redacted."""
+        """Return the text with every key that was used, and every text that looks like a key, redacted."""
         return without_keys(self._secrets.hidden_in(text))
 
     def redacted(self, text: str) -> str:
@@ -97,7 +97,7 @@ class Key:
         self._secrets.redact_in(value)
 
     def also_hide(self, secrets: Iterable[str]) -> None:
-        """Redact further secrets that are sent beside the key."""
+        """Redact further secrets, which are sent along with the key."""
         self._secrets.add(secrets)
 
     def also_hide_sent(self, secrets: Iterable[str]) -> None:
@@ -121,10 +121,10 @@ def check_key(key: str, origin: str) -> None:
 
     Args:
         key: the key, which no message repeats.
-        origin: where it comes from, for the message.
+        origin: the source of the key, for the message.
 
     Raises:
-        ConfigurationError: it has a line break, a character outside printable ASCII, or blanks at an end.
+        ConfigurationError: the key has a line break, a character outside printable ASCII, or blanks at an end.
     """
     if key.isascii() and key.isprintable() and key == key.strip():
         return

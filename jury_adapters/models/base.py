@@ -1,4 +1,4 @@
-"""The port through which a critic reaches a language model."""
+"""Interface through which critics use language models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Finish = Literal["stop", "length", "refusal", "filter", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of the exchange with the model."""
+    """Message of the exchange with the model."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -23,28 +23,28 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is asked: the rubric first (it is the same for every case, so vendors cache it), the case last."""
+    """Prompt for a model. The rubric comes first, because it is the same for every case and vendors cache it."""
 
     system: str
     turns: tuple[Turn, ...]
 
     @classmethod
     def of(cls, user: str, system: str = "") -> Prompt:
-        """A prompt of one user message."""
+        """Create a prompt of one user message."""
         return cls(system, (Turn("user", user),))
 
     def followed_by(self, reply: str, request: str) -> Prompt:
-        """The same exchange, continued: the model's reply, and a further request."""
+        """Return the exchange with the model's reply and a further request appended."""
         return Prompt(self.system, (*self.turns, Turn("assistant", reply), Turn("user", request)))
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the model shall answer; None leaves it to the vendor.
+    """Options for the answer of a model; None means the vendor's default.
 
     Attributes:
-        temperature: 0 for the most likely answer. Models that refuse it are asked without.
-        max_tokens: the most output tokens, hidden reasoning included.
+        temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out.
+        max_tokens: the maximum number of output tokens, including hidden reasoning.
         logprobs: whether to return the probabilities of the answer's tokens, where the vendor has them.
     """
 
@@ -55,7 +55,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token of the answer with its alternatives, as natural logarithms of probabilities."""
+    """Token of the answer with its alternatives, as natural logarithms of probabilities."""
 
     text: str
     logprob: float
@@ -64,15 +64,15 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model answered.
+    """Reply of a model.
 
     Attributes:
         text: the answer as text; empty when there was none.
-        usage: tokens, one call, and the cost where the price is known.
+        usage: tokens, one call, and the cost if the price is known.
         model: the model that answered, by the vendor's own name.
-        finish: why it stopped: ``"stop"`` (done), ``"length"`` (cut off), ``"refusal"``, ``"filter"`` (the vendor's
-            content filter), or ``"other"``.
-        detail: the refusal's text, or whatever else explains ``finish``.
+        finish: the reason for the end: ``"stop"`` (done), ``"length"`` (cut off), ``"refusal"``, ``"filter"`` (the
+            vendor's content filter), or ``"other"``.
+        detail: the refusal's text, or another explanation of ``finish``.
         logprobs: the answer's tokens, or None when the vendor gives none.
         request_id: the vendor's id of the request, for support.
     """
@@ -88,9 +88,9 @@ class Reply:
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """A model that answers in text.
+    """Model that answers in text.
 
-    A store knows a model by its name, and by its attribute ``address`` or ``base_url`` if it has one.
+    A store identifies a model by its name, and by its attribute ``address`` or ``base_url`` if it has one.
 
     Attributes:
         name: ``"vendor:model"``, as it is shown in verdicts.
@@ -104,24 +104,24 @@ class ChatModel(Protocol):
     def model(self) -> str: ...
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = ...) -> Reply:
-        """Ask once.
+        """Make one request.
 
         Args:
-            prompt: what to ask.
-            schema: a JSON schema for the answer; used where the vendor can hold the model to it, else left out.
-            options: how to answer.
+            prompt: the prompt.
+            schema: a JSON schema for the answer; used if the vendor can enforce it, else left out.
+            options: options for the answer.
 
         Raises:
-            ModelError: the call failed; it says how, and whether trying again may help.
+            ModelError: the call failed; the error says how, and whether another attempt may help.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to a decision model.
+    """Question to a decision model.
 
     Attributes:
-        text: what to decide.
+        text: the question.
         kind: ``"predicate"`` (is it true?), ``"choice"`` (one of ``choices``) or ``"score"`` (a level of ``choices``).
         choices: the labels of a choice, or the levels of a score from lowest to highest.
     """
@@ -133,12 +133,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A decision model's answer to one question.
+    """Answer of a decision model to one question.
 
     Attributes:
-        probabilities: of ``"yes"`` and ``"no"``, or of each choice or level; empty when refused.
+        probabilities: those of ``"yes"`` and ``"no"``, or of each choice or level; empty when refused.
         confidence: the model's own confidence, 0..1, or None.
-        refused: why it would not answer; None when it did. A refusal is an abstention.
+        refused: the reason for a refusal, which is an abstention; None if the model answered.
     """
 
     probabilities: Mapping[str, float] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class Answer:
 
 @runtime_checkable
 class DecisionModel(Protocol):
-    """A model that answers many questions about one text in one request, by probabilities and without words."""
+    """Model that answers many questions about one text in one request, with probabilities instead of text."""
 
     @property
     def name(self) -> str: ...

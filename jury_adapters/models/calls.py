@@ -1,6 +1,6 @@
-"""Who watches the calls to models: the log at level DEBUG, and a tracer where there is one.
+"""Observation of the calls to models: by the log at level DEBUG, and by a tracer if there is one.
 
-Both see a call as it goes out and as it comes back, never a key. With neither, a call costs one look at two variables.
+Both see a call before and after it is made, but never a key. Without them, a call costs two look-ups of variables.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model is asked.
+    """Request to a model.
 
     Attributes:
         operation: ``"chat"``, or ``"decide"`` for a decision model.
         model: the model itself, beneath its limits.
-        prompt: what it is shown.
-        options: how it shall answer.
+        prompt: the prompt.
+        options: options for the answer.
     """
 
     operation: Literal["chat", "decide"]
@@ -40,15 +40,15 @@ class Request:
 
 
 class CallObserver(Protocol):
-    """Sees every call to a model, with its tries."""
+    """Observer of every call to a model, with its attempts."""
 
     def called(self, request: Request, attempt: Attempt[T], call: Callable[[Attempt[T]], Awaitable[T]]) -> Awaitable[T]:
-        """Make a call, and hand out what came of it, unchanged.
+        """Make a call and return its result unchanged.
 
         Args:
-            request: what is asked.
+            request: the request.
             attempt: makes one request.
-            call: makes the call within its limits, trying ``attempt`` as often as may help.
+            call: makes the call within its limits, with as many of ``attempt`` as may help.
         """
 
 
@@ -56,18 +56,18 @@ observer: CallObserver | None = None
 
 
 def watched() -> bool:
-    """Whether anybody watches, so that calls go through :func:`made`."""
+    """Return whether there is an observer, so that calls go through :func:`made`."""
     return observer is not None or _log.isEnabledFor(logging.DEBUG)
 
 
 async def made(request: Request, attempt: Attempt[T], call: Callable[[Attempt[T]], Awaitable[T]]) -> T:
-    """Make a call that somebody watches; see :class:`CallObserver`."""
+    """Make an observed call; see :class:`CallObserver`."""
     tried = _logged(request.model.name, attempt) if _log.isEnabledFor(logging.DEBUG) else attempt
     return await call(tried) if observer is None else await observer.called(request, tried, call)
 
 
 def usage_of(result: object) -> Usage:
-    """What a call took: of a reply, or of the answers of a decision model."""
+    """Return the usage of a call, from a reply or from the answers of a decision model."""
     if isinstance(result, Reply):
         return result.usage
     found = result[1] if isinstance(result, tuple) and len(result) == 2 else None
@@ -75,7 +75,7 @@ def usage_of(result: object) -> Usage:
 
 
 def _logged(name: str, attempt: Attempt[T]) -> Attempt[T]:
-    """The attempt, with a line in the log each time that it is made."""
+    """Return the attempt with a line in the log for each time that it is made."""
     numbers = count(1)
 
     async def logged() -> T:
@@ -96,7 +96,7 @@ def _logged(name: str, attempt: Attempt[T]) -> Attempt[T]:
 
 
 def shown_error(error: BaseException) -> str:
-    """An error for the log: its kind, status and request, and not its message, which may quote what was asked."""
+    """Return an error's kind, status and request id for the log, without its message, which may quote the prompt."""
     if not isinstance(error, ModelError):
         return type(error).__name__
     status = f" (HTTP {error.status})" if error.status else ""

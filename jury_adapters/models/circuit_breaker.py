@@ -1,4 +1,4 @@
-"""A circuit breaker: a model that is down is left alone for a while, instead of being asked by every call in turn."""
+"""Circuit breaker: a model that is down is not asked for a while, instead of being asked by every call in turn."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _log = logging.getLogger(__name__)
 
 
 class CircuitBreaker:
-    """Whether one model may be asked just now; shared by all calls to it, from all threads and event loops.
+    """State that decides whether one model may be asked, shared by all calls to it, from all threads and event loops.
 
     The circuit *opens*, and calls fail at once with :class:`ModelError` kind ``"circuit_open"``, when both hold:
 
-    - ``open_after`` calls in a row have given up: all their tries are spent, or their deadline is past;
+    - ``open_after`` calls in a row have given up: all their attempts are spent, or their deadline is past;
     - there has been no sign of life for ``cool_off_s`` seconds, from the first of those failures on.
 
-    A *failure* is what may pass by itself: ``"server"``, ``"timeout"``, ``"connection"``, ``"broken_body"``. Anything
-    else is a *sign of life*, and starts the count anew: an answer, and also a refusal, a 4xx or a 429. A vendor that
-    says "slow down" is there; a lower request rate is the remedy for it. So retries alone see a vendor through
-    any trouble shorter than ``cool_off_s``, and no burst of calls that fail together opens the circuit.
+    A *failure* is one that may be temporary: ``"server"``, ``"timeout"``, ``"connection"``, ``"broken_body"``. Any
+    other result is a *sign of life*, and restarts the count: an answer, and also a refusal, a 4xx or a 429. A vendor
+    that answers 429 is up; a lower request rate is the remedy for it. So retries alone bridge any outage shorter than
+    ``cool_off_s``, and a burst of calls that fail together does not open the circuit.
 
-    While it is open, calls that are out keep their tries, and the first sign of life closes the circuit. Calls that
-    wait for a slot fail. After ``cool_off_s`` one call goes through as a *probe*, with a single try. A sign of life
+    While it is open, calls in progress keep their attempts, and the first sign of life closes the circuit. Calls that
+    wait for a slot fail. After ``cool_off_s`` one call goes through as a *probe*, with a single attempt. A sign of life
     closes the circuit; another failure opens it again, for twice as long each time, up to :data:`LONGEST_S`.
 
     Args:
-        open_after: calls in a row; None never opens.
+        open_after: number of calls in a row; None never opens.
         cool_off_s: seconds.
-        name: how the model is called in the log.
-        clock: seconds, never running backwards.
+        name: name of the model in the log.
+        clock: monotonic time in seconds.
 
     Attributes:
-        open: whether calls have to ask :meth:`admit` first.
-        troubled: whether something failed since the last sign of life. Both are read without the lock, so
-            that a model that is well costs a call two looks and nothing else.
+        open: whether calls have to use :meth:`admit` first.
+        troubled: whether a request failed since the last sign of life. Both are read without the lock, so
+            that a call of a healthy model costs only two look-ups.
     """
 
     __slots__ = (
@@ -63,7 +63,7 @@ class CircuitBreaker:
         self.open = self.troubled = False
 
     def admit(self) -> int:
-        """Let one probe through when the time has come for it, and nothing else. For an open circuit.
+        """Let one probe through when it is due. Call it only while the circuit is open.
 
         Returns:
             A ticket for :meth:`done`.
@@ -72,7 +72,7 @@ class CircuitBreaker:
             ModelError: kind ``"circuit_open"``, with ``retry_after``.
         """
         with self._lock:
-            if not self.open:  # it has closed just now
+            if not self.open:  # it was closed in the meantime
                 return 0
             if self._probe or self._clock() < self._retry_at:
                 self._refuse()
@@ -81,13 +81,13 @@ class CircuitBreaker:
             return self._probe
 
     def done(self, ticket: int) -> None:
-        """A probe is over; where it has said nothing (it was cancelled, say), the next call is one."""
+        """End a probe. If it had no result, for example because it was cancelled, the next call is a probe."""
         with self._lock:
             if self._probe == ticket:
                 self._probe = 0
 
     def refuse(self) -> None:
-        """For a call that was let in while the circuit was closed, and had to wait.
+        """Refuse a call that was admitted while the circuit was closed, and then had to wait.
 
         Raises:
             ModelError: kind ``"circuit_open"``.
@@ -97,7 +97,7 @@ class CircuitBreaker:
                 self._refuse()
 
     def alive(self) -> None:
-        """The model has answered, be it with a refusal: what failed before is forgotten, and the circuit closes."""
+        """Record an answer of the model, even a refusal. Earlier failures are discarded, and the circuit closes."""
         with self._lock:
             was_open, for_s = self.open, self._clock() - self._since
             self._forget()
@@ -105,14 +105,14 @@ class CircuitBreaker:
             _log.info("%s: circuit closed, the model answers again after %.0f s", self._name, for_s)
 
     def saw(self, error: ModelError) -> None:
-        """What one try came to."""
+        """Record the error of one attempt."""
         if error.kind in _FAILURES:
             self.failed()
         elif self.troubled and error.kind != "circuit_open":
             self.alive()
 
     def failed(self) -> None:
-        """A try failed in a way that may pass."""
+        """Record a failure that may be temporary."""
         if self.troubled or self._open_after is None:
             return
         with self._lock:
@@ -120,7 +120,7 @@ class CircuitBreaker:
                 self.troubled, self._since = True, self._clock()
 
     def gave_up(self, error: ModelError, ticket: int = 0) -> None:
-        """A call has no tries left, or no time; with a ticket it was a probe."""
+        """Record that a call has no attempts or no time left. With a ticket, the call was a probe."""
         if self._open_after is None or error.kind not in _FAILURES:
             return
         with self._lock:
@@ -157,6 +157,6 @@ class CircuitBreaker:
 
 
 LONGEST_S = 600.0
-"""The longest pause between two probes, in seconds."""
+"""Longest pause between two probes, in seconds."""
 
 _FAILURES = frozenset({"server", "timeout", "connection", "broken_body"})

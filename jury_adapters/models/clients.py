@@ -15,16 +15,16 @@ C = TypeVar("C", bound="Closable")
 
 
 class Closable(Protocol):
-    """Asynchronous client of an SDK, or a session of aiohttp."""
+    """Asynchronous client of an SDK, or aiohttp session."""
 
     async def close(self) -> None: ...
 
 
 async def shared_client(identity: Hashable, make: Callable[[], C]) -> C:
-    """Return the running loop's client of this identity, made when there is none.
+    """Return the running loop's client of this identity, created if there is none.
 
     An asynchronous client must not cross event loops, and a new one per call would be slow. So there is one per loop
-    and identity (server, key, settings), whichever critics ask. It is closed when its loop shuts down its asynchronous
+    and identity (server, key, settings), shared by all critics. It is closed when its loop shuts down its asynchronous
     generators, as ``asyncio.run`` does at its end. A child process after a fork makes clients of its own.
     """
     loop = asyncio.get_running_loop()
@@ -37,7 +37,7 @@ async def shared_client(identity: Hashable, make: Callable[[], C]) -> C:
         client = make()
         closer = _closer(client)
         clients[identity] = found = (client, closer)
-        await anext(closer)  # started, so that the loop knows it and closes it at its end
+        await anext(closer)  # started, so that the loop registers it and closes it at its end
     return found[0]  # type: ignore[return-value]
 
 
@@ -45,14 +45,14 @@ async def _closer(client: Closable) -> AsyncGenerator[None, None]:
     try:
         yield
     finally:
-        _CLIENTS.pop(asyncio.get_running_loop(), None)  # a client holds its loop, which would then live for ever
+        _CLIENTS.pop(asyncio.get_running_loop(), None)  # a client refers to its loop, which would never be freed
         await client.close()
 
 
 def _abandon_clients_of_closed_loops() -> None:
     """Close the sessions of loops that were closed without shutting down their asynchronous generators.
 
-    Their own ``close`` needs the loop. Left alone, they log an error when they are collected. The clients of SDKs
+    Their own ``close`` needs the loop. Unclosed sessions log an error when they are collected. The clients of SDKs
     cannot be closed without their loop, and are kept.
     """
     for loop, clients in [(loop, clients) for loop, clients in tuple(_CLIENTS.items()) if loop.is_closed()]:
@@ -70,7 +70,7 @@ def _abandon_clients_of_closed_loops() -> None:
 
 
 def _close_without_loop(transport: Any) -> None:
-    """Close the socket of a transport whose loop is closed; asyncio itself would have the loop do it."""
+    """Close the socket of a transport whose loop is closed; asyncio itself would need the loop for it."""
     inner = getattr(getattr(transport, "_ssl_protocol", None), "_transport", None) or transport
     for close in (getattr(inner, "abort", None), partial(getattr(inner, "_call_connection_lost", _nothing), None)):
         with suppress(Exception):

@@ -1,7 +1,8 @@
 """Secrets that clients send: keys, passwords, cookies, and secrets in headers and query parameters.
 
-A value is a secret by the name of its header or parameter (:data:`_SECRET_NAME`). Under any other name it is one by its
-look: it has no blanks, is not an address, and contains at least 16 letters and digits in a row, of both kinds.
+A value is a secret if its header or parameter has a name of secrets (:data:`_SECRET_NAME`). With any other name, it is
+a secret if it looks like one: it has no blanks, is not an address, and contains at least 16 letters and digits in a
+row, of both kinds.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 
 def secrets_in_client(client: object) -> Iterator[str]:
-    """Yield what an SDK client or an HTTP client sends as a secret, as far as it shows that before a request.
+    """Yield the secrets that an SDK client or an HTTP client sends, as far as they are known before a request.
 
-    Included is the HTTP client inside an SDK client. Keys that a function provides, and what hooks of an HTTP client
-    add, are in the request only; see :func:`secrets_in_request`.
+    The HTTP client inside an SDK client is included. Keys that a function provides, and additions by hooks of an HTTP
+    client, are in the request only; see :func:`secrets_in_request`.
     """
     yield from keys_in_client(client)
     for holder in _holders(client):
@@ -51,8 +52,8 @@ def secrets_in_request(url: str, headers: object) -> Iterator[str]:
 
 
 def secrets_sent_with(carrier: object) -> Iterator[str]:
-    """Yield the secrets of the request that an HTTP response, or an exception of an SDK, carries."""
-    # httpx raises RuntimeError where there is no request.
+    """Yield the secrets of the request in an HTTP response, or in an exception of an SDK."""
+    # httpx raises RuntimeError if there is no request.
     with suppress(Exception):
         request: Any = getattr(carrier, "request", None) or getattr(carrier, "_request", None)
         if request is not None:
@@ -61,7 +62,7 @@ def secrets_sent_with(carrier: object) -> Iterator[str]:
 
 @contextmanager
 def noting_sent(note: Callable[[Iterable[str]], None]) -> Iterator[None]:
-    """Call a function with the secrets of every request that is sent inside through a client of ours.
+    """Call a function with the secrets of every request that is sent in the body through a client of ours.
 
     An HTTP client is one of ours when :func:`note_request` is among its request hooks.
     """
@@ -73,7 +74,7 @@ def noting_sent(note: Callable[[Iterable[str]], None]) -> Iterator[None]:
 
 
 async def note_request(request: Any) -> None:
-    """Request hook of an HTTP client: report the secrets of the request; see :func:`noting_sent`."""
+    """Report the secrets of a request. This is a request hook of an HTTP client; see :func:`noting_sent`."""
     note = _NOTE.get()
     if note is not None:
         note(secrets_in_request(str(request.url), request.headers))
@@ -95,7 +96,7 @@ def secrets_in_headers(headers: object) -> Iterator[str]:
 
 
 def secrets_in_query(parameters: object) -> Iterator[str]:
-    """Yield the secrets in query parameters: a mapping, or pairs of names and values."""
+    """Yield the secrets in query parameters, given as a mapping or as pairs of names and values."""
     items: Any = getattr(parameters, "multi_items", None) or getattr(parameters, "items", None)
     pairs: Iterable[Any] = items() if items is not None else parameters if isinstance(parameters, list) else ()
     for name, value in pairs:
@@ -107,7 +108,7 @@ def _secrets_in_authorization(value: str) -> Iterator[str]:
     scheme, _, rest = value.strip().partition(" ")
     secret = rest.strip() if rest and scheme.isalpha() else value.strip()
     if scheme.lower() == "digest" and rest:
-        return  # hashes of the password, which are of use for one request only
+        return  # hashes of the password, which are valid for one request only
     yield secret
     if scheme.lower() == "basic" and rest:
         with suppress(binascii.Error, ValueError):
@@ -148,7 +149,7 @@ def _if_long(text: str) -> Iterator[str]:
 
 
 def _holders(client: object) -> Iterator[object]:
-    """Yield a client, and those inside it: a resource of an SDK holds the SDK's client, and that an HTTP client."""
+    """Yield a client and those inside it: a resource of an SDK has the SDK's client, which has an HTTP client."""
     for _ in range(3):
         if client is None:
             return
@@ -157,7 +158,7 @@ def _holders(client: object) -> Iterator[object]:
 
 
 def _attribute(holder: object, name: str) -> Any:
-    with suppress(Exception):  # of a property of a client that is not known here
+    with suppress(Exception):  # raised by a property of an unknown client
         return getattr(holder, name, None)
     return None
 
@@ -175,7 +176,7 @@ _SECRET_NAME = re.compile(r"(?i)auth|key|token|secret|passw|pwd|credential|cooki
 _KEYS: Final = (
     "api_key", "auth_token", "admin_api_key", "access_token", "_azure_ad_token", "aws_secret_key", "aws_session_token",
 )  # fmt: skip
-# Values that differ from request to request, or that vendors name in their messages.
+# Values that differ from request to request, or that vendors quote in their messages.
 _NOT_SECRET = frozenset({
     "accept", "accept-encoding", "anthropic-beta", "anthropic-version", "baggage", "connection", "content-length",
     "content-type", "host", "http-referer", "idempotency-key", "openai-beta", "openai-organization", "openai-project",

@@ -1,4 +1,4 @@
-"""From a name, or an object that is already there, to a decision model within its limits."""
+"""Conversion of a name or an object to a decision model within its limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Decided = tuple[Sequence[Answer], Usage]
 
 
 class LimitedDecisionModel(Limited[DecisionModel]):
-    """A decision model within its limits; a :class:`DecisionModel` itself."""
+    """Decision model within its limits; a :class:`DecisionModel` itself."""
 
     def decide(self, text: str, questions: Sequence[Question]) -> Coroutine[Any, Any, Decided]:
         attempt = partial(self.inner.decide, text, questions)
@@ -44,19 +44,20 @@ def resolve_decision_model(
     timeout: float = TIMEOUT_S,
     limits: Limits | None = None,
 ) -> LimitedDecisionModel:
-    """The decision model of a name or an object, within its limits.
+    """Return the decision model of a name or an object, within its limits.
 
     Args:
-        model: ``"openai:<model>"``; a name beside ``base_url=``; a LangChain decision model; or a ready
+        model: ``"openai:<model>"``; a name with ``base_url=``; a LangChain decision model; or a
             :class:`DecisionModel`.
         base_url: the address of a server with OpenAI's decision endpoint; by default that in ``OPENAI_BASE_URL``, else
             OpenAI's own.
         api_key: the key; from ``OPENAI_API_KEY`` by default.
-        timeout: seconds one request may take.
-        limits: how the model may be called.
+        timeout: the maximum duration of one request, in seconds.
+        limits: the limits on calls of the model.
 
     Raises:
-        ConfigurationError: a bare name, a vendor without decision models, a missing key, or no decision model.
+        ConfigurationError: the name has no vendor, the vendor has no decision models, the key is missing, or the object
+            is not a decision model.
     """
     check_settings(base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
     limits = limits or Limits()
@@ -80,7 +81,7 @@ def resolve_decision_model(
 
 
 def estimated_decision(text: str, questions: Sequence[Question]) -> Usage:
-    """What a request takes at most, roughly: three characters a token, and a few tokens for each choice."""
+    """Return an upper estimate of a request's usage: three characters per token, and a few tokens for each choice."""
     choices = [max(2, len(question.choices)) for question in questions]
     characters = len(text) + sum(len(question.text) + sum(map(len, question.choices)) for question in questions)
     return Usage(characters // 3 + 10 * sum(choices), 20 * sum(choices), calls=1)
@@ -99,7 +100,7 @@ def _named(name: str, base_url: str | None, api_key: str | SecretStr | None, tim
     if vendor is None and base_url is None:
         raise ConfigurationError(f"which vendor has {name!r}? Write 'openai:{name}', or give base_url=")
     key = Key(api_key, "OPENAI_API_KEY" if vendor else None, vendor or plain_address(base_url))
-    key.reveal()  # a missing key is said now, and not at the first of a thousand cases
+    key.reveal()  # reports a missing key now instead of at the first of a thousand cases
     address = base_url or vendor_address(VENDORS[OpenAIDecisionModel.vendor])
     return OpenAIDecisionModel(model, key=key, base_url=address, timeout=timeout)
 

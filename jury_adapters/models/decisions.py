@@ -1,4 +1,4 @@
-"""Decision models: many questions about one text in one request, answered by probabilities and without words."""
+"""Decision models: many questions about one text in one request, answered with probabilities instead of text."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from jury_adapters.models.wrapped import vendor_inside
 
 
 class OpenAIDecisionModel:
-    """OpenAI's decision endpoint, with any version of the SDK.
+    """Client of OpenAI's decision endpoint, for any version of the SDK.
 
     Args:
         model: the model's name.
         key: the API key.
         base_url: the server's address.
-        timeout: seconds one request may take.
+        timeout: the maximum duration of one request, in seconds.
     """
 
     vendor = "openai"
@@ -52,7 +52,7 @@ class OpenAIDecisionModel:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Server, key and settings: models with the same identity share a limiter."""
+        """Server, key and settings. Models with the same identity share a limiter."""
         return self._api.identity
 
     async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
@@ -69,9 +69,9 @@ class OpenAIDecisionModel:
 
 
 class LangChainDecisionModel:
-    """A decision model of langchain-core 1.8 and later (``langchain_core.decisions.BaseDecisionModel``).
+    """Decision model of langchain-core 1.8 and later (``langchain_core.decisions.BaseDecisionModel``).
 
-    Its calls are no runs of the application around them, and are not traced.
+    Its calls are not runs of the application that contains them, and are not traced.
 
     Args:
         decision_model: the LangChain object, such as ``langchain_openai.OpenAIDecisions``.
@@ -94,7 +94,7 @@ class LangChainDecisionModel:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """The object itself: critics that ask the same one share its limits."""
+        """Identity of the object itself. Critics that ask the same object share its limits."""
         return (self.vendor, ObjectId.of(self._decision_model))
 
     async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
@@ -123,12 +123,12 @@ class LangChainDecisionModel:
 
 
 def _usage(used: object, cached_at: tuple[str, str], vendor: str, model: str) -> Usage:
-    """What a request took; unknown, and not nothing, where the answer does not say.
+    """Return the usage of a request. If the answer does not report it, the usage is unknown, not zero.
 
     Args:
-        used: the answer's own count.
-        cached_at: under which two keys it says how many input tokens came from the vendor's cache.
-        vendor: whose price list the model is on.
+        used: the answer's own counts.
+        cached_at: the two keys under which the answer reports the input tokens from the vendor's cache.
+        vendor: the vendor in whose price list the model is.
         model: the model's name.
     """
     if not isinstance(used, Mapping) or not used:
@@ -185,7 +185,7 @@ def _openai_answer(answer: Mapping[str, Any]) -> Answer:
 
 
 def _without_key(answer: Answer, redacted: Callable[[str], str]) -> Answer:
-    """Return an answer whose labels are without the key: a judgment may repeat labels that the rubric does not have."""
+    """Return an answer without the key in its labels, which a judgment may repeat even if the rubric lacks them."""
     return replace(answer, probabilities={redacted(label): share for label, share in answer.probabilities.items()})
 
 
@@ -194,7 +194,7 @@ def _langchain_answer(answer: Any, question: Question) -> Answer:
     if question.kind == "predicate":
         return _predicate(found.get("noul"))
     shares = found.get("probabilities") or {}
-    if question.kind == "score":  # levels come by number
+    if question.kind == "score":  # levels are numbered
         shares = {level: shares.get(i, shares.get(str(i), 0.0)) for i, level in enumerate(question.choices)}
     return _distribution(shares, found.get("confidence"))
 

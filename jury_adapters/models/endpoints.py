@@ -1,7 +1,7 @@
-"""Address and headers of requests, as a vendor's SDK sends them.
+"""Addresses and headers of requests, as a vendor's SDK sends them.
 
-An SDK client is asked to send one empty request through a transport that keeps it. So keys, base URL, organisation and
-project headers, default headers and environment variables are read by the SDK itself, whichever version it is.
+An SDK client sends one empty request through a transport that records it. So the SDK itself, in any version, reads
+keys, base URL, organisation and project headers, default headers and environment variables.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jury_adapters.models.sdk_clients import sdk_module
 
 
 async def endpoint_of(sdk: str, client_on: Callable[[Any], Any], path: str) -> Endpoint:
-    """Return where an SDK client sends requests for a path, and with which headers.
+    """Return the address and the headers with which an SDK client sends requests for a path.
 
     Args:
         sdk: ``"openai"`` or ``"anthropic"``.
@@ -35,18 +35,18 @@ async def endpoint_of(sdk: str, client_on: Callable[[Any], Any], path: str) -> E
 
 @asynccontextmanager
 async def recording_client(sdk: str) -> AsyncIterator[tuple[Any, list[Any]]]:
-    """Make an HTTP client for an SDK that sends nothing, and the list of the requests that it is given.
+    """Create an HTTP client for an SDK that sends nothing, and the list of the requests that it receives.
 
     Each request is answered with an empty object.
 
     Raises:
         ConfigurationError: the SDK is not installed.
     """
-    http = http_package(await asyncio.to_thread(sdk_module, sdk))  # the import takes a good part of a second
+    http = http_package(await asyncio.to_thread(sdk_module, sdk))  # the import takes a large part of a second
     sent: list[Any] = []
 
     class Transport(http.AsyncBaseTransport):  # type: ignore[name-defined,misc]
-        """Transport that keeps requests and answers each with an empty object."""
+        """Transport that records requests and answers each with an empty object."""
 
         async def handle_async_request(self, request: Any) -> Any:
             sent.append(request)
@@ -57,14 +57,14 @@ async def recording_client(sdk: str) -> AsyncIterator[tuple[Any, list[Any]]]:
 
 
 def endpoint_in(request: Any) -> Endpoint:
-    """Return the address of a request, with the headers that belong to every request like it."""
+    """Return the address of a request, with the headers that are the same for every such request."""
     headers = {name: value for name, value in request.headers.items() if name.lower() not in _PER_REQUEST}
-    url = request.url.copy_with(userinfo=b"")  # user and password of a URL are in a header by now
+    url = request.url.copy_with(userinfo=b"")  # user and password of a URL are already in a header
     return Endpoint(str(url), {**headers, "accept-encoding": "gzip, deflate"})
 
 
 def http_package(module: ModuleType) -> Any:
-    """Return the package that an SDK is built on: httpx, or httpx2."""
+    """Return the package on which an SDK is built: httpx, or httpx2."""
     kinds = module.DefaultAsyncHttpxClient.__mro__
     return import_module(next(kind for kind in kinds if kind.__name__ == "AsyncClient").__module__.partition(".")[0])
 

@@ -1,4 +1,4 @@
-"""Exceptions of SDKs and HTTP statuses as :class:`ModelError`, without keys."""
+"""Conversion of SDK exceptions and HTTP statuses to :class:`ModelError`, without keys."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from jury_adapters.models.credentials import secrets_sent_with
 
 
 def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
-    """Convert an SDK's exception, without the key and without the secrets of the request that it carries.
+    """Convert an SDK's exception, without the key and without the secrets of its request.
 
-    Raise it *after* the except block that caught the other: an exception raised inside keeps the SDK's as its context,
-    and that one may carry the request with its key.
+    Raise the result *after* the except block. An exception raised inside the block has the SDK's exception as its
+    context, which may contain the request with its key.
     """
     key.also_hide_sent(secrets_sent_with(error))
     status = getattr(error, "status_code", None)
@@ -28,7 +28,7 @@ def as_model_error(error: Exception, key: Key, what: str) -> ModelError:
     parameter = hidden(detail.get("param"), key) if isinstance(detail, Mapping) else None
     message = detail.get("message") if isinstance(detail, Mapping) else None
     kind = _kind(error, status, error_code(body), message if isinstance(message, str) else str(error))
-    said = _origin(error)[-1] if kind == "connection" else error  # "Connection error." alone says nothing
+    said = _origin(error)[-1] if kind == "connection" else error  # "Connection error." alone is not informative
     text = message if isinstance(message, str) else str(said)
     if status is not None and 300 <= status < 400:
         return ModelError(
@@ -50,7 +50,7 @@ def hidden(text: object, key: Key) -> str | None:
 
 
 def redirect_refused(location: str | None, url: str, key: Key) -> str:
-    """Return the message about a redirect: the host it points to, and not the whole address.
+    """Return the message about a redirect, with the host of its target instead of the whole address.
 
     Args:
         location: the header of the answer, which may be anything.
@@ -66,9 +66,10 @@ def redirect_refused(location: str | None, url: str, key: Key) -> str:
 
 
 def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float | None:
-    """Seconds the server asks to wait (``retry-after-ms``, or ``retry-after`` as seconds or date); None if it does not.
+    """Return the seconds that the server asks to wait, or None.
 
-    A date is measured against the server's own ``date`` header where there is one, so a wrong clock here does no harm.
+    The header is ``retry-after-ms``, or ``retry-after`` with seconds or a date. A date is compared with the server's
+    own ``date`` header if there is one, so a wrong local clock does no harm.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
@@ -87,7 +88,7 @@ def kind_of_status(status: int, code: str | None = None, message: str = "") -> M
     Args:
         status: the status.
         code: the vendor's code or type of the error; see :func:`error_code`.
-        message: the vendor's message. Anthropic reports an empty account as an ordinary 400, in words only.
+        message: the vendor's message. Anthropic reports an empty account as an ordinary 400, recognisable by its text.
     """
     code = (code or "").lower()
     if status == 402 or code in _QUOTA_CODES or (status == 400 and _NO_CREDIT in message.lower()):
@@ -98,14 +99,14 @@ def kind_of_status(status: int, code: str | None = None, message: str = "") -> M
         return "timeout"
     if status == 409 or status >= 500:
         return "server"
-    # Gateways answer 403 for moderated content too, which concerns one case only.
+    # Gateways also answer 403 for moderated content, which concerns only one case.
     return "authentication" if status == 401 or (status == 403 and code in _KEY_CODES) else "refused_request"
 
 
 def error_code(body: object) -> str | None:
     """Return the vendor's code of an error, or its type, from the body of the answer.
 
-    Vendors use both in several ways. The one that :func:`kind_of_status` knows comes first.
+    Vendors use both in several ways. The one that :func:`kind_of_status` knows is preferred.
 
     Args:
         body: the parsed body, or the error object in it.
@@ -120,7 +121,7 @@ def error_code(body: object) -> str | None:
 
 def _kind(error: Exception, status: int | None, code: str | None, message: str) -> ModelErrorKind:
     if status is None:
-        # What happened first decides: httpx-aiohttp calls a refused connection a timeout.
+        # The first cause decides, because httpx-aiohttp calls a refused connection a timeout.
         for cause in reversed(_origin(error)):
             names = {kind.__name__ for kind in type(cause).__mro__}
             if names & {"APITimeoutError", "TimeoutError", "TimeoutException"}:
@@ -138,7 +139,7 @@ def _url_of(error: Exception) -> str:
 
 
 def _origin(error: BaseException) -> list[BaseException]:
-    """The error, and what it came from; the first cause last."""
+    """Return the error and its causes; the first cause is last."""
     chain = [error]
     while (cause := chain[-1].__cause__) is not None and cause not in chain:
         chain.append(cause)

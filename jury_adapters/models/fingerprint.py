@@ -1,4 +1,4 @@
-"""Fingerprints of models: the part of a store's key that says which model is asked, and how."""
+"""Fingerprints of models: the part of a store's key that identifies the model and its parameters."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from jury_adapters.models.base import Named
 def fingerprint_of(model: Named, *parameters: JsonValue, name: str = "") -> str:
     """Return a short hash of a model and the parameters with which it is asked; equal in every process.
 
-    It covers the model's name, its effective address and, of a model object, its settings. API keys are not part of
-    it, so a new key keeps the store.
+    It covers the model's name, its effective address and, for a model object, its settings. API keys are not part of
+    it, so a store remains valid for a new key.
 
     Args:
         model: the model, without its limits.
-        *parameters: everything else that decides what is answered.
-        name: the name that the user gave; it is part of the hash for a model that has no identity of its own.
+        *parameters: everything else that affects the answer.
+        name: the name given by the user; it is part of the hash for a model that has no identity of its own.
     """
     named = None if has_identity(model) else name
     return digest([model.name, address_of(model), getattr(model, "answer_settings", None), named, parameters])
 
 
 def has_identity(model: Named) -> bool:
-    """Whether the model can be told from others by its name, address and settings.
+    """Return whether the model can be told from others by its name, address and settings.
 
-    A bare function cannot, and neither can a framework's object that shows neither a model's name nor an address.
+    This is false for a bare function, and for a framework's object that has neither a model's name nor an address.
     """
     return getattr(model, "has_identity", True) is not False
 
@@ -42,7 +42,7 @@ def check_identity(model: Named, name: str) -> None:
         name: the name that the user gave to the judge that asks it; "" if there is none.
 
     Raises:
-        ConfigurationError: it cannot; the message says what to write.
+        ConfigurationError: the store cannot; the message says what to write.
     """
     if name or has_identity(model):
         return

@@ -12,13 +12,13 @@ from jury_adapters.models.wrapped import WrappedModel
 
 
 class FunctionModel(WrappedModel):
-    """Model that calls an ``async (prompt) -> str``; the prompt arrives as one text, the system prompt first.
+    """Model that calls an ``async (prompt) -> str``; the prompt is one text, with the system prompt first.
 
     Args:
-        function: answers a text with a text. May also take a :class:`Prompt` and return a :class:`Reply`: say so with
-            ``structured=True``.
+        function: answers a text with a text. With ``structured=True``, it takes a :class:`Prompt` and returns a
+            :class:`Reply`.
         name: the model's name in verdicts and in a store; by default the function's own name in verdicts, and none in
-            a store. Give another name when the function changes, because a store serves judgments by this name.
+            a store. Give another name when the function changes, because a store finds judgments by this name.
         structured: whether the function takes a Prompt and returns a Reply.
     """
 
@@ -44,7 +44,7 @@ class FunctionModel(WrappedModel):
 
 
 def as_text(prompt: Prompt) -> str:
-    """A prompt as one text, for models that take no more than that."""
+    """Return a prompt as one text, for models that take only text."""
     if len(prompt.turns) == 1:
         return f"{prompt.system}\n\n{prompt.turns[0].text}" if prompt.system else prompt.turns[0].text
     turns = "\n\n".join(f"{turn.role.upper()}:\n{turn.text}" for turn in prompt.turns)

@@ -1,8 +1,8 @@
 """JSON over HTTP: the request path to OpenAI-compatible and Anthropic APIs, on aiohttp.
 
-An SDK's own request costs several times as much CPU. So the SDK only says where a request goes and with which headers
+An SDK's own request costs several times as much CPU. So the SDK only provides the address and the headers of a request
 (:mod:`jury_adapters.models.endpoints`), and this module sends it. It follows no redirects, reads bodies up to a limit,
-and raises :class:`ModelError` for whatever goes wrong on the wire.
+and raises :class:`ModelError` for every transport failure.
 
 There is one session per event loop, with keep-alive and without cookies. It is closed with its loop.
 """
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, StreamReader
 
 MAX_BODY_BYTES = 32 * 2**20
-"""Bytes of a decompressed body from which on a reply counts as broken."""
+"""Maximum size of a decompressed body in bytes. A reply with a larger one counts as broken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Address of an API, and the headers that every request to it carries.
+    """Address of an API, and the headers of every request to it.
 
     Attributes:
         url: the whole address.
-        headers: what the vendor's SDK would send, the key included; never shown.
-        connect_seconds: the limit on making a connection; None for no limit of its own.
+        headers: the headers that the vendor's SDK would send, including the key; never shown.
+        connect_seconds: the time limit on connecting; None for no separate limit.
     """
 
     url: str
@@ -53,7 +53,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Answer of a server, read to its end.
+    """Answer of a server, completely read.
 
     Attributes:
         status: the HTTP status.
@@ -67,7 +67,7 @@ class Response:
 
 
 def can_send(url: str) -> bool:
-    """Whether this module can send to an address: aiohttp is installed, and the proxy, if any, is an HTTP proxy."""
+    """Return whether this module can send to an address: aiohttp is installed, and any proxy is an HTTP proxy."""
     proxy = proxy_for(url)
     return _aiohttp_installed() and (proxy is None or urlsplit(proxy).scheme in ("http", "https"))
 
@@ -75,15 +75,15 @@ def can_send(url: str) -> bool:
 async def post_json(endpoint: Endpoint, body: Mapping[str, Any], *, max_bytes: int = MAX_BODY_BYTES) -> Response:
     """Send a JSON object and read the answer, whatever its status.
 
-    The time limit is the caller's.
+    The caller sets the time limit.
 
     Args:
-        endpoint: where to, and the headers.
+        endpoint: the address and the headers.
         body: the object.
         max_bytes: the limit on the body of the answer, compressed or not.
 
     Raises:
-        ModelError: kind ``"connection"`` or ``"broken_body"``; the request was not answered in a way that can be read.
+        ModelError: kind ``"connection"`` or ``"broken_body"``; no answer arrived that can be read.
     """
     session: ClientSession = await shared_client(_SESSION, _make_session)
     data = encode_body(body).encode()
@@ -102,7 +102,7 @@ async def post_json(endpoint: Endpoint, body: Mapping[str, Any], *, max_bytes: i
 
 
 def parse_json(body: bytes, hidden_in: Callable[[str], str]) -> Any:
-    """Parse a JSON body; integers too long for Python become infinite.
+    """Parse a JSON body. Integers too long for Python become infinite.
 
     Args:
         body: the body.
@@ -116,17 +116,17 @@ def parse_json(body: bytes, hidden_in: Callable[[str], str]) -> Any:
             return json.loads(body)
         except json.JSONDecodeError:
             raise
-        except ValueError:  # an integer of more digits than Python converts; the reply around it may be sound
+        except ValueError:  # an integer of more digits than Python converts; the rest of the reply may be valid
             return json.loads(body, parse_int=float)
     except (ValueError, RecursionError) as error:
         said = type(error).__name__
-    # Shortened after the key is removed: a part of a key is not found.
+    # The text is shortened after the key is removed, because a part of a key would not be found.
     shown = clean_text(hidden_in(body[:_LONGEST_ERROR].decode("utf-8", "replace"))[:200])
     raise ModelError(f"the body is not JSON ({said}): {shown!r}", "broken_body")
 
 
 class EncodedList(list[Any]):
-    """List that carries its JSON text; requests that share it are encoded faster."""
+    """List with its JSON text, so that requests that share it are encoded faster."""
 
     json: str
 
@@ -139,7 +139,7 @@ class EncodedList(list[Any]):
 
 
 class EncodedDict(dict[str, Any]):
-    """Dictionary that carries its JSON text; see :class:`EncodedList`."""
+    """Dictionary with its JSON text; see :class:`EncodedList`."""
 
     json: str
 
@@ -165,7 +165,7 @@ def encode_body(body: Mapping[str, Any]) -> str:
 
 
 async def _body_of(response: ClientResponse, limit: int) -> bytes:
-    """Read the body of an answer; of one that is an error by its status, as much as can be read.
+    """Read the body of an answer. If its status is an error, a part of the body is enough.
 
     Raises:
         ModelError: kind ``"broken_body"``; the status is 200, and the body is broken or too large.
@@ -193,7 +193,7 @@ async def _read(response: ClientResponse, limit: int) -> bytes:
     declared = response.content_length
     if declared is not None and declared > limit:
         raise _too_large(limit)
-    if content.is_eof():  # as most are, by the time that the headers have been read
+    if content.is_eof():  # the usual case, once the headers have been read
         body = content.read_nowait()
     else:
         with _closing_noticed(response):
@@ -218,7 +218,7 @@ async def _pieces(content: StreamReader, limit: int) -> bytes:
 def _closing_noticed(response: ClientResponse) -> Iterator[None]:
     """Make a closed connection end the wait for the rest of a body.
 
-    After a chunk size that it cannot read, aiohttp's parser closes the connection and leaves the reader waiting.
+    After an invalid chunk size, aiohttp's parser closes the connection and leaves the reader waiting.
     """
     connection = response.connection
     closed = getattr(connection.protocol, "closed", None) if connection is not None else None
@@ -238,18 +238,18 @@ def _closing_noticed(response: ClientResponse) -> Iterator[None]:
 
 def _notice_closing(readers: list[StreamReader], closed: asyncio.Future[None]) -> None:
     if not closed.cancelled():
-        closed.exception()  # retrieved, so that asyncio does not log it
+        closed.exception()  # retrieve the exception, so that asyncio does not log it
     for reader in readers:
         if not reader.is_eof() and reader.exception() is None:
             reader.set_exception(ConnectionError("the connection was closed"))
 
 
-# The bodies that are being read on a connection, by the future of its end.
+# Bodies that are being read on a connection, by the future of its end.
 _READERS: WeakKeyDictionary[asyncio.Future[None], list[StreamReader]] = WeakKeyDictionary()
 
 
 def _decompress(body: bytes, coding: str, limit: int) -> bytes:
-    """Decompress a whole body, and no more of it than the limit."""
+    """Decompress a whole body, up to the limit."""
     if coding in ("identity", ""):
         return body
     if coding not in _WINDOW_BITS:
@@ -258,7 +258,7 @@ def _decompress(body: bytes, coding: str, limit: int) -> bytes:
         )
     bits = _WINDOW_BITS[coding]
     if coding == "deflate" and body[:1] and body[0] & 0x0F != zlib.DEFLATED:
-        bits = -zlib.MAX_WBITS  # some servers leave the zlib header out
+        bits = -zlib.MAX_WBITS  # some servers omit the zlib header
     decompressor = zlib.decompressobj(bits)
     try:
         plain = decompressor.decompress(body, limit + 1)
@@ -276,10 +276,10 @@ def _too_large(limit: int) -> ModelError:
 
 
 def _failure(error: Exception) -> ModelError:
-    """Describe a request without an answer.
+    """Convert aiohttp's exception to an error.
 
     The texts of aiohttp's exceptions may quote what the server sent, and proxies with their passwords. So they are not
-    used, except for the system's own words.
+    used, except for the texts of the system's own errors.
     """
     names = [kind.__name__ for kind in type(error).__mro__]
     if "ClientHttpProxyError" in names:
@@ -306,7 +306,7 @@ def _failure(error: Exception) -> ModelError:
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """Way to an address: parsed URL, proxy and TLS settings."""
+    """Route to an address: parsed URL, proxy and TLS settings."""
 
     url: Any
     proxy: str | None
@@ -325,9 +325,9 @@ def _route(url: str) -> _Route:
 def _make_session() -> Any:
     aiohttp = import_module("aiohttp")
     return aiohttp.ClientSession(
-        connector=_connector_class()(limit=0),  # the limits on calls are those of `retries`
+        connector=_connector_class()(limit=0),  # calls are limited in `retries`
         cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,  # aiohttp's own is not limited in all versions
+        auto_decompress=False,  # aiohttp's own decompression has no limit in some versions
         trust_env=False,  # it would add passwords from .netrc
     )
 
@@ -344,7 +344,7 @@ def _connector_class() -> Any:
     class Connector(TCPConnector):
         """Connector that never reuses a connection on which bytes arrived while it was idle.
 
-        aiohttp would take them for the answer to the next request.
+        aiohttp would treat them as the answer to the next request.
         """
 
         async def connect(self, *args: Any, **kwargs: Any) -> Any:
@@ -365,7 +365,7 @@ def _aiohttp_installed() -> bool:
 _SESSION = ("aiohttp session",)
 _ENCODED = frozenset({EncodedList, EncodedDict})
 _INSIDE = ("os_error", "certificate_error")
-_LONGEST_ERROR = 2**16  # bytes of the body of an error; its message is shorter
+_LONGEST_ERROR = 2**16  # bytes of an error's body that are read
 _LARGE = 2**20  # bytes; aiohttp warns about larger bodies given as bytes
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode

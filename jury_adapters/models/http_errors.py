@@ -1,4 +1,4 @@
-"""Answers that are not replies, as :class:`ModelError`: statuses other than 200, and 200s with an error inside."""
+"""Conversion of answers without a reply to :class:`ModelError`: statuses other than 200, and 200s with an error."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from jury_adapters.models.http import Response
 
 
 def error_of_response(response: Response, url: str, key: Key, name: str) -> ModelError:
-    """Describe an answer whose status is not 200.
+    """Convert an answer whose status is not 200 to an error.
 
-    A redirect is a final error of kind ``"refused_request"`` that names the host it points to. Following it would send
+    A redirect is a final error of kind ``"refused_request"`` that names the host of its target. Following it would send
     the key and the judged text there.
 
     Args:
         response: the answer.
-        url: where the request went.
+        url: the address of the request.
         key: the key, which is removed from the message.
         name: the model's name.
     """
@@ -46,10 +46,10 @@ def error_of_response(response: Response, url: str, key: Key, name: str) -> Mode
 
 
 def error_in_body(answer: object, hidden_in: Callable[[str], str], name: str) -> ModelError:
-    """Describe a 200 whose body has no reply in it.
+    """Convert a 200 without a reply in its body to an error.
 
-    Gateways such as OpenRouter answer so when the model behind them fails: the error inside decides. A body without a
-    readable error is broken, and asking again may help.
+    Gateways such as OpenRouter answer so when the model behind them fails; the error in the body decides. A body
+    without a readable error is broken, and asking again may help.
 
     Args:
         answer: the parsed body.
@@ -69,7 +69,7 @@ def error_in_body(answer: object, hidden_in: Callable[[str], str], name: str) ->
 
 
 def _detail(body: bytes) -> Mapping[str, object]:
-    """Return the error object of a body; empty where there is none."""
+    """Return the error object of a body; empty if there is none."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

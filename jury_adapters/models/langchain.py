@@ -1,4 +1,4 @@
-"""A LangChain chat model as a critic's model."""
+"""LangChain chat models as models of critics."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ _Ready: TypeAlias = "dict[tuple[object, ...], tuple[Schema | None, Ask]]"
 
 
 class LangChainModel(WrappedModel):
-    """A LangChain chat model: any ``BaseChatModel``, or any runnable from messages to a message.
+    """LangChain chat model: any ``BaseChatModel``, or any runnable from messages to a message.
 
-    It may be wrapped by ``with_retry``, ``with_fallbacks``, ``bind``, ``configurable_fields`` or made by
-    ``init_chat_model``. A critic wraps a model by itself; do it by hand to set the options.
+    It may be wrapped by ``with_retry``, ``with_fallbacks``, ``bind`` or ``configurable_fields``, or made by
+    ``init_chat_model``. A critic wraps a model itself; wrap one explicitly to set the options.
 
-    - The answer is held to the rubric's schema where the model can be (``with_structured_output``), else written as
-      text. Either is read by our own parser. What a model turns out not to take is remembered.
-    - ``temperature`` and ``max_tokens`` of the critic are used where the model has such a setting and it was left
-      open; what is set on the model stands.
-    - The model's own ``max_retries`` is 0 in the copy that is asked, because our limits try again already. A
+    - The answer follows the rubric's schema if the model supports that (``with_structured_output``), else it is plain
+      text. Our own parser reads both. Features that the model turns out to lack are remembered.
+    - ``temperature`` and ``max_tokens`` of the critic are used if the model has such a setting and the user has not set
+      it. Settings on the model take precedence.
+    - The model's own ``max_retries`` is 0 in the copy that is asked, because our limits retry already. A
       ``with_retry`` stays as it is.
-    - The prices are those of the vendor behind it, so that a budget in dollars can count.
+    - The prices are those of the vendor behind the model, so that a budget in dollars works.
     - The package itself sends the requests of a ``ChatOpenAI`` or ``ChatAnthropic`` that only turns its settings into a
       request; :mod:`.langchain_direct` has the conditions. The request is the one that the object would send, with the
-      object's address, key, headers and time limit, which counts for the whole request. Any other object is called,
+      object's address, key, headers and time limit, which applies to the whole request. Any other object is called,
       for example one of a derived class, or with an HTTP client, a rate limiter or a callable key of its own.
 
     Args:
         chat_model: the LangChain object; it is not changed.
-        traced: whether the calls are runs of the application around them: with its callbacks, the model's own, and in
-            its traces. By default they are not, so that no judge's prompt gets into a trace, and no judge's tokens into
-            a user's stream. The object is then called for every judgment.
+        traced: whether the calls are runs of the application that contains them: with its callbacks, the model's own,
+            and in its traces. By default they are not, so that no judge's prompt gets into a trace, and no judge's
+            tokens into a user's stream. With ``traced``, the object is called for every judgment.
         cached: whether LangChain's caches may answer. By default they may not: five samples are five calls.
 
     >>> from langchain_openai import ChatOpenAI  # doctest: +SKIP
@@ -81,7 +81,7 @@ class LangChainModel(WrappedModel):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """The object itself: critics that ask the same one share its limits."""
+        """Identity of the object itself. Critics that ask the same object share its limits."""
         return (self.vendor, ObjectId.of(self._chat_model))
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
@@ -109,13 +109,13 @@ class LangChainModel(WrappedModel):
                 return cut_off
             failure = self._failure(error)
         if failure.kind == "authentication":
-            self._templates.forget()  # the object's key may have been replaced
+            self._templates.forget()  # because the object's key may have been replaced
         if "response_format" in body and failure.kind == "refused_request" and "tool" in str(failure).lower():
-            failure.parameter = "response_format"  # tools are how a model is held to a schema that has no other way
+            failure.parameter = "response_format"  # without another way, a model is given its schema through tools
         raise failure
 
     async def _template(self, prompt: Prompt, body: Body, schema: Schema | None) -> RequestTemplate | None:
-        """Return the request that the object would send; None where the object has to be called."""
+        """Return the request that the object would send; None if the object has to be called."""
 
         async def record() -> RequestTemplate | None:
             from jury_adapters.models.langchain_direct import record_langchain
@@ -137,11 +137,11 @@ class LangChainModel(WrappedModel):
 
     @property
     def _heard(self) -> bool:
-        """Whether the calls are runs of the application around them."""
+        """Whether the calls are runs of the application that contains them."""
         return self._traced or run_context().traced
 
     async def _bound(self, body: Body, schema: Schema | None) -> Ask:
-        """The model with these settings, made once for each loop: binding a schema takes longer than a whole call."""
+        """Return the model with these settings, made once per loop: binding a schema takes longer than a call."""
         from jury_adapters.models.langchain_binding import asker, global_cache
 
         if "response_format" not in body:
@@ -152,7 +152,7 @@ class LangChainModel(WrappedModel):
         if found is None:
             if len(ready) >= _MOST_BOUND:
                 ready.clear()
-            # The schema is kept too, so that its id stays its own.
+            # The schema is kept too, so that its id is not reused.
             found = ready[key] = (schema, asker(await self._bind(body, schema), heard=self._heard))
         return found[1]
 
@@ -194,17 +194,17 @@ class LangChainModel(WrappedModel):
     def _usage(self, used: Mapping[str, Any] | None, details: Mapping[str, Any], called: object) -> Usage:
         if not used:
             return UNKNOWN_USAGE
-        if used.get("total_cost") == 0:  # out of a cache: the tokens were paid for when it was asked
+        if used.get("total_cost") == 0:  # from a cache: the tokens were paid for with the first request
             return NO_USAGE
         found = counted(lambda: _counts(used))
         if found is UNKNOWN_USAGE:
             return found
-        # A fallback may have answered: it says so, and is paid at its own price.
+        # A fallback may have answered. The answer names it, and its own price applies.
         vendor = VENDOR_NAMES.get(str(details.get("model_provider")), self._price_vendor)
         return self._priced(found, vendor, called)
 
     def _cost_of(self, used: object, called: object) -> Usage:
-        """The usage of an answer to a request of our own."""
+        """Return the usage of an answer to a request sent by this package."""
         found = counted(lambda: count_tokens(used)) if used else UNKNOWN_USAGE
         return found if found is UNKNOWN_USAGE else self._priced(found, self._price_vendor, called)
 
@@ -224,7 +224,7 @@ def _unpickled(chat_model: Any, traced: bool, cached: bool) -> LangChainModel:
 
 
 def as_langchain_error(error: Exception, failure: ModelError) -> ModelError:
-    """The failure, as LangChain's own kinds of error say it for all vendors where there is no HTTP status to say it."""
+    """Return the failure with the kind of LangChain's own error class, if there is no HTTP status."""
     if failure.status is not None:
         return failure
     kinds = (_KINDS.get(kind.__name__) for kind in type(error).__mro__)
@@ -238,7 +238,7 @@ def as_langchain_error(error: Exception, failure: ModelError) -> ModelError:
 
 
 def _who_is(chat_model: object) -> tuple[str, str]:
-    """The name of the model inside, and whose prices it goes by."""
+    """Return the name of the model inside, and the vendor whose prices apply."""
     from jury_adapters.models.langchain_binding import chat_models_in
 
     inner = next(iter(chat_models_in(chat_model)), chat_model)
@@ -258,7 +258,7 @@ def _identity_of(chat_model: object) -> ObjectIdentity:
 
 
 def _body(schema: Schema | None, options: Options, json_format: str) -> Body:
-    """What is asked for beside the messages, under the names that vendors object to."""
+    """Return the settings of a request other than the messages, under the names that vendors use in refusals."""
     body: Body = {}
     if options.temperature is not None:
         body["temperature"] = options.temperature
@@ -272,7 +272,7 @@ def _body(schema: Schema | None, options: Options, json_format: str) -> Body:
 
 
 def _text(answer: Any) -> str:
-    """The answer as text: of a call of the answer's own tool, the arguments as JSON."""
+    """Return the answer as text. For a call of the answer's own tool, this is the JSON of its arguments."""
     if isinstance(answer, str):
         return answer
     for call in getattr(answer, "tool_calls", None) or ():
@@ -294,7 +294,7 @@ def _counts(used: Mapping[str, Any]) -> Usage:
 
 
 def _refusal(answer: Any) -> str | None:
-    """What the model said instead of an answer: OpenAI's field, or LangChain's block."""
+    """Return the text of a refusal, from OpenAI's field or LangChain's block, or None."""
     said = (getattr(answer, "additional_kwargs", None) or {}).get("refusal")
     content = getattr(answer, "content", None)
     for block in content if isinstance(content, list) else ():
@@ -312,7 +312,7 @@ def _why_it_stopped(details: Mapping[str, Any]) -> str:
 
 
 def _reply_in(error: Exception) -> Reply | None:
-    """The reply inside an exception: OpenAI's SDK raises for some that it cannot parse, LangChain for refusals."""
+    """Return the reply in an exception. OpenAI's SDK raises for unparseable replies, LangChain for refusals."""
     finish = _ENDINGS.get(type(error).__name__)
     if finish is None:
         return None

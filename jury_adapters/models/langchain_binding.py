@@ -1,8 +1,8 @@
-"""A LangChain model made ready to be a critic's: settings, structured output, retries, caches, callbacks.
+"""Preparation of a LangChain model for a critic: settings, structured output, retries, caches, callbacks.
 
-The user's own object is never changed. Where something must be different, a copy is made, once per event loop: the
-packages of OpenAI and Anthropic keep one pool of connections for all loops, and a connection of one loop fails in
-another. So a copy gets the pool of its loop.
+The user's own object is never changed. If something must differ, a copy is made, once per event loop. The packages of
+OpenAI and Anthropic keep one pool of connections for all loops, and a connection of one loop fails in another. So a
+copy gets the pool of its loop.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ Ask: TypeAlias = Callable[[list[BaseMessage]], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """How a model shall be asked.
+    """Settings with which a model is asked.
 
     Attributes:
-        temperature: for models that have such a setting and whose own is left open.
-        max_tokens: likewise.
-        logprobs: whether to return the probabilities of tokens, where the model has such a setting.
-        schema: the JSON schema of the answer, for models that can be held to one.
+        temperature: the temperature, for models that have such a setting and leave it unset.
+        max_tokens: the limit on output tokens, likewise.
+        logprobs: whether to return the probabilities of tokens, if the model has such a setting.
+        schema: the JSON schema of the answer, for models that support one.
         cached: whether caches may answer.
         heard: whether callbacks on the model are called.
     """
@@ -60,7 +60,7 @@ class Binding:
     heard: bool = False
 
     async def bind(self, model: Model) -> Model:
-        """The model, made ready; also inside ``with_retry``, ``with_fallbacks``, ``bind`` and configurable fields."""
+        """Return the prepared model. Models inside wrappers such as ``with_retry`` and ``bind`` are prepared too."""
         if isinstance(model, BaseChatModel):
             return self._structured(await self._configured(model))
         if isinstance(model, RunnableWithFallbacks):
@@ -81,7 +81,7 @@ class Binding:
         update: dict[str, Any] = {
             name: value
             for name, value in wanted.items()
-            if value is not None and name in fields and getattr(model, name) is None  # the user's own setting stands
+            if value is not None and name in fields and getattr(model, name) is None  # unset by the user
         }
         if not self.cached and model.cache is not False and (model.cache is not None or get_llm_cache() is not None):
             update["cache"] = False
@@ -100,7 +100,7 @@ class Binding:
         return copied
 
     def _structured(self, model: BaseChatModel) -> Model:
-        """The model held to the schema; the model itself when it cannot be."""
+        """Return the model with the schema, or the model itself if it does not support one."""
         if self.schema is None:
             return model
         schema = {"title": "judgment", "description": "The judgment.", **self.schema}
@@ -113,7 +113,7 @@ class Binding:
                 if isinstance(chain, RunnableSequence) and (len(chain.steps) == 2 or plain_call(chain.first)):
                     return chain.first
                 return model.with_structured_output(schema, include_raw=True, **options)
-            except Exception:  # whatever a package raises for what its model cannot do
+            except Exception:  # packages raise various exceptions for unsupported features
                 continue
         return model
 
@@ -124,12 +124,12 @@ class Binding:
 
 
 def asker(model: Model, *, heard: bool) -> Ask:
-    """How to ask a model: as a run of the application when it is ``heard``, else with as little around it as can be.
+    """Return a function that asks a model: as a run of the application if ``heard``, else with minimal overhead.
 
-    ``ainvoke`` first makes ready whatever may listen to the run, and that takes four times as long as what follows.
-    Nobody listens to a critic. So a plain model, with bound arguments or without, is asked at the place where LangChain
-    asks it in the end; caches, rate limiter, streaming and the message's metadata are all behind it. A model that has a
-    way of its own is invoked, and so are all where LangChain has no such place any more.
+    ``ainvoke`` first prepares everything that may observe the run, which takes four times as long as the rest. No
+    application observes a critic. So a plain model, with or without bound arguments, is called at the place where
+    LangChain finally calls it; caches, rate limiter, streaming and the message's metadata are all behind that place. A
+    model that overrides the way there is invoked, and so are all models if LangChain no longer has such a place.
     """
     if heard:
         return lambda messages: model.ainvoke(messages, {"tags": list(CRITIC_TAGS), "run_name": "jury_adapters critic"})
@@ -145,7 +145,7 @@ def asker(model: Model, *, heard: bool) -> Ask:
 
 @dataclass(frozen=True, slots=True)
 class PlainCall:
-    """Call of a chat model, at the place where LangChain calls it in the end.
+    """Call of a chat model, at the place where LangChain finally calls it.
 
     Attributes:
         model: the chat model.
@@ -157,13 +157,13 @@ class PlainCall:
 
     async def made(self, messages: list[BaseMessage]) -> ChatResult:
         """Make the call."""
-        # Models may take it for granted that there is one.
+        # Models may rely on a callback manager.
         no_callbacks = AsyncCallbackManagerForLLMRun.get_noop_manager()
         return await self.model._agenerate_with_cache(messages, run_manager=no_callbacks, **self.arguments)
 
 
 def plain_call(model: Model) -> PlainCall | None:
-    """Return the call of a chat model with nothing around it but bound arguments; None for any other model."""
+    """Return the call of a chat model that has no wrappers except bound arguments; None for any other model."""
     arguments: dict[str, Any] = {}
     while isinstance(model, RunnableBinding) and _binds_only_arguments(model):
         arguments = {**model.kwargs, **arguments}
@@ -176,12 +176,12 @@ def plain_call(model: Model) -> PlainCall | None:
 
 
 def global_cache() -> bool:
-    """Whether a cache for all models is set."""
+    """Return whether a cache for all models is set."""
     return get_llm_cache() is not None
 
 
 def messages_of(prompt: Prompt) -> list[BaseMessage]:
-    """The prompt as LangChain messages."""
+    """Return the prompt as LangChain messages."""
     messages: list[BaseMessage] = [SystemMessage(prompt.system)] if prompt.system else []
     messages += [HumanMessage(turn.text) if turn.role == "user" else AIMessage(turn.text) for turn in prompt.turns]
     return messages
@@ -189,9 +189,9 @@ def messages_of(prompt: Prompt) -> list[BaseMessage]:
 
 @contextmanager
 def untraced() -> Iterator[None]:
-    """Inside this block LangSmith traces nothing, also where an experiment or the environment says it shall."""
+    """Switch LangSmith's tracing off in the body, even if an experiment or the environment switches it on."""
     if tracing_v2_callback_var.get() is None and not tracing_is_enabled():
-        yield  # the usual case, and a tenth of the time
+        yield  # the usual case, in a tenth of the time
         return
     token = tracing_v2_callback_var.set(None)
     try:
@@ -203,10 +203,11 @@ def untraced() -> Iterator[None]:
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Inside this block models called without a config of their own are no runs of the application around it.
+    """Detach models that are called in the body without a config from the run of the application.
 
-    Their tokens are in nobody's stream, and its callbacks do not hear of them. (An empty list of callbacks in a call's
-    own config is not enough: a binding takes it for none, and the model inside inherits those around it.)
+    Their tokens are in no stream, and the application's callbacks do not receive them. (An empty list of callbacks in a
+    call's own config is not enough: a binding treats it as absent, and the model inside inherits those of the
+    application.)
     """
     token = var_child_runnable_config.set({"callbacks": [], "tags": ["nostream"], "metadata": {}})
     try:
@@ -217,7 +218,7 @@ def unheard() -> Iterator[None]:
 
 
 def chat_models_in(model: object) -> Sequence[BaseChatModel]:
-    """The chat models inside a runnable, the first to be asked first."""
+    """Return the chat models inside a runnable; the one that is asked first comes first."""
     if isinstance(model, BaseChatModel):
         return (model,)
     if isinstance(model, RunnableWithFallbacks):
@@ -231,7 +232,7 @@ def chat_models_in(model: object) -> Sequence[BaseChatModel]:
 
 
 def identity_in(model: object) -> ObjectIdentity:
-    """Return the identity of a runnable: of all chat models inside, with what is bound to them.
+    """Return the identity of a runnable. It covers all chat models inside, with the arguments bound to them.
 
     The address is that of the first chat model. The identity is known if that of every chat model is.
     """
@@ -257,7 +258,7 @@ def _binds_only_arguments(model: RunnableBinding[Any, Any]) -> bool:
 
 
 def _is_asked_as_all_are(kind: type[BaseChatModel]) -> bool:
-    """Whether the class leaves alone what lies between ``ainvoke`` and the model itself, and this LangChain has it."""
+    """Return whether the class keeps LangChain's methods between ``ainvoke`` and the model, and LangChain has them."""
     return all(
         getattr(kind, name, None) is getattr(BaseChatModel, name, _MISSING)
         for name in ("ainvoke", "agenerate_prompt", "agenerate", "_agenerate_with_cache")
@@ -265,19 +266,19 @@ def _is_asked_as_all_are(kind: type[BaseChatModel]) -> bool:
 
 
 def _made_by_init_chat_model(model: object) -> Model | None:
-    """What ``init_chat_model`` with configurable fields makes anew, client and all, for every call."""
+    """Return the model that ``init_chat_model`` with configurable fields makes for every call, with a new client."""
     make = getattr(type(model), "_model", None)
     if not callable(make) or not isinstance(getattr_static(model, "_default_config", None), dict):
         return None
     try:
         made = make(model, {"configurable": {}})
-    except Exception:  # no default model: it says so when it is asked
+    except Exception:  # no default model, which is reported when the model is asked
         return None
     return made if isinstance(made, Runnable) else None
 
 
 def async_client_in(model: BaseChatModel) -> Any:
-    """The SDK's client inside, unless it sends through a transport of the user's own."""
+    """Return the SDK's client inside the model, unless it uses a transport of the user."""
     if getattr(model, "http_async_client", None) is not None:
         return None
     found = getattr(model, "root_async_client", None)  # langchain-openai
@@ -287,16 +288,16 @@ def async_client_in(model: BaseChatModel) -> Any:
 
 
 def _forget_what_was_made(model: BaseChatModel) -> None:
-    """Clients are made of ``max_retries``, and the copy would take over those of its original."""
+    """Delete the cached clients of a copy. They depend on ``max_retries``, and were made for the original."""
     for name in tuple(model.__dict__):
         if isinstance(getattr_static(type(model), name, None), cached_property):
             del model.__dict__[name]
 
 
 async def _give_client(model: BaseChatModel, client: Any) -> None:
-    """Give the copy a client that tries once, with the key and the settings of the other and the pool of this loop."""
+    """Give the copy a client that tries once, with the original's key and settings and the pool of this loop."""
     sdk = _sdk_of(client)
-    if not is_made_by_package(client._client):  # it may hold proxies and certificates
+    if not is_made_by_package(client._client):  # it may have proxies and certificates
         set_client(model, client.with_options(max_retries=0))
         return
     pool = await shared_client((sdk, str(client.base_url), repr(client.timeout)), lambda: _Pool(sdk, client.timeout))
@@ -318,7 +319,7 @@ def _sdk_of(client: object) -> str | None:
 
 
 class _Pool:
-    """Pool of connections of one event loop. It has no key, and reports those that are sent through it."""
+    """Connection pool of one event loop. It has no key, and reports the keys that are sent through it."""
 
     def __init__(self, sdk: str | None, timeout: Any) -> None:
         self.http = own_http_client(str(sdk), timeout)
@@ -328,6 +329,6 @@ class _Pool:
         await self.http.aclose()
 
 
-CRITIC_TAGS = ("jury_adapters:critic", "nostream")  # the second is LangGraph's: no tokens of this call in a stream
+CRITIC_TAGS = ("jury_adapters:critic", "nostream")  # the second is LangGraph's tag that keeps the tokens out of streams
 _ONLY_FOR_TRACES = ("ls_structured_output_format", "structured_output_format")
 _MISSING = object()

@@ -1,4 +1,4 @@
-"""LangChain chat models whose requests this package sends itself: ``ChatOpenAI`` and ``ChatAnthropic``, unchanged."""
+"""LangChain chat models whose requests this package sends itself: unchanged ``ChatOpenAI`` and ``ChatAnthropic``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from jury_adapters.models.request_templates import RequestTemplate, record_templ
 
 
 async def record_langchain(model: Model, bound: Model, prompt: Prompt) -> RequestTemplate | None:
-    """Record the request of a chat model; None where it has to be called.
+    """Record the request of a chat model; None if the model has to be called.
 
     Args:
         model: the user's object.
@@ -48,13 +48,13 @@ async def record_langchain(model: Model, bound: Model, prompt: Prompt) -> Reques
 
 
 def sdk_of_unchanged(model: BaseChatModel) -> str | None:
-    """Return the SDK of a chat model that only turns its settings into a request; None where it may do more."""
+    """Return the SDK of a chat model that only turns its settings into a request; None if it may do more."""
     kind = type(model)
     sdk = next(
         (sdk for sdk, place in _CLASSES.items() if kind is getattr(sys.modules.get(place[0]), place[1], None)), None
     )
     client = None if sdk is None else async_client_in(model)
-    if sdk is None or client is None:  # another class, a class derived from it, or an HTTP client of the user's own
+    if sdk is None or client is None:  # another class, a class derived from it, or an HTTP client of the user
         return None
     unchanged = (
         is_original(kind, *_METHODS)
@@ -67,13 +67,13 @@ def sdk_of_unchanged(model: BaseChatModel) -> str | None:
 
 
 def _is_shown(model: BaseChatModel, name: str) -> bool:
-    """Whether the value of a field is seen in a recorded request, or not set."""
+    """Return whether a recorded request shows the value of a field, or the field is not set."""
     value = getattr(model, name)
     return name in _SHOWN or not value or value == type(model).model_fields[name].default
 
 
 def _asks_through(model: Any, client: Any) -> bool:
-    """Whether a ``ChatOpenAI`` asks through the chat completions of its client."""
+    """Return whether a ``ChatOpenAI`` asks through the chat completions of its client."""
     completions = model.async_client
     return (
         type(completions).__name__ == "AsyncCompletions" and completions._client is client and is_unpatched(completions)
@@ -85,7 +85,7 @@ _METHODS = (
     "_agenerate_with_cache", "_agenerate", "_get_request_payload", "_default_params", "_client_params", "_acreate",
     "_create_chat_result", "_format_output", "_convert_input",
 )  # fmt: skip
-# Fields that a recorded request shows, that only streams, synchronous calls or traces use, and caches, which are off.
+# Fields that a recorded request shows or that only streams, synchronous calls or traces use; also caches, which are off
 _SHOWN = frozenset({
     "name", "cache", "verbose", "callbacks", "tags", "metadata", "custom_get_token_ids", "disable_streaming", "profile",
     "client", "async_client", "root_client", "root_async_client", "stream_usage", "stream_chunk_timeout", "max_retries",

@@ -1,11 +1,11 @@
-"""A LlamaIndex LLM as a critic's model.
+"""LlamaIndex LLMs as models of critics.
 
-The LLM is asked by ``achat``, or :mod:`.request_templates` sends its request as ``achat`` would, and our own parser
-reads the text. Every LLM can be asked so, and both the words and the token usage are kept. Where the LLM passes
-settings on to a vendor that can hold its model to a JSON schema, the schema is a setting of the same call
-(``response_format`` and its like); a vendor that refuses it is asked in plain words from then on. The other ways lose
-too much: ``as_structured_llm`` and ``structured_predict`` drop the usage and raise away a paid answer that does not
-fit, and a forced function call cannot go with a model that thinks.
+An LLM is asked by ``achat``, or :mod:`.request_templates` sends the request that ``achat`` would send, and our own
+parser reads the text. This works for every LLM, and keeps both the text and the token usage. If the LLM passes settings
+to a vendor that supports JSON schemas, the schema is a setting of the same call (``response_format`` and the like). A
+vendor that refuses the schema is asked without it from then on. The alternatives lose too much: ``as_structured_llm``
+and ``structured_predict`` drop the usage and discard a paid answer that does not fit, and a forced function call does
+not work with a model that thinks.
 """
 
 from __future__ import annotations
@@ -37,21 +37,22 @@ _TOP_LOGPROBS = 20
 class LlamaIndexModel(WrappedModel):
     """Any LlamaIndex ``LLM`` as a critic's model.
 
-    - What the user set on the LLM stands; a setting still at its class's default is the critic's to choose.
-    - The LLM's own retries are off for the critic's calls (on a copy, never on the user's object), so that tries do not
-      multiply with those of ``Limits``; the SDK's client inside has a connection pool per event loop.
-    - A ``CustomLLM`` that only has the synchronous methods runs in a thread and never blocks the event loop; one that
+    - Settings made by the user on the LLM take precedence. The critic may change a setting that has its class's
+      default.
+    - The LLM's own retries are off for the critic's calls (on a copy, never on the user's object), so that they do not
+      multiply with those of ``Limits``. The SDK's client inside has a connection pool per event loop.
+    - A ``CustomLLM`` that only has the synchronous methods runs in a thread and never blocks the event loop. One that
       computes in this process (it keeps its ``_model``) computes one answer at a time.
-    - Calls are marked as a judge's own work, so that whoever watches the application's runs leaves them alone.
+    - Calls are marked as a judge's own work, so that watchers of the application's runs ignore them.
     - The package itself sends the requests of an ``OpenAI``, ``OpenAILike`` or ``Anthropic`` that only turns its
       settings into a request; :mod:`.llama_index_direct` has the conditions. The request is the one that the LLM would
-      send, with its address, key, headers and time limit, which counts for the whole request. Any other LLM is called,
+      send, with its address, key, headers and time limit, which applies to the whole request. Any other LLM is called,
       for example one of a derived class or with an HTTP client of its own. An LLM is also called while a callback
-      handler or a handler of LlamaIndex's instrumentation listens, so that it hears of the calls.
+      handler or a handler of LlamaIndex's instrumentation listens, so that it receives the calls.
 
     Args:
-        llm: the LLM. Its price is the one of ``"openai:<model>"`` (or whichever vendor its class belongs to) in the
-            price table; that of an unknown vendor goes by ``set_price("llama_index:<model>", ...)``.
+        llm: the LLM. Its price is that of ``"openai:<model>"`` (or of another vendor, by its class) in the price
+            table. For an unknown vendor, set it with ``set_price("llama_index:<model>", ...)``.
         traced: whether the LLM is called for every judgment, even if nothing listens.
     """
 
@@ -80,7 +81,7 @@ class LlamaIndexModel(WrappedModel):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """The LLM itself: critics that ask the same one share its limits."""
+        """Identity of the LLM itself. Critics that ask the same LLM share its limits."""
         return (self.vendor, ObjectId.of(self._llm))
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> ChatResponse | DirectAnswer:
@@ -97,7 +98,7 @@ class LlamaIndexModel(WrappedModel):
     async def _post(
         self, prompt: Prompt, schema: Schema | None, dialect: _Dialect, body: Body
     ) -> ChatResponse | DirectAnswer:
-        """Return the answer; a failure names the setting that was refused as :mod:`.unsupported_parameters` does."""
+        """Return the answer. A failure names the refused setting as :mod:`.unsupported_parameters` does."""
         settings = dialect.settings(body)
         try:
             template = await self._template(prompt, schema, body, settings)
@@ -105,7 +106,7 @@ class LlamaIndexModel(WrappedModel):
                 self.key = template.key
                 return await template.post(prompt, self.name)
             return await self._called(prompt, settings)
-        except TypeError as error:  # the LLM, or the SDK inside, does not know a setting
+        except TypeError as error:  # the LLM, or the SDK inside, does not support a setting
             refused = next((name for name in settings if f"'{name}'" in str(error)), None)
             if refused is None:
                 raise
@@ -115,7 +116,7 @@ class LlamaIndexModel(WrappedModel):
             failure = error if isinstance(error, ModelError) else self._failure(error)
             failure.parameter = dialect.ours(failure.parameter or "") or None
         if failure.kind == "authentication":
-            self._templates.forget()  # the LLM's key may have been replaced
+            self._templates.forget()  # because the LLM's key may have been replaced
         raise failure
 
     async def _called(self, prompt: Prompt, settings: dict[str, Any]) -> ChatResponse:
@@ -127,7 +128,7 @@ class LlamaIndexModel(WrappedModel):
     async def _template(
         self, prompt: Prompt, schema: Schema | None, body: Body, settings: dict[str, Any]
     ) -> RequestTemplate | None:
-        """Return the request that the LLM would send; None where the LLM has to be called."""
+        """Return the request that the LLM would send; None if the LLM has to be called."""
         if self._traced or self._listeners.present:
             return None
 
@@ -147,11 +148,11 @@ class LlamaIndexModel(WrappedModel):
         return read_answer(answer.raw, text, answer.additional_kwargs, self.model, self._usage)
 
     def _usage(self, used: Any) -> Usage:
-        """What the vendor counted; no count is an unknown cost, and not none."""
+        """Return the vendor's counts. Without counts, the cost is unknown, not zero."""
         found = counted(lambda: count_tokens(used)) if used else UNKNOWN_USAGE
         if found is UNKNOWN_USAGE:
             return found
-        # OpenRouter says what it charged.
+        # OpenRouter reports the price that it charged.
         stated = used.get("cost") if isinstance(used, Mapping) else getattr(used, "cost", None)
         return cost_of(found, self.price_vendor, self.model, stated)
 
@@ -173,7 +174,7 @@ def _unpickled(llm: LLM, traced: bool) -> LlamaIndexModel:
 
 
 def _name_of(llm: LLM) -> str:
-    """The model's name; classes without an attribute for it have it in their metadata, which may raise."""
+    """Return the model's name. Classes without an attribute for it have it in their metadata, which may raise."""
     found = model_name(llm)
     if found != type(llm).__name__:
         return found
@@ -184,20 +185,20 @@ def _name_of(llm: LLM) -> str:
     return named if named and named != "unknown" else found
 
 
-# What an LLM hands on to its vendor -----------------------------------------------------------------------------------
+# Settings that an LLM passes to its vendor ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """The settings of a call that an LLM hands on, under its vendor's own names.
+    """Settings of a call that an LLM passes on, under its vendor's own names.
 
     Attributes:
-        format: the setting that holds the model to a schema.
+        format: the setting for the schema of the answer.
         schema: its value for a JSON schema.
         json_object: its value for any JSON object, or None.
-        tokens: the limit on output tokens, as setting and as field of the LLM; None leaves it alone.
+        tokens: the limit on output tokens, as setting and as field of the LLM; None does not set it.
         temperature: whether a temperature can be set per call.
-        logprobs: whether log probabilities can be asked for.
+        logprobs: whether log probabilities can be requested.
     """
 
     format: str
@@ -223,18 +224,18 @@ class _Dialect:
         return body
 
     def settings(self, body: Body) -> dict[str, Any]:
-        """The same under the vendor's names."""
+        """Return the settings under the vendor's names."""
         names = {"response_format": self.format, "max_tokens": self.tokens or "max_tokens"}
         return {names.get(name, name): value for name, value in body.items()}
 
     def ours(self, name: str) -> str:
-        """A vendor's name for a setting as ours."""
+        """Return our name of a setting of the vendor."""
         name = name.partition(".")[0]
         return {self.format: "response_format", self.tokens: "max_tokens"}.get(name, name)
 
 
 def _dialect_of(llm: LLM) -> _Dialect | None:
-    """How the LLM takes settings, by the names of its classes; None: it is not known to take any."""
+    """Return the settings that the LLM accepts, by the names of its classes; None if it is not known to accept any."""
     for kind in type(llm).__mro__:
         name = kind.__name__.lower()
         found = next((word for word in _DIALECTS if word in name), None)
@@ -244,7 +245,7 @@ def _dialect_of(llm: LLM) -> _Dialect | None:
 
 
 def _left_open(llm: LLM, name: str) -> bool:
-    """Whether the user did not choose a value for this field: it stands at its class's default, or there is none."""
+    """Return whether the user did not set this field: it has its class's default, or does not exist."""
     field = type(llm).model_fields.get(name)
     return field is None or getattr(llm, name, None) in (None, field.default)
 
@@ -262,7 +263,7 @@ _DIALECTS: dict[str, _Dialect] = {
     "openai": _Dialect(
         "response_format", _wrapped_schema, {"type": "json_object"}, "max_tokens", temperature=True, logprobs=True
     ),
-    # Current Claude models refuse a temperature, and newer SDKs do not know it any more.
+    # Current Claude models refuse a temperature, and newer SDKs no longer have the parameter.
     "anthropic": _Dialect(
         "output_config", lambda schema: {"format": {"type": "json_schema", "schema": schema}}, tokens="max_tokens"
     ),

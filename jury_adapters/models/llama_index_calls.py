@@ -1,6 +1,6 @@
-"""How a LlamaIndex LLM is called, without a change to the user's object.
+"""Calls of a LlamaIndex LLM, without a change to the user's object.
 
-Never blocking the event loop, without retries of its own, and on connections that never cross event loops.
+A call never blocks the event loop, does not retry, and uses connections that never cross event loops.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from jury_adapters.models.base import Prompt
 
 Chat: TypeAlias = Callable[[LLM, Sequence[ChatMessage], dict[str, Any]], Awaitable[ChatResponse]]
 
-_LONGEST_CALL_S = 86_400.0  # of a thread; the limits' own deadline comes long before
+_LONGEST_CALL_S = 86_400.0  # of a thread; the deadline of the limits comes long before
 
 
 class Calls:
-    """Calls one LLM, from any event loop.
+    """Calls of one LLM, from any event loop.
 
-    An LLM that has retries or connections is asked through a copy per event loop. Any other is asked as it is: it may
-    count its calls, say, and its owner wants to see them.
+    An LLM that has retries or connections is asked through a copy per event loop. Any other is asked directly: it may
+    count its calls, for example, for its owner.
 
     Args:
         llm: the LLM; it is not changed.
@@ -41,10 +41,10 @@ class Calls:
         self._copies: WeakKeyDictionary[asyncio.AbstractEventLoop, _Copy] = WeakKeyDictionary()
 
     async def chat(self, messages: Sequence[ChatMessage], settings: dict[str, Any]) -> ChatResponse:
-        """The LLM's answer; raises whatever it raises.
+        """Return the LLM's answer. Exceptions of the LLM pass through.
 
         Args:
-            messages: what to ask.
+            messages: the messages.
             settings: keyword arguments of the call, as the LLM's vendor names them.
         """
         llm = await self._for_this_loop() if self._copied else self._llm
@@ -56,7 +56,7 @@ class Calls:
         if found is None:
             _forget_closed_loops()
             found = self._copies[loop] = _Copy(self._llm, self, self._copies)
-            await anext(found.closer)  # started, so that the loop knows it and closes it at its end
+            await anext(found.closer)  # started, so that the loop registers it and closes it at its end
         return found.llm
 
 
@@ -66,11 +66,11 @@ def messages_of(prompt: Prompt) -> list[ChatMessage]:
     return messages + [ChatMessage(role=turn.role, content=turn.text) for turn in prompt.turns]
 
 
-# Where there is only a synchronous way --------------------------------------------------------------------------------
+# LLMs with only synchronous methods -----------------------------------------------------------------------------------
 
 
 def _way_to_chat(llm: LLM) -> Chat:
-    """``achat``, except where it would run a synchronous method on the event loop."""
+    """Return ``achat``, except where it would run a synchronous method on the event loop."""
     if not isinstance(llm, CustomLLM) or _has_its_own(llm, "achat"):
         return _achat
     if _has_its_own(llm, "acomplete"):
@@ -79,7 +79,7 @@ def _way_to_chat(llm: LLM) -> Chat:
 
 
 def _has_its_own(llm: CustomLLM, method: str) -> bool:
-    """Whether a method is not the one of ``CustomLLM``; LlamaIndex wraps inherited ones anew for every class."""
+    """Return whether a method is not that of ``CustomLLM``, even if LlamaIndex has wrapped the inherited one."""
     return unwrap(getattr(type(llm), method)) is not unwrap(getattr(CustomLLM, method))
 
 
@@ -97,7 +97,7 @@ async def _chat_in_thread(llm: LLM, messages: Sequence[ChatMessage], settings: d
 
 
 async def _chat_alone(llm: LLM, messages: Sequence[ChatMessage], settings: dict[str, Any]) -> ChatResponse:
-    """One at a time: models that compute in this process are seldom safe to use from two threads, and no faster."""
+    """Compute one answer at a time, because local models are seldom safe to use from two threads, and not faster."""
 
     def chat() -> ChatResponse:
         with _COMPUTING:
@@ -113,7 +113,7 @@ _COMPUTING = threading.Lock()
 
 
 class _Copy:
-    """An LLM as one event loop uses it: closed at the end of the loop, or when nobody can ask it any more."""
+    """Copy of an LLM for one event loop, closed at the end of the loop, or when no caller can use it any more."""
 
     def __init__(self, original: LLM, owner: Calls, copies: MutableMapping[asyncio.AbstractEventLoop, _Copy]) -> None:
         self.llm = _fresh_copy(original)
@@ -127,19 +127,19 @@ class _Copy:
         _OPEN.setdefault(self._loop, set()).add(self)
 
     async def close(self) -> None:
-        """Close what was opened for this copy; whoever else closes it waits for the same."""
+        """Close the clients of this copy. Simultaneous calls wait for the same work."""
         if self._closing is None or self._closing.cancelled():
             self._closing = asyncio.ensure_future(self._close())
         await self._closing
 
     def forget(self) -> None:
-        """Hold the loop no longer, and be held by nobody."""
+        """Remove all references between the loop and this copy."""
         self._unowned.detach()
         self._copies.pop(self._loop, None)
         open_there = _OPEN.get(self._loop, set())
         open_there.discard(self)
         if not open_there:
-            _OPEN.pop(self._loop, None)  # a client holds its loop, which would then live for ever
+            _OPEN.pop(self._loop, None)  # a client refers to its loop, which would never be freed
 
     async def _close(self) -> None:
         self.forget()
@@ -155,25 +155,25 @@ class _Copy:
             await self.close()
 
     def _abandon(self) -> None:
-        with suppress(RuntimeError):  # the loop is closed
+        with suppress(RuntimeError):  # raised if the loop is closed
             self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self.close()))
 
 
 def _forget_closed_loops() -> None:
-    """A loop may be closed without asking anybody; what was open on it is gone, and must not keep it in memory."""
+    """Forget the copies on loops that were closed without notice, which would keep the loops in memory."""
     for loop in [loop for loop in tuple(_OPEN) if loop.is_closed()]:
         for copy in _OPEN.pop(loop, ()):
             copy.forget()
 
 
-# Held until closed: a copy that is merely forgotten would leave its connections open.
+# Kept until closed, because a discarded copy would leave its connections open.
 _OPEN: dict[asyncio.AbstractEventLoop, set[_Copy]] = {}
 
 
 def _fresh_copy(llm: LLM) -> LLM:
-    """A copy without retries of its own; an SDK's client in it gets connections of its own.
+    """Return a copy without retries of its own. An SDK's client in it gets connections of its own.
 
-    An HTTP client that the user made is taken as it is, for it may hold proxies and certificates.
+    An HTTP client that the user made is kept, because it may have proxies and certificates.
     """
     copy = llm.model_copy(update={"max_retries": 0} if "max_retries" in type(llm).model_fields else None)
     for name, value in _private(copy).items():
@@ -192,10 +192,10 @@ def _private(llm: LLM) -> dict[str, Any]:
 
 
 def _is_async_client(value: object) -> bool:
-    """Whether it is an asynchronous client of the OpenAI or Anthropic SDK, or of one made like them."""
+    """Return whether the value is an asynchronous client of the OpenAI or Anthropic SDK, or a similar one."""
     return type(value).__name__.startswith("Async") and hasattr(value, "with_options") and hasattr(value, "max_retries")
 
 
 def _made_by_sdk(client: object) -> bool:
-    """Whether the SDK made the HTTP client inside, and not the user."""
+    """Return whether the SDK made the HTTP client inside, and not the user."""
     return type(getattr(client, "_client", None)).__name__ == "AsyncHttpxClientWrapper"

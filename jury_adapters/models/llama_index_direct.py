@@ -1,4 +1,4 @@
-"""LlamaIndex LLMs whose requests this package sends itself: ``OpenAI``, ``OpenAILike`` and ``Anthropic``, unchanged."""
+"""LlamaIndex LLMs whose requests this package sends itself: unchanged ``OpenAI``, ``OpenAILike`` and ``Anthropic``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jury_adapters.models.request_templates import RequestTemplate, record_templ
 
 
 async def record_llama_index(llm: LLM, settings: dict[str, Any], prompt: Prompt) -> RequestTemplate | None:
-    """Record the request of an LLM; None where it has to be called.
+    """Record the request of an LLM; None if the LLM has to be called.
 
     Args:
         llm: the LLM; it is not changed.
@@ -41,7 +41,7 @@ async def record_llama_index(llm: LLM, settings: dict[str, Any], prompt: Prompt)
 
 
 def sdk_of_unchanged(llm: Any) -> str | None:
-    """Return the SDK of an LLM that only turns its settings into a request; None where it may do more."""
+    """Return the SDK of an LLM that only turns its settings into a request; None if it may do more."""
     kind = type(llm)
     sdk = next((sdk for module, name, sdk in _CLASSES if kind is getattr(sys.modules.get(module), name, None)), None)
     if sdk is None:  # another class, or a class derived from it
@@ -58,7 +58,7 @@ def sdk_of_unchanged(llm: Any) -> str | None:
 
 
 class Listeners:
-    """Handlers that hear of the calls of an LLM: of its callback manager, and of LlamaIndex's instrumentation.
+    """Handlers that observe the calls of an LLM: those of its callback manager, and of LlamaIndex's instrumentation.
 
     Args:
         llm: the LLM.
@@ -72,7 +72,7 @@ class Listeners:
 
     @property
     def present(self) -> bool:
-        """Whether there are any; those of this package leave judges' calls alone and do not count."""
+        """Whether there are such handlers. Those of this package ignore judges' calls and do not count."""
         if getattr(self._llm.callback_manager, "handlers", None):
             return True
         return any(
@@ -84,7 +84,7 @@ class Listeners:
 
 
 def _chain(dispatcher: Any) -> list[Any]:
-    """Return a dispatcher and those to which it passes on what it hears."""
+    """Return a dispatcher and those to which it passes events on."""
     chain = [dispatcher]
     while chain[-1].propagate and chain[-1].parent_name:
         chain.append(chain[-1].parent)
@@ -92,7 +92,7 @@ def _chain(dispatcher: Any) -> list[Any]:
 
 
 def _is_shown(llm: LLM, name: str) -> bool:
-    """Whether the value of a field is seen in a recorded request, or not set."""
+    """Return whether a recorded request shows the value of a field, or the field is not set."""
     value = getattr(llm, name)
     return name in _SHOWN or value is None or value == type(llm).model_fields[name].default
 

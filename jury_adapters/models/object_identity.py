@@ -1,6 +1,6 @@
-"""Identity of model objects that were made elsewhere: address and settings, without secrets.
+"""Identities of model objects that were made elsewhere: address and settings, without secrets.
 
-A store must not serve the answer of one model for another. So everything that an object shows of itself counts, except
+A store must not return the answer of one model for another. So all visible properties of an object count, except
 for secrets and for settings that change how a call is made but not what is answered (:data:`_ABOUT_THE_CALL`).
 """
 
@@ -29,7 +29,7 @@ class ObjectIdentity:
     """Identity of a model object: equal for equal objects, in this process and in any other.
 
     Attributes:
-        address: the server that the object asks; "" if the object does not say.
+        address: the server that the object asks; "" if it is unknown.
         settings: the object's class and settings, as JSON values without secrets.
         known: whether the object names its model or its server; objects that name neither cannot be told apart.
     """
@@ -72,7 +72,7 @@ def secrets_of_object(model: object) -> Iterator[str]:
 def settings_of_client(client: object) -> JsonValue:
     """Return the headers and query parameters that were given to an SDK client, without secrets.
 
-    A gateway may choose by them which model answers.
+    A gateway may choose the model by them.
     """
     found = {name: plain_setting(getattr(client, name, None)) for name in ("_custom_headers", "_custom_query")}
     return {name: value for name, value in found.items() if value} or None
@@ -81,8 +81,8 @@ def settings_of_client(client: object) -> JsonValue:
 def plain_setting(value: object, depth: int = 0) -> Any:
     """Return a setting as a JSON value that is equal in every process.
 
-    Secrets are left out: secret types, texts under names such as ``api_key``, and whatever looks like a key. Of a
-    function or class the qualified name is used, of any other object its class.
+    Secrets are left out: secret types, texts under names such as ``api_key``, and texts that look like keys. A function
+    or class is represented by its qualified name, any other object by its class.
     """
     if depth > _DEEPEST:
         return "..."
@@ -124,7 +124,7 @@ def _plain_items(items: Iterator[tuple[str, object]], depth: int) -> dict[str, A
 
 
 def _own_settings(model: object) -> Iterator[tuple[str, Any]]:
-    """Yield the settings of the object itself; those that are off by default and left off do not count.
+    """Yield the settings of the object itself. Settings that are off by default and not changed are left out.
 
     So a new optional setting in a later version of a framework does not invalidate a store.
     """
@@ -151,13 +151,13 @@ def _address_of(model: object) -> str:
     named = [plain_address(getattr(model, name, None)) for name in declared if _is_address(name)]
     own = [address for address in named if address]
     used = next((address for client in _clients_in(model) if (address := client_address(client))), "")
-    # Some clients are made late, and add the deployment to the path: it is one of the settings anyway.
+    # Some clients are made late, and add the deployment to the path, which is one of the settings anyway.
     within = (address for address in own if used == address or used.startswith(f"{address}/"))
     return next(within, used) if used else next(iter(own), "")
 
 
 def _clients_in(model: object) -> Iterator[object]:
-    """Yield the clients that the object holds, asynchronous ones first. An HTTP client knows no vendor's address."""
+    """Yield the clients of vendors inside the object, asynchronous ones first. HTTP clients are left out."""
     held = {name: client for name, client in _held_clients(model) if "http" not in name}
     for name in sorted(held, key=lambda name: ("async" not in name and "aclient" not in name, name)):
         yield held[name]
@@ -175,18 +175,18 @@ def _is_address(name: str) -> bool:
 
 
 def _is_secret(name: str, value: object) -> bool:
-    """Whether a value is secret by its name. Numbers are not: ``max_token=5`` is a setting."""
+    """Return whether a value is secret by its name. Numbers are not: ``max_token=5`` is a setting."""
     return not isinstance(value, bool | int | float) and bool(_words(name) & _SECRET_WORDS)
 
 
 def _is_api_key(name: str, value: object) -> bool:
-    """Return whether a value is a key; a text is one only by its name, because ``eos_token`` is not secret."""
+    """Return whether a value is a key. A text is one only by its name, because ``eos_token`` is not secret."""
     named = "apikey" in _words(name) or _words(name) >= {"api", "key"}
     return isinstance(value, SecretStr) or (isinstance(value, str) and named)
 
 
 def _words(name: str) -> frozenset[str]:
-    """Return the words of a name: of ``openaiApiKey``, ``X-Api-Key`` and ``api_key`` alike."""
+    """Return the words of a name such as ``openaiApiKey``, ``X-Api-Key`` or ``api_key``."""
     return frozenset(word.lower() for word in _WORD.findall(name))
 
 

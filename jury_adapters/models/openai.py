@@ -1,4 +1,4 @@
-"""Chat models of OpenAI, and of every server with an API like OpenAI's chat completions."""
+"""Chat models of OpenAI, and of all servers with an API like OpenAI's chat completions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_model import VendorModel
 
 _TOP_LOGPROBS = 20
-# By the identity of prompt or schema, which is kept too, so that its id stays its own.
+# By the id of the prompt or schema, which is kept too, so that its id is not reused.
 _MESSAGES: BoundedCache[int, tuple[Prompt, EncodedList]] = BoundedCache(128)
 _FORMATS: BoundedCache[int, tuple[Schema, EncodedDict]] = BoundedCache(64)
-_LONGEST_KEPT = 50_000  # characters, so that the messages take some 13 MB at most
+_LONGEST_KEPT = 50_000  # characters; this bounds the messages at about 13 MB
 
 
 class OpenAIModel(VendorModel):
-    """Chat model behind OpenAI's chat completions; :class:`VendorModel` has the other arguments.
+    """Chat model of OpenAI's chat completions; :class:`VendorModel` describes the other arguments.
 
     Args:
         model: the model's name.
-        token_parameter: what the server calls the limit on output tokens.
+        token_parameter: the server's name for the limit on output tokens.
         **settings: as in :class:`VendorModel`.
     """
 
@@ -80,7 +80,7 @@ class OpenAIModel(VendorModel):
         used = counted(lambda: _counts(usage)) if isinstance(usage, dict) else UNKNOWN_USAGE
         if used is UNKNOWN_USAGE:
             return used
-        stated = usage.get("cost")  # OpenRouter says what it charged
+        stated = usage.get("cost")  # OpenRouter reports the price that it charged
         return cost_of(used, self.vendor, self.model, stated)
 
 
@@ -98,7 +98,7 @@ def _messages(prompt: Prompt) -> EncodedList:
 
 
 def _response_format(schema: Schema) -> EncodedDict:
-    """Return the parameter that holds the model to a schema."""
+    """Return the parameter that makes the model follow a schema."""
     kept = _FORMATS.get(id(schema))
     if kept is not None:
         return kept[1]
@@ -118,7 +118,7 @@ def _counts(usage: Mapping[str, Any]) -> Usage:
 
 
 def tokens_of(logprobs: object) -> tuple[Token, ...] | None:
-    """The tokens of an answer with their probabilities, from the ``logprobs`` of OpenAI's protocol; None without."""
+    """Return the tokens of an answer with their probabilities, from the ``logprobs`` of OpenAI's protocol, or None."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(content, list) or not content:
         return None
@@ -130,7 +130,7 @@ def tokens_of(logprobs: object) -> tuple[Token, ...] | None:
 
 
 def _alternatives(others: object) -> tuple[tuple[str, float], ...]:
-    """The alternatives that have a probability; one without is left out, for log 1 = 0 would make it certain."""
+    """Return the alternatives that have a probability. Without one, an alternative would appear certain (log 1 = 0)."""
     found = others if isinstance(others, list) else []
     return tuple((other["token"], float(other["logprob"])) for other in found if _is_token(other))
 

@@ -11,10 +11,10 @@ from jury_adapters.models.calls import shown_error
 
 
 def is_persistent(error: ModelError) -> bool:
-    """Whether every further call to the model will fail in this way, whatever it asks.
+    """Return whether every further call to the model will fail in this way, whatever its prompt.
 
-    That holds for a refused key, an exhausted quota, and a 404 about the model or the address. A 404 about a parameter
-    of the request, or about an ability that a single case needs, concerns that case only.
+    This holds for a refused key, an exhausted quota, and a 404 about the model or the address. A 404 about a parameter
+    of the request, or about a feature that a single case needs, concerns only that case.
     """
     if error.status == 404:
         return error.parameter in (None, "model") and _ABILITY not in error.message.lower()
@@ -22,10 +22,10 @@ def is_persistent(error: ModelError) -> bool:
 
 
 class PersistentFailures:
-    """Consecutive persistent failures of one model; after a few of them, calls fail without a request.
+    """Consecutive persistent failures of one model. After a number of them, calls fail without a request.
 
-    A success starts the count anew. Other failures neither add to it nor start it anew. Safe to use from several event
-    loops and threads at once.
+    A success resets the count. Other failures neither increase nor reset it. Safe to use from several event loops and
+    threads at once.
 
     Args:
         name: name of the model.
@@ -51,10 +51,10 @@ class PersistentFailures:
         self._last: ModelError | None = None  # set while calls are refused
 
     def check(self) -> None:
-        """Refuse a call to a model that was given up; after the cool-off let one through.
+        """Refuse a call to a model after too many failures. After the cool-off, let one call through.
 
         Raises:
-            ModelError: without a cool-off, the error of the last call once more; with one, kind ``"circuit_open"``.
+            ModelError: without a cool-off, the error of the last call again; with one, kind ``"circuit_open"``.
         """
         if self._last is None:
             return
@@ -81,7 +81,7 @@ class PersistentFailures:
         if self._most is None or not error.sent or not is_persistent(error):
             return
         with self._lock:
-            if self._cool_off_s is None and self._last is not None:  # calls that were in flight; keep one message
+            if self._cool_off_s is None and self._last is not None:  # calls that were in progress; keep one message
                 return
             self._count += 1
             if self._count >= self._most:
@@ -89,10 +89,10 @@ class PersistentFailures:
                 self._retry_at = self._clock() + (self._cool_off_s or 0.0)
 
     def clear(self) -> None:
-        """Note a success."""
+        """Record a success."""
         if self._count:
             with self._lock:
                 self._count, self._last = 0, None
 
 
-_ABILITY = "no endpoints found that support"  # OpenRouter, of images and the like
+_ABILITY = "no endpoints found that support"  # OpenRouter's message, for example about images

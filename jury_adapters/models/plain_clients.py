@@ -1,4 +1,4 @@
-"""SDK clients whose requests this package can send in their place: nothing on them acts on a request or an answer."""
+"""SDK clients whose requests this package can send itself, because nothing on them changes a request or an answer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from jury_adapters.models.sdk_clients import sdk_module
 
 
 def is_plain(client: Any, sdk: str) -> bool:
-    """Whether a client only adds an address, a key and headers to a request.
+    """Return whether a client only adds an address, a key and headers to a request.
 
-    It is not, for example, a client of Azure or Bedrock, a client with a key that is fetched for every request, with
-    middleware, or with an HTTP client of the user's own.
+    This excludes, for example, a client of Azure or Bedrock, a client with a key that is fetched for every request,
+    with middleware, or with an HTTP client of the user.
 
     Args:
         client: an asynchronous client of an SDK, not one that is derived from it.
@@ -33,7 +33,7 @@ def is_plain(client: Any, sdk: str) -> bool:
 
 
 def is_sdk_original(sdk: str) -> bool:
-    """Whether no tracer or test has replaced the methods by which an SDK sends requests.
+    """Return whether an SDK's methods that send requests are original, not replaced by a tracer or a test.
 
     Args:
         sdk: ``"openai"`` or ``"anthropic"``.
@@ -50,7 +50,7 @@ def is_sdk_original(sdk: str) -> bool:
 
 
 def is_original(kind: type, *names: str) -> bool:
-    """Whether methods of a class are those of the package that defines them, not replaced or wrapped since.
+    """Return whether methods of a class are those of the package that defines them, not replaced or wrapped since.
 
     A method that a class does not have counts as original.
     """
@@ -62,7 +62,7 @@ def is_original(kind: type, *names: str) -> bool:
 
 
 def is_made_by_package(http_client: object) -> bool:
-    """Whether an SDK or a framework made an HTTP client, and not the user."""
+    """Return whether an SDK or a framework made an HTTP client, and not the user."""
     kind = type(http_client)
     return (
         kind.__name__ in ("AsyncHttpxClientWrapper", "_AsyncHttpxClientWrapper")
@@ -71,11 +71,11 @@ def is_made_by_package(http_client: object) -> bool:
 
 
 def is_unpatched(resource: Any) -> bool:
-    """Whether the functions kept on a resource of an SDK's client, such as ``client.chat``, are the SDK's own."""
+    """Return whether the functions kept on a resource of an SDK's client (``client.chat``) are the SDK's own."""
     sdk = type(resource).__module__.partition(".")[0]
     folders = _folders_of(sdk)
     for name, value in vars(resource).items():
-        if name.startswith("_"):  # a reference back
+        if name.startswith("_"):  # a reference to the parent
             continue
         if type(value).__module__.startswith(f"{sdk}.resources."):
             if not is_unpatched(value):
@@ -86,7 +86,7 @@ def is_unpatched(resource: Any) -> bool:
 
 
 def _is_code_of(value: Any, folders: tuple[str, ...]) -> bool:
-    """Whether a function, a property or a wrapper of wrapt consists of code in these folders only."""
+    """Return whether a function, a property or a wrapper of wrapt consists of code in these folders only."""
     value = value.fget if isinstance(value, property) else value.func if isinstance(value, cached_property) else value
     while not isinstance(value, FunctionType):
         wrapper = getattr(value, "_self_wrapper", None)
@@ -103,7 +103,7 @@ def _folders_of(module: str) -> tuple[str, ...]:
 
 
 def _is_known(name: str, value: object, sdk: str) -> bool:
-    """Whether an attribute of a client is one that a recorded request shows, or is not set."""
+    """Return whether a recorded request shows an attribute of a client, or the attribute is not set."""
     if name in _SHOWN or name in _NEUTRAL:
         return True
     if type(value).__module__.startswith(f"{sdk}.resources."):
@@ -112,13 +112,13 @@ def _is_known(name: str, value: object, sdk: str) -> bool:
 
 
 def _is_unchanged(http_client: Any) -> bool:
-    """Whether an HTTP client has no hooks, no authentication and no transport of its own."""
+    """Return whether an HTTP client has no hooks, no authentication and no transport of its own."""
     hooked = any(http_client.event_hooks.values())
     return not hooked and http_client.auth is None and type(http_client._transport).__name__ == "AsyncHTTPTransport"
 
 
 def _emits_spans(client: Any) -> bool:
-    """Whether OpenTelemetry hears of the client's calls: newer versions of Anthropic's SDK make spans of them."""
+    """Return whether OpenTelemetry receives the client's calls: newer versions of Anthropic's SDK emit spans."""
     options: Mapping[str, Any] = getattr(client, "_open_telemetry", None) or {}
     traces = options.get("traces")
     if not isinstance(traces, Mapping) or not traces.get("enabled"):
@@ -135,13 +135,13 @@ def _resource_class(module: ModuleType, sdk: str) -> type:
 
 _CLIENTS = {"openai": "AsyncOpenAI", "anthropic": "AsyncAnthropic"}
 _MAKERS = ("openai", "anthropic", "langchain_openai", "langchain_anthropic")
-# Attributes of clients that end up in the address, headers or time limits of a request.
+# Attributes of clients that affect the address, headers or time limits of a request.
 _SHOWN = frozenset({
     "api_key", "auth_token", "admin_api_key", "organization", "project", "_base_url", "_base_url_was_default",
     "_unchosen_base_url", "_data_residency", "_ambient_authorizations", "_credential_headers", "timeout", "_timeout",
     "_timeout_overridden", "_custom_headers", "_custom_query", "_version", "_platform",
 })  # fmt: skip
-# Attributes that chat completions and messages do not use, and those that other checks look at.
+# Attributes that chat completions and messages do not use, and those that other checks cover.
 _NEUTRAL = frozenset({
     "webhook_secret", "webhook_key", "websocket_base_url", "max_retries", "_default_stream_cls", "_client",
     "_open_telemetry", "_lazy_tracer", "_otel",

@@ -1,7 +1,7 @@
 """Price of a call: the list prices of :data:`jury_adapters.vendors.VENDORS`, which a user can extend or override.
 
-The table is a convenience with a date, not a promise. A model that is not in it has an *unknown* price: its calls cost
-``None`` and make a sum incomplete, never 0.
+The table is a convenience as of a date, not a guarantee. A model that is not in it has an *unknown* price: its calls
+cost ``None`` and make a sum incomplete, never 0.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class Price:
 
     Attributes:
         input: uncached input.
-        output: output, hidden reasoning included.
-        cached: input read from the vendor's cache; like ``input`` when None.
+        output: output, including hidden reasoning.
+        cached: input read from the vendor's cache; the same as ``input`` when None.
     """
 
     input: float
@@ -29,29 +29,29 @@ class Price:
     cached: float | None = None
 
     def halved(self) -> Price:
-        """Half of it."""
+        """Return half of the price."""
         return Price(self.input / 2, self.output / 2, None if self.cached is None else self.cached / 2)
 
 
 PRICES: dict[str, Price] = {
     f"{name}:{model}": Price(*price) for name, vendor in VENDORS.items() for model, price in vendor.prices.items()
 }
-_MOST_USD = 1e6  # what a vendor says that one call costs; more is not believed
+_MOST_USD = 1e6  # a vendor's statement of a higher cost of one call is ignored
 _BATCH = "/batch"  # both vendors that have batches charge half the list price for them
 _DATED = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})$")
 
 
 def set_price(name: str, *, input: float, output: float, cached: float | None = None) -> None:  # noqa: A002
-    """Say what a model costs, for this process.
+    """Set the price of a model, for this process.
 
     Args:
-        name: ``"vendor:model"``; ``"vendor/batch:model"`` for what it costs in a batch, which is half without it.
+        name: ``"vendor:model"``; ``"vendor/batch:model"`` for its price in a batch, which is half by default.
         input: US dollars per million input tokens.
         output: US dollars per million output tokens.
-        cached: US dollars per million cached input tokens; like ``input`` when left out.
+        cached: US dollars per million cached input tokens; the same as ``input`` by default.
 
     Raises:
-        ConfigurationError: a negative price, or a name without vendor.
+        ConfigurationError: a price is negative, or the name has no vendor.
     """
     if ":" not in name:
         raise ConfigurationError(f"a price belongs to 'vendor:model', not {name!r}")
@@ -61,10 +61,11 @@ def set_price(name: str, *, input: float, output: float, cached: float | None = 
 
 
 def price_of(vendor: str, model: str) -> Price | None:
-    """The price of a model; a dated name (``gpt-4o-2024-08-06``) falls back to the undated one. None when unknown.
+    """Return the price of a model, or None if it is unknown. A dated name falls back to the undated one.
 
-    A server on one's own machine costs nothing per token. ``"openai/batch"`` is the vendor ``"openai"`` asked in
-    batches (see :func:`batch_vendor`): half its price, unless a price of its own is set.
+    An example of a dated name is ``gpt-4o-2024-08-06``. A server of the user's own costs nothing per token.
+    ``"openai/batch"`` is the vendor ``"openai"`` asked in batches (see :func:`batch_vendor`). Its price is half the
+    normal one, unless a separate price is set.
     """
     found = PRICES.get(f"{vendor}:{model}") or PRICES.get(f"{vendor}:{_DATED.sub('', model)}")
     if found is None and vendor.endswith(_BATCH):
@@ -74,12 +75,12 @@ def price_of(vendor: str, model: str) -> Price | None:
 
 
 def _is_free(vendor: str) -> bool:
-    """True for servers of one's own, which take any key."""
+    """Return whether this is a server of the user's own, which accepts any key."""
     return vendor in VENDORS and VENDORS[vendor].key_variable is None
 
 
 def batch_vendor(vendor: str) -> str:
-    """The vendor by whose prices a batch goes."""
+    """Return the vendor name for the prices of batches."""
     return vendor + _BATCH
 
 

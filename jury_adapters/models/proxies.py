@@ -16,7 +16,7 @@ def proxy_for(url: str) -> str | None:
 
     ``HTTPS_PROXY`` and ``HTTP_PROXY`` apply to addresses of their scheme, and ``ALL_PROXY`` to the rest. None of them
     applies to the hosts in ``NO_PROXY``. Lower-case names take precedence. On macOS and Windows the system's settings
-    apply where the environment has none.
+    apply if the environment has none.
     """
     parts = urlsplit(url)
     proxies = getproxies()
@@ -27,14 +27,14 @@ def proxy_for(url: str) -> str | None:
 
 
 def ssl_context() -> ssl.SSLContext:
-    """Return the TLS settings of httpx: certificates of ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, else its own choice."""
+    """Return the TLS settings of httpx: certificates of ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, else its default."""
     return _context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @lru_cache(maxsize=8)
 def _context(file: str | None, folder: str | None) -> ssl.SSLContext:
-    """Make the context once for these variables; reading the certificates takes 20 ms."""
-    for name in ("httpx2", "httpx"):  # the SDKs bring one or the other
+    """Return the context, made once for these variables, because reading the certificates takes 20 ms."""
+    for name in ("httpx2", "httpx"):  # an SDK depends on one of them
         if find_spec(name) is not None:
             context: ssl.SSLContext = import_module(name).create_ssl_context()
             return context

@@ -11,7 +11,7 @@ from jury_adapters.models.adaptive_rate import AdaptiveRate
 
 
 class Waiting:
-    """Whether waits really wait; ``jury_adapters.testing.no_waiting()`` turns them off."""
+    """Switch for waits; ``jury_adapters.testing.no_waiting()`` turns them off."""
 
     enabled = True
 
@@ -26,14 +26,14 @@ class Slots:
         self._queue: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
 
     def taken(self) -> bool:
-        """Take a slot if one is free and no call waits for it."""
+        """Take a slot if one is free and no call waits for it, and return whether it was taken."""
         with self._lock:
             free = self._taken < self._most and not self._queue
             self._taken += free
             return free
 
     async def turn(self) -> None:
-        """Wait for a slot, behind all who wait already; it may have become free since one was asked for."""
+        """Wait for a slot behind all waiting calls. A slot may have become free since :meth:`taken` was called."""
         with self._lock:
             loop = asyncio.get_running_loop()
             turn: asyncio.Future[None] = loop.create_future()
@@ -46,7 +46,7 @@ class Slots:
                 if (loop, turn) in self._queue:
                     self._queue.remove((loop, turn))
                     raise
-            self.release()  # the slot was already ours
+            self.release()  # the slot was already assigned to this call
             raise
 
     def release(self) -> None:
@@ -65,20 +65,20 @@ class Slots:
 
 
 class Bucket:
-    """A token bucket with credit: who takes more than is there waits until it is covered."""
+    """Token bucket with credit: a call that takes more than is available waits until the amount is covered."""
 
     def __init__(self, per_minute: float) -> None:
         self._lock = threading.Lock()
         self._per_second = per_minute / 60
-        # A small burst at the start, then the rate: a full minute's worth at once would double the first minute.
+        # A small burst at the start, then the rate. A full minute's amount at once would double the first minute.
         self._most = max(1.0, self._per_second)
         self._level = self._most
         self._at = time.monotonic()
 
     async def drawn(self, amount: float) -> None:
-        """Take ``amount`` out and wait until it is covered; who gives up waiting gives it back.
+        """Take ``amount`` out and wait until it is covered. A cancelled wait returns the amount.
 
-        Else calls past their deadline would leave a debt behind, which puts all later ones past theirs.
+        Otherwise, calls past their deadline would leave a debt, which would make all later calls miss theirs.
         """
         try:
             await sleep(self._reserve(amount))
@@ -87,7 +87,7 @@ class Bucket:
             raise
 
     def _reserve(self, amount: float) -> float:
-        """Take it out, perhaps on credit; the seconds until it is covered."""
+        """Take the amount out, perhaps on credit, and return the seconds until it is covered."""
         with self._lock:
             now = time.monotonic()
             self._level = min(self._most, self._level + (now - self._at) * self._per_second)
@@ -96,7 +96,7 @@ class Bucket:
             return max(0.0, -self._level / self._per_second)
 
     def settle(self, difference: float) -> None:
-        """Correct an estimate once the truth is known."""
+        """Correct an estimate by the difference to the actual amount."""
         with self._lock:
             self._level -= difference
 
@@ -116,7 +116,7 @@ async def sleep(seconds: float) -> None:
         await asyncio.sleep(seconds if Waiting.enabled else 0)
 
 
-_LONGEST_NAP_S = 0.25  # the rate may rise meanwhile
+_LONGEST_NAP_S = 0.25  # the rate may rise during the wait
 
 
 def _give(turn: asyncio.Future[None]) -> None:

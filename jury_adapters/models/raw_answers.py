@@ -1,4 +1,4 @@
-"""Answers as vendors' APIs give them: bodies of completions and messages, and the objects that SDKs make of them."""
+"""Answers as vendors' APIs return them: bodies of completions and messages, and the SDKs' objects for them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def read_answer(raw: object, text: str, extra: Mapping[str, Any], model: str, us
     Args:
         raw: the answer; a mapping or an object.
         text: the text of the reply in it.
-        extra: what a framework keeps beside the answer, for what the answer itself does not have.
-        model: the model's name, where the answer does not name it.
-        usage: makes the usage of the vendor's counts.
+        extra: a framework's additional data, used if the answer itself lacks a part.
+        model: the model's name, if the answer does not name it.
+        usage: converts the vendor's counts to a usage.
     """
     choice = _first(_field(raw, "choices"))
     refusal = _field(_field(choice, "message"), "refusal") or extra.get("refusal")
@@ -38,9 +38,9 @@ def read_answer(raw: object, text: str, extra: Mapping[str, Any], model: str, us
 
 
 def count_tokens(used: object) -> Usage:
-    """Read token counts under every vendor's names.
+    """Return token counts, under any vendor's names.
 
-    Anthropic and Gemini count apart what OpenAI includes: tokens of the cache in the input, thoughts in the output.
+    Anthropic and Gemini count separately what OpenAI includes: cached tokens in the input, thoughts in the output.
     """
     inputs = _field(used, "prompt_tokens_details") or _field(used, "input_tokens_details")
     outputs = _field(used, "completion_tokens_details") or _field(used, "output_tokens_details")
@@ -56,7 +56,7 @@ def count_tokens(used: object) -> Usage:
 
 
 def _reason(raw: object, choice: object) -> str:
-    """Return the finish reason, under every vendor's names."""
+    """Return the finish reason, under any vendor's name."""
     found = (
         _field(choice, "finish_reason")
         or _field(raw, "stop_reason")
@@ -88,7 +88,7 @@ def _alternatives(token: object) -> tuple[tuple[str, float], ...]:
 
 
 def _likely(token: object) -> tuple[str, float] | None:
-    """A token's text and probability; one without either is left out."""
+    """Return a token's text and log probability, or None if it lacks one of them."""
     text, logprob = _field(token, "token"), _field(token, "logprob")
     return (text, float(logprob)) if isinstance(text, str) and isinstance(logprob, float | int) else None
 

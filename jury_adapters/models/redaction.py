@@ -1,4 +1,4 @@
-"""Redaction of the keys in use, wherever a server repeats them."""
+"""Redaction of the keys in use, in all texts in which a server may repeat them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from jury_adapters.models.base import Reply
 class Secrets:
     r"""Keys in use, and their redaction in replies and messages.
 
-    A key is also found
+    A key is found in plain text, and also
 
     - where its characters are escaped as in JSON, once or several times: in ``sk\u002d1``, and in ``sk\\u002d1``,
     - where they are percent-encoded or HTML-escaped, once or several times: in ``sk%2d1`` and ``sk&#45;1``,
     - in the base64 encoding of a text that contains it, such as ``Bearer sk-1`` or ``user:sk-1``.
 
-    It is not found in other encodings, such as hexadecimal digits, nor where it is cut into parts. Keys of fewer than
-    four characters are not redacted, nor in replies and in base64 those of fewer than eight: local servers are given
-    keys such as ``test``, which replies contain as words.
+    It is not found in other encodings, such as hexadecimal digits, nor if it is split. Keys of fewer than
+    four characters are not redacted. In replies and in base64, those of fewer than eight are not redacted either,
+    because local servers get keys such as ``test``, which replies contain as words.
 
     >>> keys = Secrets("sk-0123456789")
     >>> keys.hidden_in("no such key: sk\\u002d0123456789")
@@ -36,7 +36,7 @@ class Secrets:
         self._sent: tuple[str, ...] = ()
         self._all: tuple[str, ...] = ()  # longest first, because one may be part of another
         self._long: tuple[str, ...] = ()
-        self._forms: tuple[str, ...] = ()  # what a text is searched for before the pattern is
+        self._forms: tuple[str, ...] = ()  # quick search before the patterns are used
         self._any_escape = False
         self.add(secrets)
 
@@ -48,7 +48,7 @@ class Secrets:
             self._note()
 
     def add_sent(self, secrets: Iterable[str]) -> None:
-        """Redact further keys that may be used for one request only; of these the latest are kept."""
+        """Redact further keys that may be used for one request only. Only the latest of them are kept."""
         new = [secret for secret in secrets if len(secret) >= _SHORTEST and secret not in self._all]
         if new:
             self._sent = (*self._sent, *dict.fromkeys(new))[-_MOST_SENT:]
@@ -57,7 +57,7 @@ class Secrets:
     def hidden_in(self, text: str) -> str:
         """Return the text of a message with every key redacted."""
         for secret in self._all:
-            text = _pattern(secret, re.IGNORECASE).sub(_REDACTED, text)  # names of hosts are in lower case
+            text = _pattern(secret, re.IGNORECASE).sub(_REDACTED, text)  # host names are in lower case
         return text
 
     def redacted(self, text: str) -> str:
@@ -68,7 +68,7 @@ class Secrets:
         return text
 
     def redacted_reply(self, reply: Reply) -> Reply:
-        """Return a reply with every key redacted: in its text, its model, its detail and its request id."""
+        """Return a reply with every key redacted, in its text, model, detail and request id."""
         if not self._may_be_in(f"{reply.text}\n{reply.model}\n{reply.detail}\n{reply.request_id}"):
             return reply
         return replace(
@@ -82,7 +82,7 @@ class Secrets:
     def redact_in(self, value: Any) -> None:
         """Redact every key in the texts of a parsed JSON object or array, in place."""
         open_ones = [value] if self._long else []
-        while open_ones:  # not by recursion: a server may nest deeply
+        while open_ones:  # not by recursion, because a server may nest deeply
             container = open_ones.pop()
             for name, item in container.items() if isinstance(container, dict) else enumerate(container):
                 if isinstance(item, str):
@@ -116,10 +116,10 @@ def _pattern(secret: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def _in_base64(secret: str) -> frozenset[str]:
-    """Return what stands in the base64 encoding of every text that contains a key, in both alphabets.
+    """Return the base64 characters that the encoding of every text with the key contains, in both alphabets.
 
-    Three bytes are four characters, so it depends on the place of the key. The characters at its ends, which also
-    depend on the text around it, are left out.
+    Three bytes are four characters, so the encoding depends on the position of the key. The characters at its ends,
+    which also depend on the text around it, are left out.
     """
     key = secret.encode("utf-8", "surrogatepass")
     found = set()
@@ -131,7 +131,7 @@ def _in_base64(secret: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _character(character: str) -> str:
-    """Return the pattern of a character: as it is, or escaped in JSON, Python, JavaScript, a URL or HTML."""
+    """Return the pattern of a character: plain, or escaped in JSON, Python, JavaScript, a URL or HTML."""
     plain = re.escape(character)
     if character in _ESCAPED:
         plain = rf"\\{{0,15}}{plain}"
@@ -148,7 +148,7 @@ def _character(character: str) -> str:
 
 
 _REDACTED = "[key]"
-_SHORTEST = 4  # a shorter one would redact plain words of a message
+_SHORTEST = 4  # a shorter key would redact plain words of a message
 _SHORTEST_IN_REPLIES = 8
 _MOST_SENT = 16
 _ESCAPED = frozenset("\"'/\\")

@@ -1,4 +1,4 @@
-"""From a name, or an object that is already there, to a model within its limits."""
+"""Conversion of a name or an object to a model within its limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ModelLike: TypeAlias = str | ChatModel | Callable[[Any], Awaitable[Any]] | objec
 
 
 class LimitedModel(Limited[ChatModel]):
-    """A chat model within its limits; a :class:`ChatModel` itself."""
+    """Chat model within its limits; a :class:`ChatModel` itself."""
 
     def complete(
         self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()
@@ -56,24 +56,24 @@ def resolve_model(
     timeout: float = TIMEOUT_S,
     limits: Limits | None = None,
 ) -> LimitedModel:
-    """The model of a name or an object, within its limits.
+    """Return the model of a name or an object, within its limits.
 
     Args:
-        model: ``"vendor:model"``; a name beside ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex
-            LLM; any ``async (prompt) -> str``; or a ready :class:`ChatModel`.
-        vendor: one of :data:`jury_adapters.vendors.VENDORS`, when the name does not say.
+        model: ``"vendor:model"``; a name with ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex
+            LLM; any ``async (prompt) -> str``; or a :class:`ChatModel`.
+        vendor: one of :data:`jury_adapters.vendors.VENDORS`, when the name does not include it.
         base_url: the address of a server that speaks OpenAI's chat completions (or the vendor's own protocol). By
-            default the one in the vendor's environment variable, else the vendor's own; looked up now. A ``client``
+            default the one in the vendor's environment variable, else the vendor's own, as of this call. A ``client``
             keeps its own address. The address is part of the key under which a store keeps judgments.
         api_key: the key; from the vendor's environment variable by default.
         http_client: an HTTP client for the SDK.
-        client: a ready ``AsyncOpenAI`` or ``AsyncAnthropic``; ``model`` is then the model's name.
-        timeout: seconds one request may take.
-        limits: how the model may be called. Critics with the same model, address, key and limits share one limiter.
+        client: an existing ``AsyncOpenAI`` or ``AsyncAnthropic`` client; ``model`` is then the model's name.
+        timeout: the maximum duration of one request, in seconds.
+        limits: the limits on calls. Critics with the same model, address, key and limits share one limiter.
 
     Raises:
-        ConfigurationError: a bare name (nobody's data goes to a vendor they did not name), an unknown vendor, or
-            arguments that do not go together.
+        ConfigurationError: the name has no vendor (data goes only to a vendor that is named), the vendor is unknown, or
+            the arguments contradict each other.
     """
     check_settings(base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
     if http_client is not None and not inspect.iscoroutinefunction(getattr(http_client, "send", None)):
@@ -96,16 +96,16 @@ def resolve_model(
 
 
 def estimated_tokens(prompt: Prompt, options: Options) -> int:
-    """A rough upper estimate: three characters a token for the prompt, and all the output that is allowed."""
+    """Return a rough upper estimate: three characters per token for the prompt, and all the output that is allowed."""
     characters = len(prompt.system) + sum(len(turn.text) for turn in prompt.turns)
     return characters // 3 + (options.max_tokens or 500)
 
 
 def check_settings(*, base_url: object, api_key: object, timeout: object, limits: object) -> None:
-    """Check what every critic takes to reach its model.
+    """Check the arguments with which every critic reaches its model.
 
     Raises:
-        ConfigurationError: one of them is nothing that could work; the message says what to write.
+        ConfigurationError: one of them is invalid; the message says what to write.
     """
     if base_url is not None:
         checked_address(base_url, "base_url")
@@ -118,7 +118,7 @@ def check_settings(*, base_url: object, api_key: object, timeout: object, limits
 
 
 def checked_address(address: object, what: str) -> str:
-    """Return the address as it was given.
+    """Return the address unchanged, except for white space at its ends.
 
     Raises:
         ConfigurationError: it is not an HTTP address, or contains user information, a query or a fragment; the message
@@ -138,7 +138,8 @@ def vendor_address(vendor: Vendor) -> str:
     An empty variable counts as unset.
 
     Raises:
-        ConfigurationError: the vendor has no address of its own and the variable is unset, or it holds no address.
+        ConfigurationError: the vendor has no address of its own and the variable is unset, or the variable contains no
+            address.
     """
     variable = vendor.url_variable
     found = os.environ.get(variable, "").strip() if variable is not None else ""
@@ -165,7 +166,7 @@ def vendor_family(model: object) -> str | None:
 def split_name(name: str) -> tuple[str | None, str]:
     """Split ``"vendor:model"`` into the vendor and the model's own name.
 
-    The vendor is None, and the name unchanged, where the name does not begin with a known vendor.
+    The vendor is None, and the name unchanged, if the name does not begin with a known vendor.
 
     >>> split_name("OpenAI:gpt-4o-mini"), split_name("llama3:8b")
     (('openai', 'gpt-4o-mini'), (None, 'llama3:8b'))
@@ -175,10 +176,10 @@ def split_name(name: str) -> tuple[str | None, str]:
 
 
 def vendor_of(name: str) -> Vendor:
-    """A vendor by name.
+    """Return a vendor by name.
 
     Raises:
-        ConfigurationError: unknown; the message lists the known ones.
+        ConfigurationError: the vendor is unknown; the message lists the known ones.
     """
     found = VENDORS.get(name.lower()) if isinstance(name, str) else None
     if found is None:
@@ -196,7 +197,7 @@ def _named(
         raise ConfigurationError("the model has no name; write 'vendor:model'")
     client = settings["client"]
     if client is not None:
-        kinds = type(client).__mro__  # people derive clients of their own
+        kinds = type(client).__mro__  # clients of derived classes are common
         vendor = vendor or ("anthropic" if any("anthropic" in kind.__module__ for kind in kinds) else "openai")
         if not any(kind.__name__.startswith("Async") for kind in kinds):
             raise ConfigurationError(f"client= takes an asynchronous client, Async{type(client).__name__}")
@@ -214,8 +215,8 @@ def _named(
         vendor or plain_address(base_url),
         origin="api_key=" if api_key is not None else "the client",
     )
-    key.reveal()  # a missing key is said now, and not at the first of a thousand cases
-    # A ready client brings its own address; the environment is not consulted for it.
+    key.reveal()  # reports a missing key now instead of at the first of a thousand cases
+    # An existing client has its own address, so the environment is not used for it.
     settings = {**settings, "key": key, "base_url": base_url or ("" if client is not None else vendor_address(known))}
     if known.sdk == "anthropic":
         return AnthropicModel(name, vendor="anthropic", **settings)

@@ -1,4 +1,4 @@
-"""Parts of vendors' answers that make up a reply: its text, a refusal, and why it ended."""
+"""Parts of vendors' answers that form a reply: its text, a refusal, and the reason for its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jury_adapters.models.base import Finish
 
 
 def text_in_answer(answer: object) -> str | None:
-    """Return the text of a completion or message: of a tool call its arguments; None where there is no reply."""
+    """Return the text of a completion or message, or the arguments of a tool call; None if there is no reply."""
     if not isinstance(answer, Mapping):
         return None
     blocks, choice = answer.get("content"), _first(answer.get("choices"))
@@ -35,16 +35,16 @@ def text_of(content: object) -> str:
 
 
 def refusal_in(message: Mapping[str, Any]) -> object:
-    """Return the refusal of a message, which is a field of its own or a part of the content."""
+    """Return the refusal of a message, which is a separate field or a part of the content."""
     parts = message.get("content")
     inside = parts if isinstance(parts, list) else ()
     return message.get("refusal") or next((found for part in inside if (found := _field(part, "refusal"))), None)
 
 
 def finish_of(reason: object) -> Finish:
-    """Return why a reply ended, from any vendor's name for it.
+    """Return the reason for the end of a reply, from any vendor's name for it.
 
-    A reason that is not known is ``"other"``: such a reply may be cut off.
+    An unknown reason is ``"other"``: such a reply may be cut off.
     """
     name = reason.lower() if isinstance(reason, str) else ""
     if name in _COMPLETE:

@@ -1,8 +1,8 @@
 """Requests of a framework's object, recorded once and then sent by this package.
 
 A LangChain chat model or LlamaIndex LLM is asked a sample prompt through an HTTP client that sends nothing. The request
-that it would have sent becomes a template: only the texts of the prompt differ between one request and the next. So all
-settings of the object are in the request, whichever they are and whichever version of the framework is installed.
+that it would have sent becomes a template: only the texts of the prompt differ between requests. So the request has all
+settings of the object, in any version of the framework.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from jury_adapters.models.vendor_api import post_to
 
 @dataclass(frozen=True, slots=True)
 class DirectAnswer:
-    """Answer to a request that this package sent.
+    """Answer to a request sent by this package.
 
     Attributes:
         raw: the parsed body.
@@ -45,11 +45,11 @@ class RequestTemplate:
     """Request whose prompt can be replaced.
 
     Args:
-        endpoint: where it goes, and its headers.
+        endpoint: the address and the headers.
         seconds: the limit on the whole request; None for no limit.
         key: the keys in the headers, which are removed from replies and messages.
         body: the recorded body.
-        sample: the texts of the recorded prompt; each is a string of its own in the body.
+        sample: the texts of the recorded prompt; each is a separate string in the body.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class RequestTemplate:
             name: the model's name, for error messages.
 
         Raises:
-            ModelError: whatever went wrong, without the key.
+            ModelError: the request failed; the message does not contain the key.
         """
         answer = await post_to(self.endpoint, self.body(prompt), seconds=self._seconds, key=self.key, name=name)
         text = text_in_answer(answer)
@@ -96,16 +96,16 @@ class Templates:
     async def get(
         self, prompt: Prompt, schema: Schema | None, settings: Hashable, record: Callable[[], Recording]
     ) -> RequestTemplate | None:
-        """Return the template for a kind of request, recorded when it is the first; None where the object is called.
+        """Return the template for a kind of request, recorded at the first one; None if the object has to be called.
 
         Args:
             prompt: the prompt; prompts with the same roles share a template.
             schema: the schema of the answer.
-            settings: what else tells one kind of request from another.
-            record: records the template; requests that start together record it together.
+            settings: all other properties that distinguish kinds of requests.
+            record: records the template; simultaneous requests share one recording.
         """
         if not all(text and not text.isspace() for text in _texts(prompt)):
-            return None  # objects may leave out an empty text
+            return None  # objects may omit an empty text
         loop = asyncio.get_running_loop()
         recorded = self._loops.get(loop)
         if recorded is None:
@@ -113,7 +113,7 @@ class Templates:
         key = (id(schema), settings, bool(prompt.system), *(turn.role for turn in prompt.turns))
         found = recorded.templates.get(key)
         if found is None:
-            # The schema is kept too, so that its id stays its own.
+            # The schema is kept too, so that its id is not reused.
             found = (schema, await recorded.record(key, record))
             if len(recorded.templates) >= _MOST_TEMPLATES:
                 recorded.templates.clear()
@@ -121,7 +121,7 @@ class Templates:
         return found[1]
 
     def forget(self) -> None:
-        """Record anew at the next request."""
+        """Discard the templates of the running loop, so that the next request is recorded again."""
         self._loops.pop(asyncio.get_running_loop(), None)
 
 
@@ -130,7 +130,7 @@ Recording: TypeAlias = "Coroutine[Any, Any, RequestTemplate | None]"
 
 @dataclass(slots=True, weakref_slot=True)
 class _Recorded:
-    """Templates of one event loop, and those that are being recorded."""
+    """Templates of one event loop, and the recordings in progress."""
 
     templates: dict[Hashable, tuple[Schema | None, RequestTemplate | None]] = field(default_factory=dict)
     pending: dict[Hashable, asyncio.Task[RequestTemplate | None]] = field(default_factory=dict)
@@ -139,17 +139,17 @@ class _Recorded:
         task = self.pending.get(key)
         if task is None:
             task = self.pending[key] = asyncio.get_running_loop().create_task(record())
-            task.add_done_callback(lambda _: self.pending.pop(key, None))  # a task would keep its loop alive
+            task.add_done_callback(lambda _: self.pending.pop(key, None))  # a task would keep its loop in memory
         return await asyncio.shield(task)
 
 
 async def record_template(
     sdk: str, ask: Callable[[Any, Prompt], Awaitable[object]], prompt: Prompt
 ) -> RequestTemplate | None:
-    """Record the request for a prompt; None where this package cannot send what the object would send.
+    """Record the request for a prompt; None if this package cannot send what the object would send.
 
-    So it is when the object sends several requests or none, streams, changes the texts of the prompt, or uses another
-    API than chat completions or messages; and when :func:`can_send` says so.
+    It cannot if the object sends several requests or none, streams, changes the texts of the prompt, or uses another
+    API than chat completions or messages, or if :func:`can_send` is false.
 
     Args:
         sdk: ``"openai"`` or ``"anthropic"``.
@@ -175,13 +175,13 @@ async def record_template(
 
 
 def _sample(prompt: Prompt) -> Prompt:
-    """Return a prompt of the same shape, with texts that an object cannot change unnoticed."""
+    """Return a prompt of the same shape, with texts in which every change by an object shows."""
     turns = tuple(Turn(turn.role, _unique_text()) for turn in prompt.turns)
     return Prompt(_unique_text() if prompt.system else "", turns)
 
 
 def _unique_text() -> str:
-    return f"\n {uuid4().hex} \n"  # an object that strips texts, or joins them, gives itself away
+    return f"\n {uuid4().hex} \n"  # reveals an object that strips or joins texts
 
 
 def _texts(prompt: Prompt) -> tuple[str, ...]:
@@ -190,14 +190,14 @@ def _texts(prompt: Prompt) -> tuple[str, ...]:
 
 
 def _is_chat(request: Any) -> bool:
-    """Whether a request goes to chat completions or messages, with a JSON object."""
+    """Return whether a request goes to chat completions or messages, with a JSON object."""
     path = urlsplit(str(request.url)).path
     json_body = request.headers.get("content-type", "").startswith("application/json")
     return request.method == "POST" and json_body and path.endswith(("/chat/completions", "/v1/messages"))
 
 
 def _time_limits(request: Any) -> tuple[float | None, float | None]:
-    """Return the limits on the whole request and on connecting, where that one is another."""
+    """Return the limits on the whole request and on connecting; the latter is None if both are equal."""
     limits = request.extensions.get("timeout") or {}
     whole, connect = limits.get("read"), limits.get("connect")
     return whole, None if connect == whole else connect

@@ -1,4 +1,4 @@
-"""Retries, rate limits and the deadline: one wrapper around every vendor's calls."""
+"""Retries, rate limits and the deadline: one wrapper around the calls to all vendors."""
 
 from __future__ import annotations
 
@@ -33,25 +33,26 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How a model may be called.
+    """Limits on the calls of a model.
 
     Attributes:
-        attempts: how often one call is tried in all.
-        max_wait_s: the longest wait before another try, in seconds; a longer Retry-After is cut to it.
-        deadline_s: seconds for one call with all its tries and waits; None for no limit. From ten seconds on it may
-            strike a second late.
-        max_concurrency: the most calls in flight to one model. Beside it, the request rate adapts to the share of 429
-            answers: :class:`jury_adapters.models.adaptive_rate.AdaptiveRate` has the rule.
-        requests_per_minute: the most requests started per minute, or None.
-        tokens_per_minute: the most tokens per minute, input and output, or None. A call reserves its estimate and
-            settles when its usage is known.
-        open_after: how many calls in a row must have given up, with every try they had, before the model counts as
-            down and further calls fail at once with kind ``"circuit_open"``. None: never. Refusals, other 4xx and 429
-            are answers and do not count; :class:`jury_adapters.models.circuit_breaker.CircuitBreaker` has the rule.
-            In background judging, as many calls in a row that fail for want of a valid key, of quota or of the model
-            have the same effect, for ``cool_off_s`` each time. (A batch gives up such a model after three calls.)
-        cool_off_s: seconds without any answer before a model can count as down, and seconds that it is then left alone
-            before one call probes it. Each failed probe doubles the pause, up to ten minutes.
+        attempts: the maximum number of attempts per call.
+        max_wait_s: the longest wait before another attempt, in seconds; a longer Retry-After is cut to it.
+        deadline_s: seconds for one call with all its attempts and waits; None for no limit. From ten seconds on, it may
+            take effect a second late.
+        max_concurrency: the maximum number of simultaneous calls to one model. In addition, the request rate adapts to
+            the share of 429 answers: :class:`jury_adapters.models.adaptive_rate.AdaptiveRate` has the rule.
+        requests_per_minute: the maximum number of requests started per minute, or None.
+        tokens_per_minute: the maximum number of tokens per minute, input and output, or None. A call reserves its
+            estimate and settles when its usage is known.
+        open_after: the number of calls in a row that must have given up, after all their attempts, before the model
+            counts as down and further calls fail at once with kind ``"circuit_open"``. None: never. Refusals, other 4xx
+            and 429 are answers and do not count; :class:`jury_adapters.models.circuit_breaker.CircuitBreaker` has the
+            rule. In background judging, the same number of calls in a row that fail because the key is invalid, the
+            quota is exhausted or the model does not exist has the same effect, for ``cool_off_s`` each time. (A batch
+            gives up such a model after three calls.)
+        cool_off_s: seconds without any answer before a model can count as down, and seconds without calls until one
+            call probes it. Each failed probe doubles the pause, up to ten minutes.
     """
 
     attempts: int = 6
@@ -81,13 +82,13 @@ class Limits:
 
 
 class Limiter:
-    """Calls one model within its limits; shared by all critics that use the same model with the same key.
+    """Calls of one model within its limits, shared by all critics that use the same model with the same key.
 
     Safe to use from several event loops and threads at once.
 
     Args:
-        limits: how the model may be called.
-        name: how the model is called in the log.
+        limits: the limits on calls.
+        name: name of the model in the log.
 
     Attributes:
         breaker: circuit breaker of the model.
@@ -104,15 +105,15 @@ class Limiter:
         self._background = PersistentFailures(name, limits.open_after, limits.cool_off_s, clock)
 
     def call(self, attempt: Attempt[T], *, estimate: int = 0, spent: Callable[[T], int]) -> Coroutine[Any, Any, T]:
-        """Make a call, trying again what may help.
+        """Make a call, with further attempts where they may help.
 
         Args:
             attempt: makes one request.
-            estimate: the tokens the call will probably take.
-            spent: reads the tokens a result did take.
+            estimate: the estimated number of tokens of the call.
+            spent: returns the number of tokens of a result.
 
         Raises:
-            ModelError: the last error, when no further try helps; kind ``"timeout"`` past the deadline,
+            ModelError: the last error, when no further attempt helps; kind ``"timeout"`` past the deadline,
                 ``"circuit_open"`` while the model counts as down.
         """
         context = run_context()
@@ -126,7 +127,7 @@ class Limiter:
         """Refuse a call to a model that its batch has given up.
 
         Raises:
-            ModelError: the error for which it was given up.
+            ModelError: the error because of which it was given up.
         """
         slot = run_context().slot
         failures = slot.batch.failing_models.get(self) if slot is not None else None
@@ -165,7 +166,7 @@ class Limiter:
         return self._tried(self.limits.attempts, attempt, estimate, spent)
 
     async def _probe(self, attempt: Attempt[T], estimate: int, spent: Callable[[T], int]) -> T:
-        """Ask a model that counts as down, when its time has come, with a single try."""
+        """Ask a model that counts as down, with a single attempt, if a probe is due."""
         ticket = self.breaker.admit()
         try:
             return await self._tried(1 if ticket else self.limits.attempts, attempt, estimate, spent, ticket)
@@ -188,11 +189,11 @@ class Limiter:
                     self.breaker.gave_up(error, ticket)
                     raise
         except TimeoutError:
-            if not deadline.expired:  # the model's own, not ours
+            if not deadline.expired:  # the model's own timeout, not ours
                 raise
             _log.info("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
             late = ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout")
-            if self.breaker.troubled:  # else we have waited for our own rate, or for slots that others used well
+            if self.breaker.troubled:  # else the call has waited for the rate limit or for slots
                 self.breaker.gave_up(late, ticket)
             raise late from None
 
@@ -228,7 +229,7 @@ class Limiter:
             raise
         except asyncio.CancelledError:
             if deadline.expired:
-                self.breaker.failed()  # the model has kept us waiting
+                self.breaker.failed()  # the wait was caused by the model
             raise
         finally:
             self._slots.release()
@@ -247,7 +248,7 @@ class Limiter:
     async def _again(
         self, first: ModelError, attempt: Attempt[T], estimate: int, spent: Callable[[T], int], deadline: Deadline
     ) -> T:
-        """Try again after a first failure; the common case, a first success, never comes here."""
+        """Try again after a first failure; the common case, a first success, does not get here."""
         failed: list[ModelError] = [first]
 
         async def next_try() -> T:
@@ -271,10 +272,10 @@ class Limiter:
             raise
 
     def _wait(self, state: RetryCallState) -> float:
-        """Return how long to wait: as the vendor asks, or exponentially with full jitter; both within our cap.
+        """Return the wait: what the vendor asks for, or an exponential backoff with full jitter; both within our cap.
 
-        After a 429, from the third try on, it is the longer of both. Otherwise a short Retry-After would use up all
-        tries before the rate has adapted to the vendor's limit.
+        After a 429, from the third attempt on, it is the longer of both. Otherwise a short Retry-After would use up all
+        attempts before the rate has adapted to the vendor's limit.
         """
         error = state.outcome.exception() if state.outcome is not None else None
         if not isinstance(error, ModelError) or error.retry_after is None:
@@ -291,7 +292,7 @@ async def _wait_for_retry(seconds: float) -> None:
 
 
 async def _without_place(wait: Awaitable[None]) -> None:
-    """Wait; the case does not occupy its place of the batch meanwhile."""
+    """Wait without occupying the case's place in the batch."""
     slot = run_context().slot
     if slot is None:
         await wait
@@ -301,11 +302,11 @@ async def _without_place(wait: Awaitable[None]) -> None:
 
 
 class ObjectId(int):
-    """The id of an object, in a model's identity: good for as long as the object lives, and then another's."""
+    """Id of an object, as a part of a model's identity. It is valid while the object lives, and may then be reused."""
 
     @classmethod
     def of(cls, thing: object | None) -> ObjectId | None:
-        """The id of what was given; None where nothing was."""
+        """Return the id of an object, or None for None."""
         return None if thing is None else cls(id(thing))
 
 
@@ -313,11 +314,11 @@ M_co = TypeVar("M_co", bound=Named, covariant=True)
 
 
 class Limited(Generic[M_co]):
-    """A model whose every call goes through a limiter.
+    """Model with a limiter for all its calls.
 
     Attributes:
         inner: the model itself.
-        limiter: shared by all that have the same name, identity (where the model has one) and limits.
+        limiter: shared by all models that have the same name, identity (if they have one) and limits.
     """
 
     def __init__(self, model: M_co, limits: Limits) -> None:
@@ -349,11 +350,11 @@ class Limited(Generic[M_co]):
 
 
 _Limiters: TypeAlias = MutableMapping[tuple[str, Hashable, Limits], Limiter]
-_LONGEST_GROWN_S = 8.0  # beyond what the vendor asks for
+_LONGEST_GROWN_S = 8.0  # in addition to what the vendor asks for
 _MOST_IN_BATCH = 3  # persistent failures in a row, after which a batch gives up a model
 _LOCK = threading.Lock()
 _LIMITERS: _Limiters = {}
-# What is known by an object's id goes with the object: another may have that id then, and is not down because this was.
+# Entries by object id are removed with the object: another object may get its id, without its failures.
 _LIMITERS_OF_OBJECTS: _Limiters = WeakValueDictionary()
 
 

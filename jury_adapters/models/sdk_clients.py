@@ -1,4 +1,4 @@
-"""SDK clients that this package makes."""
+"""SDK clients made by this package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def make_client(
 ) -> Any:
     """Return an SDK's asynchronous client, without retries of its own and without redirects.
 
-    Without a key the client sends nothing from the environment: the SDK's own variables (organisation, project, custom
+    Without a key, the client sends nothing from the environment. The SDK's own variables (organisation, project, custom
     headers) are for the SDK's vendor, and not for a local server or an address in a jury file.
 
     Args:
@@ -26,11 +26,11 @@ def make_client(
         client_class: such as ``"AsyncOpenAI"``.
         key: the API key.
         base_url: the server; None for the vendor's own.
-        timeout: seconds one request may take.
-        http_client: an HTTP client, taken as it is.
+        timeout: the maximum duration of one request, in seconds.
+        http_client: an HTTP client, used unchanged.
 
     Raises:
-        ConfigurationError: the SDK is not installed, or the proxy in the environment needs a package that is not; the
+        ConfigurationError: the SDK is not installed, or the proxy in the environment needs a missing package; the
             message says what to install.
     """
     module = sdk_module(sdk)
@@ -42,10 +42,10 @@ def make_client(
 
 
 def _without_environment(module: ModuleType, key: Key) -> dict[str, Any]:
-    """Return default headers that take the place of those that an SDK makes from environment variables."""
+    """Return default headers that replace those that an SDK makes from environment variables."""
     lines = "\n".join(os.environ.get(variable, "") for variable in _CUSTOM_HEADERS).split("\n")
     custom = [line.partition(":")[0].strip() for line in lines if ":" in line]
-    authorization = f"Bearer {key.reveal()}"  # an SDK refuses to send none
+    authorization = f"Bearer {key.reveal()}"  # an SDK refuses to send a request without it
     return {
         name: authorization if name.lower() == "authorization" else module.Omit()
         for name in (*_ACCOUNT_HEADERS, *custom)
@@ -56,7 +56,7 @@ def sdk_module(sdk: str) -> ModuleType:
     """Import an SDK.
 
     Raises:
-        ConfigurationError: it is not installed; the message says what to install.
+        ConfigurationError: the SDK is not installed; the message says what to install.
     """
     try:
         return import_module(sdk)
@@ -68,21 +68,21 @@ def check_sdk(sdk: str) -> None:
     """Check that an SDK is installed, without importing it.
 
     Raises:
-        ConfigurationError: it is not installed; the message says what to install.
+        ConfigurationError: the SDK is not installed; the message says what to install.
     """
     if sdk not in sys.modules and find_spec(sdk) is None:
         raise ConfigurationError(_missing(sdk))
 
 
 def own_http_client(sdk: str, timeout: Any) -> Any:
-    """Return an HTTP client for an SDK that follows no redirects: they would carry key and text to another host.
+    """Return an HTTP client for an SDK that ignores redirects: they would send key and text to another host.
 
     Raises:
         ConfigurationError: the proxy in the environment needs a package that is not installed.
     """
     try:
         return sdk_module(sdk).DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)
-    except ImportError as error:  # of a SOCKS proxy; httpx says which package
+    except ImportError as error:  # raised for a SOCKS proxy; httpx names the package
         raise ConfigurationError(f"the proxy in the environment cannot be used: {error}") from error
 
 

@@ -1,4 +1,4 @@
 """Defaults of requests to models."""
 
 TIMEOUT_S = 60.0
-"""Seconds that one request may take."""
+"""Maximum duration of one request in seconds."""

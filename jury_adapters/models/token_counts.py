@@ -7,18 +7,18 @@ from collections.abc import Callable
 from jury_adapters.core.usage import Usage
 
 UNKNOWN_USAGE = Usage(calls=1, cost_complete=False)
-"""Usage of a call whose tokens the vendor did not state, or stated absurdly."""
+"""Usage of a call for which the vendor stated no tokens, or an absurd number."""
 
 
 class AbsurdCount(ValueError):
-    """A token count that cannot be true. Never leaves this package."""
+    """Token count that cannot be true. It never leaves this package."""
 
 
 def token_count(value: object) -> int:
-    """Return a token count; 0 where there is none.
+    """Return a token count; 0 if there is none.
 
     Raises:
-        AbsurdCount: it is negative, larger than :data:`MOST_TOKENS`, or not a whole number.
+        AbsurdCount: the count is negative, larger than :data:`MOST_TOKENS`, or not a whole number.
     """
     if value is None:
         return 0
@@ -30,9 +30,9 @@ def token_count(value: object) -> int:
 
 
 def counted(read: Callable[[], Usage]) -> Usage:
-    """Return the usage that ``read`` finds; unknown where a count is absurd or no tokens are stated at all.
+    """Return the usage that ``read`` finds, or an unknown usage if a count is absurd or no tokens are stated at all.
 
-    A reply whose usage cannot be read is still a reply, and paid for.
+    A reply with an unreadable usage is still a reply, and paid for.
     """
     try:
         usage = read()
@@ -42,4 +42,4 @@ def counted(read: Callable[[], Usage]) -> Usage:
 
 
 MOST_TOKENS = 10**9
-"""The largest count that is believed; no model takes or writes a thousandth of it in one call."""
+"""Largest plausible count; no model reads or writes a thousandth of it in one call."""

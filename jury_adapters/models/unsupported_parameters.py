@@ -1,7 +1,7 @@
-"""What a model turned out not to take: learned from the vendor's answer once, and remembered.
+"""Parameters that a model does not support: learned from the vendor's answer once, and remembered.
 
-Which parameters a model accepts cannot be read from its name. So the first request carries what was asked for; when the
-vendor objects to a parameter, it is left out, renamed or weakened, and every later request to that model knows.
+The parameters that a model accepts cannot be read from its name. So the first request has all parameters. When the
+vendor refuses one of them, it is left out, renamed or weakened, in this and all later requests to that model.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Body = dict[str, JsonValue]
 
 @dataclass(slots=True)
 class Capabilities:
-    """What one model at one address takes.
+    """Parameters that one model at one address accepts.
 
     Attributes:
         formats: the ways to ask for JSON that have not been refused yet, strongest first.
-        renamed: parameters it wants under another name.
-        refused: parameters it does not take.
+        renamed: parameters that it expects under another name.
+        refused: parameters that it does not accept.
     """
 
     formats: list[str] = field(default_factory=lambda: ["json_schema", "json_object", "none"])
@@ -36,17 +36,17 @@ class Capabilities:
 
     @property
     def format(self) -> str:
-        """How JSON is asked for."""
+        """Way to ask for JSON."""
         return self.formats[0]
 
     def fit(self, body: Body) -> Body:
-        """The body without what is known to be refused."""
+        """Return the body without refused parameters, and with others renamed."""
         if not self.refused and not self.renamed:
             return body
         return {self.renamed.get(name, name): value for name, value in body.items() if name not in self.refused}
 
     def learn(self, error: ModelError, body: Body) -> bool:
-        """Learn from a refusal; whether the next request will differ.
+        """Learn from a refusal, and return whether the next request will differ.
 
         Args:
             error: the vendor's answer.
@@ -80,10 +80,10 @@ class Capabilities:
 
 
 async def adapting(known: Capabilities, build: Callable[[], Body], post: Callable[[Body], Awaitable[T]]) -> T:
-    """Post a request; when the vendor objects to a parameter, learn it and post again.
+    """Post a request. When the vendor refuses a parameter, learn that and post again.
 
     Raises:
-        ModelError: the vendor objects to something that cannot be left out.
+        ModelError: the vendor refuses something that cannot be left out.
     """
     while True:
         body = build()
@@ -91,14 +91,14 @@ async def adapting(known: Capabilities, build: Callable[[], Body], post: Callabl
         try:
             return await post(sent)
         except ModelError as error:
-            # Requests that were on their way when another one learned find the lesson already there.
-            with known.lock:  # two threads must not learn the same lesson twice
+            # If another request has learned the refusal in the meantime, the body differs already.
+            with known.lock:  # two threads must not learn the same refusal twice
                 if known.fit(build()) == sent and not known.learn(error, body):
                     raise
 
 
 def capabilities_of(address: str, model: str) -> Capabilities:
-    """The capabilities known of a model at an address, shared by everyone who asks it."""
+    """Return the capabilities of a model at an address, shared by all its callers."""
     found = _KNOWN.get((address, model))
     if found is None:
         with _LOCK:
@@ -111,11 +111,11 @@ _KNOWN: dict[tuple[str, str], Capabilities] = {}
 _REFUSALS = frozenset({400, 404, 422, 500, 501})
 _OPTIONAL = ("temperature", "max_tokens", "max_completion_tokens", "top_logprobs", "logprobs")
 _FORMATS = ("response_format", "output_config", "json_schema")
-# Only an objection to a parameter as such teaches anything.
+# Only a refusal of a parameter as such is learned from.
 _OBJECTION = re.compile(
     r"support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed|available|implemented)|extra (?:input|field)|"
     r"should be|instead|deprecated|invalid parameter"
 )
-# A context or an output limit that is too long also names max_tokens, which the model does take.
+# An error about the context or an output limit also names max_tokens, which the model does accept.
 _TOO_LONG = re.compile(r"context length|too (?:large|long|high)|at most|maximum|exceed|reduce the length")
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}

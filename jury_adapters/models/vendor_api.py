@@ -1,4 +1,4 @@
-"""Calls to one path of a vendor's API: by our own HTTP module, or by the vendor's SDK where only that can."""
+"""Calls to one path of a vendor's API, by our own HTTP module or, if necessary, by the vendor's SDK."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ T = TypeVar("T")
 
 
 class VendorAPI:
-    """One path of a vendor's API.
+    """Client of one path of a vendor's API.
 
     Requests go through :mod:`jury_adapters.models.http`, to the address and with the headers of the vendor's SDK. The
-    SDK itself sends them where the user gave it an HTTP client or is one, where aiohttp is not installed, and where
-    the proxy is not an HTTP proxy. Its own retries are off; :mod:`.retries` does them.
+    SDK itself sends them if the user gave an HTTP client or an SDK client, if aiohttp is not installed, or if the proxy
+    is not an HTTP proxy. The SDK's own retries are off; :mod:`.retries` does them.
 
     Args:
         sdk: ``"openai"`` or ``"anthropic"``.
@@ -39,9 +39,9 @@ class VendorAPI:
         name: the model's name, for error messages.
         key: the API key.
         base_url: the server; None for the vendor's own.
-        timeout: seconds one request may take.
-        http_client: an HTTP client for the SDK, taken as it is.
-        client: a ready asynchronous client of the SDK, taken as it is, retries and all.
+        timeout: the maximum duration of one request, in seconds.
+        http_client: an HTTP client for the SDK, used unchanged.
+        client: an existing asynchronous client of the SDK, used unchanged, including its retries.
 
     Raises:
         ConfigurationError: the SDK is not installed, the address contains user information, a query or a fragment, or
@@ -82,22 +82,22 @@ class VendorAPI:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Server, key and settings: models with the same identity share a client and a limiter."""
+        """Server, key and settings. Models with the same identity share a client and a limiter."""
         given = (ObjectId.of(self._http_client), ObjectId.of(self._client))
         return (self.sdk, self.path, self.base_url, self._key.identity, self._timeout, *given)
 
     @property
     def key_identity(self) -> str:
-        """Tells keys apart without showing them."""
+        """Hash that tells keys apart without showing them."""
         return self._key.identity
 
     async def post(self, body: Body) -> Any:
         """Send a JSON object and return the parsed answer.
 
         Raises:
-            ModelError: whatever went wrong, without the key.
+            ModelError: the request failed; the message does not contain the key.
         """
-        if self._client is not None:  # taken as it is: its addresses, retries and time limits
+        if self._client is not None:  # used unchanged, with its addresses, retries and time limits
             return await self._post_by_sdk(body)
         endpoint = self._endpoint.value if self._endpoint.known else await self._find()
         if endpoint is None:
@@ -114,12 +114,12 @@ class VendorAPI:
         """Make a call with the SDK's client of this event loop.
 
         Args:
-            call: makes it, given the client.
-            seconds: how long it may take; the SDKs limit only each read, so that a body that drips would never end.
-            large: whether many megabytes may be sent; a client of its own is used then.
+            call: makes the call with the client.
+            seconds: the time limit. The SDKs limit only each read, so a slow body could take forever.
+            large: whether many megabytes may be sent; a separate client is used then.
 
         Raises:
-            ModelError: whatever went wrong, without the key.
+            ModelError: the call failed; the message does not contain the key.
         """
         identity = (*self.identity, "large") if large else self.identity
         deadline = Deadline(seconds)
@@ -135,14 +135,14 @@ class VendorAPI:
         raise self._noted(failure)
 
     async def _post_by_sdk(self, body: Body, *, seconds: float | None = None) -> Any:
-        """Have the SDK send a JSON object, and return the parsed answer.
+        """Send a JSON object by the SDK, and return the parsed answer.
 
-        The SDK is asked for the HTTP response, because the request that belongs to it has the secrets that were sent:
-        also those that functions provide, and that hooks of an HTTP client add.
+        The SDK returns the HTTP response, because its request has the secrets that were sent, including those that
+        functions provide, and those that hooks of an HTTP client add.
         """
         kind = http_package(sdk_module(self.sdk)).Response
         response = await self.call(lambda client: client.post(self.path, body=body, cast_to=kind), seconds=seconds)
-        if isinstance(response, Mapping):  # of a client of the user's own, which parses answers itself
+        if isinstance(response, Mapping):  # of a client of the user, which parses answers itself
             return response
         self.note_sent(response)
         try:
@@ -152,15 +152,15 @@ class VendorAPI:
         raise failure
 
     def note_sent(self, response: Any) -> None:
-        """Redact the secrets of the request that an HTTP response answers."""
+        """Redact the secrets in the request of an HTTP response."""
         self._key.also_hide_sent(secrets_sent_with(response))
 
     def failure(self, error: Exception) -> ModelError:
-        """An error of the SDK, or one that looks like it, in our words; see :func:`as_model_error`."""
+        """Convert an error of the SDK, or a similar one, to a :class:`ModelError`; see :func:`as_model_error`."""
         return as_model_error(error, self._key, self.name)
 
     def hidden_in(self, text: str) -> str:
-        """The text without the key."""
+        """Return the text without the key."""
         return self._key.hidden_in(text)
 
     def redacted(self, text: str) -> str:
@@ -176,7 +176,7 @@ class VendorAPI:
         self._key.redact_in(answer)
 
     def _noted(self, failure: ModelError) -> ModelError:
-        """Read the key anew after it was refused: the one in the environment may have been replaced."""
+        """Discard the key after it was refused, because the one in the environment may have been replaced."""
         if failure.kind == "authentication":
             self._key.forget()
             self._endpoint.forget()
@@ -187,12 +187,12 @@ class VendorAPI:
             return await self._endpoint.find()
         except (ConfigurationError, asyncio.CancelledError):
             raise
-        except Exception as error:  # of the SDK, which was about to send a request
+        except Exception as error:  # raised by the SDK, which was about to send a request
             failure = self.failure(error)
         raise failure
 
     async def _find_endpoint(self) -> Endpoint | None:
-        """Ask the SDK where requests go; None where the SDK has to send them."""
+        """Return the endpoint that the SDK uses; None if the SDK has to send the requests."""
         if self._http_client is not None:
             return None
         endpoint = await endpoint_of(self.sdk, self._make_client, self.path)
@@ -210,14 +210,14 @@ async def post_to(endpoint: Endpoint, body: Body, *, seconds: float | None, key:
     """Send a JSON object to an endpoint and return the parsed answer.
 
     Args:
-        endpoint: where to, and the headers.
+        endpoint: the address and the headers.
         body: the object.
         seconds: the limit on the whole request; None for no limit.
         key: the key, which is removed from error messages.
         name: the model's name, for error messages.
 
     Raises:
-        ModelError: whatever went wrong, without the key.
+        ModelError: the request failed; the message does not contain the key.
     """
     try:
         with Deadline(seconds):
@@ -237,11 +237,11 @@ def _late(name: str, seconds: float | None) -> ModelError:
 
 
 class _Found:
-    """Endpoint that is found at the first request and shared by all later ones; it has the key, so it is not pickled.
+    """Endpoint that is found at the first request and shared by all later ones. It has the key and is not pickled.
 
     Attributes:
         known: whether it has been found.
-        value: the endpoint, or None where the SDK has to send requests.
+        value: the endpoint, or None if the SDK has to send requests.
     """
 
     def __init__(self, find: Callable[[], Coroutine[Any, Any, Endpoint | None]]) -> None:
@@ -251,7 +251,7 @@ class _Found:
         self._finding: dict[asyncio.AbstractEventLoop, asyncio.Task[Endpoint | None]] = {}
 
     async def find(self) -> Endpoint | None:
-        """Find the endpoint; requests of one event loop that start together find it together."""
+        """Find the endpoint. Simultaneous requests of one event loop share the search."""
         loop = asyncio.get_running_loop()
         finding = self._finding.get(loop)
         if finding is None:
@@ -262,7 +262,7 @@ class _Found:
         return self.value
 
     def forget(self) -> None:
-        """Find the endpoint anew at the next request."""
+        """Discard the endpoint, so that the next request finds it again."""
         self.known = False
 
     def __reduce__(self) -> tuple[type[_Found], tuple[Callable[..., Any]]]:

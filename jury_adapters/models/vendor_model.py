@@ -1,4 +1,4 @@
-"""Chat model of a vendor's API: what OpenAI's and Anthropic's have in common."""
+"""Base class of the chat models of OpenAI's and Anthropic's APIs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class VendorModel(ABC):
 
     Args:
         model: the model's name.
-        vendor: whose prices and name it goes by.
+        vendor: the vendor's name, also in the price table.
         key: the API key.
         base_url: the server's address; a ``client`` keeps its own.
-        client: a ready asynchronous client of the SDK, taken as it is, retries and all.
+        client: an existing asynchronous client of the SDK, used unchanged, including its retries.
         **settings: as in :class:`VendorAPI`: ``timeout``, ``http_client``.
 
     Attributes:
@@ -62,7 +62,7 @@ class VendorModel(ABC):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Server, key and settings: models with the same identity share a limiter."""
+        """Server, key and settings. Models with the same identity share a limiter."""
         return self.api.identity
 
     def complete(
@@ -73,7 +73,7 @@ class VendorModel(ABC):
     async def answered_by(
         self, post: Callable[[Body], Awaitable[Any]], prompt: Prompt, schema: Schema | None, options: Options
     ) -> Reply:
-        """Ask on another way than a request of its own (in a batch): what is sent, learned and read is the same."""
+        """Ask with another function than a direct request (in a batch). Body, learning and reading are the same."""
         answer = await adapting(self._capabilities, partial(self._body, prompt, schema, options), post)
         if isinstance(answer, Mapping):
             reply = self._read(answer)
@@ -87,7 +87,7 @@ class VendorModel(ABC):
 
     @abstractmethod
     def _read(self, answer: Mapping[str, Any]) -> Reply | None:
-        """Read the answer; None where there is no reply in it. Whatever else is missing or odd is never a crash."""
+        """Read the answer; None if there is no reply in it. Missing or unexpected parts must not raise."""
 
     @property
     def _capabilities(self) -> Capabilities:

@@ -1,24 +1,24 @@
-"""Size of a vendor's one-second window, read from the order of accepted and refused requests."""
+"""Size of a vendor's one-second window, inferred from the order of accepted and refused requests."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 _SECOND = 1.0
-_FEWEST = 8  # accepted requests in a row that say something about a window
+_FEWEST = 8  # accepted requests in a row from which a window is inferred
 _CLOSE = 3  # requests from one refusal to the next, so that both belong to the same full window
 _ENOUGH = 4  # such refusals, before the window counts as full
 
 
 class WindowSize:
-    """Estimate of how many requests a vendor accepts within a second, from two full windows in a row.
+    """Estimate of the number of requests that a vendor accepts within a second, from two full windows in a row.
 
     A vendor that counts requests per second accepts them in runs: once a window is full, it refuses all, and when the
     next window begins, it accepts all until that is full. A run of accepted requests that begins and ends with
     refusals, less than a second apart, is therefore one whole window, wherever the vendor's seconds begin. The
     requests accepted in one second of our own clock may belong to two windows, and be nearly twice as many.
 
-    Refusals at random, and those of a token bucket at a rate slightly too high, come one by one. So a run counts when
+    Random refusals, and those of a token bucket at a rate slightly too high, come one by one. So a run counts only if
     several refusals follow it closely.
 
     Attributes:
@@ -29,16 +29,16 @@ class WindowSize:
 
     def __init__(self) -> None:
         self.requests: int | None = None
-        self._ended = _Refusal(0, float("-inf"))  # the last refusal of the window before
+        self._ended = _Refusal(0, float("-inf"))  # the last refusal of the previous window
         self._first = self._last = self._ended
         self._count = 0
 
     def refuse(self, number: int, at: float) -> bool:
-        """Take in a refusal; return whether it has completed a full window.
+        """Record a refusal, and return whether it has completed a full window.
 
         Args:
             number: number of the request, counted in the order of sending. Refusals may arrive in another order.
-            at: time it was sent, in seconds.
+            at: time of sending, in seconds.
         """
         refusal = _Refusal(number, at)
         if number > self._last.number + _CLOSE:
@@ -54,7 +54,7 @@ class WindowSize:
         return True
 
     def correct(self, goodput: float) -> float:
-        """Return the size of the last full window, where a goodput may be that of two windows; else the goodput."""
+        """Return the size of the last full window if the goodput may be that of two windows, else the goodput."""
         if self.requests is not None and 0.45 * goodput <= self.requests < goodput:
             return float(self.requests)
         return goodput

@@ -1,8 +1,7 @@
-"""What models that are already there have in common: functions, LangChain chat models, LlamaIndex LLMs.
+"""Base class and helpers of existing model objects: functions, LangChain chat models, LlamaIndex LLMs.
 
-Shared by all of them: errors in our own words (:class:`WrappedModel`), the name of the model inside
-(:func:`model_name`), whose prices it goes by (:func:`vendor_inside`, which the critic is told as ``price_vendor``), and
-why it stopped (:func:`finish_of`).
+They share the conversion of errors (:class:`WrappedModel`), the name of the model inside (:func:`model_name`), and the
+vendor whose prices apply (:func:`vendor_inside`, which the critic gets as ``price_vendor``).
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.error_mapping import as_model_error
 from jury_adapters.vendors import VENDOR_NAMES, VENDORS
 
-# No key of ours is in play, but one in the environment of the wrapped model must not reach an error text either.
+# There is no key of ours, but a key in the environment of the wrapped model must not get into an error text either.
 _NO_KEY = Key(None, None, "")
 
 
 class WrappedModel(ABC):
-    """Model object of the user's. Whatever it raises becomes a :class:`ModelError`.
+    """Model object of the user. All its exceptions become a :class:`ModelError`.
 
     Attributes:
-        vendor: what kind of object it is.
+        vendor: the kind of object.
         model: the name of the model inside.
         address: the effective address of the model inside, without credentials; "" if it is not known.
-        answer_settings: the settings of the object that decide what it answers, without secrets.
+        answer_settings: the settings of the object that affect its answers, without secrets.
         has_identity: whether a store can tell the object from others by these and its name.
         key: the keys of the object, which are removed from replies and messages.
     """
@@ -53,7 +52,7 @@ class WrappedModel(ABC):
 
     @property
     def price_vendor(self) -> str:
-        """Whose prices the model inside goes by; an object whose vendor cannot be told has its own, by its kind."""
+        """Vendor whose prices apply to the model inside. For an unknown vendor, it is the kind of the object."""
         return self.vendor
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
@@ -73,15 +72,15 @@ class WrappedModel(ABC):
 
     @abstractmethod
     def _read(self, answer: Any) -> Reply:
-        """Read its answer."""
+        """Read the object's answer."""
 
     def _failure(self, error: Exception) -> ModelError:
-        """What the object raised, in our words."""
+        """Convert the object's exception to a :class:`ModelError`."""
         return as_model_error(error, self.key, self.name)
 
 
 def model_name(model: object) -> str:
-    """The name of the model inside: wrappers such as RunnableRetry keep it in ``bound`` or ``runnable``."""
+    """Return the name of the model inside; wrappers such as RunnableRetry keep it in ``bound`` or ``runnable``."""
     inside = model
     for inside in models_inside(model):
         for attribute in ("model_name", "model", "model_id"):
@@ -92,9 +91,9 @@ def model_name(model: object) -> str:
 
 
 def vendor_inside(model: object) -> str | None:
-    """Whose model it is, as the price table calls the vendor; None when the classes of the object do not tell.
+    """Return the vendor of a model, as in the price table; None if the classes of the object do not show it.
 
-    ``ChatOpenAI`` and whatever derives from it are OpenAI's; an ``OpenAILike`` only speaks like it.
+    ``ChatOpenAI`` and all classes derived from it belong to OpenAI; an ``OpenAILike`` only speaks its protocol.
     """
     for inside in models_inside(model):
         for kind in type(inside).__mro__:
@@ -106,7 +105,7 @@ def vendor_inside(model: object) -> str | None:
 
 
 def models_inside(model: object) -> Iterator[object]:
-    """The object itself, then the one it wraps, down to the innermost."""
+    """Yield the object itself, then the object that it wraps, down to the innermost."""
     seen: list[object] = []
     inside: object | None = model
     while inside is not None and not any(inside is one for one in seen):
@@ -116,8 +115,8 @@ def models_inside(model: object) -> Iterator[object]:
         inside = next((one for one in wrapped if one is not None), None)
 
 
-# The first word that stands in the name of a class decides; None: it speaks like that vendor, and is another.
-# The vendors whose SDKs others use stand last: AzureChatOpenAI is Azure's.
+# The first of these words in the name of a class decides. None means another vendor with the same protocol. The
+# vendors whose SDKs others use come last: AzureChatOpenAI is Azure's.
 _VENDOR_BY_WORD: dict[str, str | None] = {
     "openailike": None,
     "bedrock": None,

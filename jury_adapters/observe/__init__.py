@@ -1,31 +1,31 @@
-"""What an operator sees of the judging: spans for OpenTelemetry, and the log.
+"""Observability of the judging: spans for OpenTelemetry, and the log.
 
-Nothing here sends anything by itself, and nothing else in this package does: no telemetry, no phoning home. Spans go
+Neither this module nor any other part of this package sends data by itself: there is no telemetry. Spans go
 where the application's own tracer provider sends them, and only after :func:`trace_juries`.
 
-The log is Python's own, under the one name ``jury_adapters``. Until the application configures logging, warnings and
-errors go to stderr, as Python does it, because what they say may mean a loss:
+The log is Python's own, under the logger ``jury_adapters``. Until the application configures logging, warnings and
+errors go to stderr, which is Python's default, because they may mean a loss of data:
 
 ==========================================  =======  ==============================================================
 logger                                      level    what
 ==========================================  =======  ==============================================================
-``jury_adapters.models.calls``              DEBUG    each try of each call to a model: model, attempt, outcome (kind of
+``jury_adapters.models.calls``              DEBUG    each attempt of each model call: model, attempt, outcome (kind of
                                                      error, HTTP status, request id), milliseconds, tokens
-``jury_adapters.models.retries``            INFO     a call given up on: retries used up, or past its deadline
+``jury_adapters.models.retries``            INFO     a failed call: no retries left, or past its deadline
 ``jury_adapters.core.batch``                INFO     the end of each batch: cases, seconds, errors, how many broken off
 ``jury_adapters.core.background.docket``    WARNING  runs that will not be judged: too many pending, or the
                                                      process ends
-``jury_adapters.core.background.docket``    ERROR    judging a run broke, for a reason that is no judgment
+``jury_adapters.core.background.docket``    ERROR    judging a run failed without a judgment
 ``jury_adapters.core.background.telling``   ERROR    ``on_verdict=`` raised
 ``jury_adapters.core.journal``              ERROR    a judgment could not be recorded
 ``jury_adapters.llama_index``,              WARNING  an answer was returned without a judgment; ERROR: a filter of
-``jury_adapters.langchain``                 ERROR    the application raised, or watching a run broke
+``jury_adapters.langchain``                 ERROR    the application raised, or watching a run failed
 ``jury_adapters.verdicts``                  INFO,    one line per verdict, with its reasons: only where the application
                                             WARNING  asks for it with :func:`jury_adapters.sinks.log_verdicts`
 ==========================================  =======  ==============================================================
 
-No line of DEBUG, INFO or WARNING above holds a question, an answer, a prompt, a reply or a key. ERROR lines carry the
-traceback of what was raised, and an exception of the application's own says what the application made it say.
+No DEBUG, INFO or WARNING line above contains a question, an answer, a prompt, a reply or a key. ERROR lines include the
+traceback of the exception, and the message of an exception of the application may contain anything.
 
 >>> import logging
 >>> logging.getLogger("jury_adapters.models.calls").setLevel(logging.DEBUG)  # doctest: +SKIP
@@ -46,23 +46,23 @@ __all__ = ["trace_juries"]
 
 
 def trace_juries(tracer_provider: TracerProvider | None = None, *, content: bool = False) -> Tracing:
-    """From now on, send an OpenTelemetry span for every verdict of this process, with all that happened inside.
+    """Send an OpenTelemetry span for every verdict of this process from now on, with the steps inside it.
 
-    A span ``judge <name>`` stands for each jury, each tier and each juror, in each other as they are; under a juror
-    that asks a model stands ``chat <model>`` (``decide <model>`` for a decision model), one per call with all its
-    tries. The outermost is a child of the span that is current where ``judge()`` is called. Runs that a callback
-    handler judges in the background begin a trace of their own, with a link to the span in which the run ended.
+    Each jury, each tier and each juror has a span ``judge <name>``, nested as they are. A juror that asks a model has a
+    child ``chat <model>`` (``decide <model>`` for a decision model), one per call with all its attempts. The outermost
+    span is a child of the span that is current when ``judge()`` is called. Runs that a callback handler judges in the
+    background begin a trace of their own, with a link to the span in which the run ended.
 
-    Verdicts stay what they are without it. What breaks inside a tracer is logged and not felt.
+    Verdicts are the same as without tracing. Errors inside a tracer are logged and otherwise ignored.
 
     Args:
-        tracer_provider: where the spans go; OpenTelemetry's global one by default.
+        tracer_provider: the destination of the spans; by default OpenTelemetry's global provider.
         content: whether the question, the answer, the contexts, the prompts, the replies, the reasons and the texts
-            of errors are sent too. Off by default, as the conventions ask: they may be anybody's private words. What
-            looks like an API key is blotted out.
+            of errors are sent too. Off by default, as the conventions require, because they may be private. Text that
+            looks like an API key is redacted.
 
     Returns:
-        The tracing; ``stop()`` ends it, and so does leaving a ``with`` block. Called again, the new one takes over.
+        The tracing; ``stop()`` ends it, and so does leaving a ``with`` block. A second call replaces the first tracing.
 
     Raises:
         ConfigurationError: opentelemetry-api is not installed.

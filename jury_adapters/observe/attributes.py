@@ -1,6 +1,6 @@
-"""What stands in a span: the ``gen_ai.*`` names of OpenTelemetry's conventions, and ours under ``jury_adapters.*``.
+"""Attributes of a span: the ``gen_ai.*`` names of OpenTelemetry's conventions, and ours under ``jury_adapters.*``.
 
-The conventions for generative AI are still moving, so their names are written here as they stand, and not imported.
+The conventions for generative AI are still changing, so their names are literals here instead of imports.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from jury_adapters.vendors import VENDORS
 
 Attributes: TypeAlias = dict[str, AttributeValue]
 
-# Vendors by the conventions' names, where these are other names.
+# The conventions' names of vendors, if they differ from ours.
 _PROVIDERS = {name: vendor.provider_name for name, vendor in VENDORS.items() if vendor.provider_name is not None}
 
 
 def of_judgment(judgment: Judgment, content: bool) -> Attributes:
-    """A judgment in the conventions' words; of a verdict also how the jury came to it.
+    """Return the attributes of a judgment in the conventions' terms; for a verdict, also how the jury reached it.
 
     Args:
-        judgment: what was said.
-        content: whether the reasons go with it; they quote what was judged.
+        judgment: the judgment.
+        content: whether to include the reasons, which quote what was judged.
     """
     status, usage = judgment.status, judgment.usage
     found: dict[str, AttributeValue | None] = {
@@ -56,7 +56,7 @@ def of_judgment(judgment: Judgment, content: bool) -> Attributes:
 
 
 def of_case(case: Case) -> Attributes:
-    """What is judged."""
+    """Return the attributes of the judged case."""
     texts = {"question": case.question, "answer": case.answer, "reference": case.reference}
     found: dict[str, AttributeValue | None] = {
         f"jury_adapters.case.{name}": without_keys(text) for name, text in texts.items() if text
@@ -67,9 +67,9 @@ def of_case(case: Case) -> Attributes:
 
 
 def of_request(request: Request) -> Attributes:
-    """What a model is asked, without a word of it."""
+    """Return the attributes of a request to a model, without any of its text."""
     model, options = request.model, request.options
-    # A wrapped model is named after its framework, and priced by the vendor of the model inside.
+    # A wrapped model has the name of its framework, and the prices of the vendor of the model inside.
     vendor = str(getattr(model, "price_vendor", "") or getattr(model, "vendor", "") or "_OTHER")
     found: dict[str, AttributeValue | None] = {
         "gen_ai.operation.name": request.operation,
@@ -82,7 +82,7 @@ def of_request(request: Request) -> Attributes:
 
 
 def of_prompt(prompt: Prompt) -> Attributes:
-    """The words that a model is shown, in the conventions' own JSON."""
+    """Return the text shown to a model, in the conventions' own JSON."""
     turns = [{"role": turn.role, "parts": [_part(turn.text)]} for turn in prompt.turns]
     found: Attributes = {"gen_ai.input.messages": json.dumps(turns)}
     if prompt.system:
@@ -91,14 +91,14 @@ def of_prompt(prompt: Prompt) -> Attributes:
 
 
 def of_reply(result: object, content: bool) -> Attributes:
-    """What a model answered: a :class:`Reply`, or a decision model's answers.
+    """Return the attributes of a model's answer: a :class:`Reply`, or a decision model's answers.
 
     Args:
-        result: what came back.
-        content: whether the words go with it.
+        result: the answer.
+        content: whether to include the text.
     """
     used = usage_of(result)
-    told = used.input_tokens or used.output_tokens  # a server that does not count said nothing, and not zero
+    told = used.input_tokens or used.output_tokens  # zeros mean that the server does not count tokens
     found: dict[str, AttributeValue | None] = {
         "gen_ai.usage.input_tokens": used.input_tokens if told else None,
         "gen_ai.usage.output_tokens": used.output_tokens if told else None,
@@ -117,7 +117,7 @@ def of_reply(result: object, content: bool) -> Attributes:
 
 
 def of_error(error: BaseException) -> Attributes:
-    """The kind of an error: few values, as the conventions ask, and never its message."""
+    """Return the kind of an error, never its message; the conventions require few distinct values."""
     if not isinstance(error, ModelError):
         return {"error.type": type(error).__name__}
     status: Attributes = {"http.response.status_code": error.status} if error.status else {}
@@ -143,10 +143,10 @@ def _of_verdict(verdict: Verdict) -> dict[str, AttributeValue | None]:
 
 
 def _server(address: object) -> Attributes:
-    """The server's name and port; whatever else stands in an address may be a secret."""
+    """Return the server's name and port; other parts of an address may be secret."""
     found: Attributes = {}
     if isinstance(address, str):
-        with suppress(ValueError):  # an address that is none is the call's own business
+        with suppress(ValueError):  # an invalid address is reported by the call itself
             parts = urlsplit(address)
             if parts.hostname:
                 found["server.address"] = parts.hostname

@@ -41,10 +41,10 @@ _log = logging.getLogger(__name__)
 
 
 class Tracing:
-    """Sends spans to a tracer provider, from :meth:`started` to :meth:`stop`.
+    """Sender of spans to a tracer provider, from :meth:`started` to :meth:`stop`.
 
     Args:
-        tracer_provider: where the spans go; the global one by default.
+        tracer_provider: the destination of the spans; by default the global provider.
         content: whether texts are sent too.
     """
 
@@ -55,13 +55,13 @@ class Tracing:
         self._content = content
 
     def started(self) -> Self:
-        """Begin, in place of whatever traces so far."""
+        """Start this tracing, and replace any other one."""
         observing.observer = self
         calls.observer = self
         return self
 
     def stop(self) -> None:
-        """Send no further spans. What is being judged is still traced to its end."""
+        """Send no further spans, except for cases that are already being judged."""
         if observing.observer is self:
             observing.observer = None
         if calls.observer is self:
@@ -132,13 +132,13 @@ class Tracing:
 
 @dataclass(slots=True)
 class _Asking:
-    """A judge that is being asked, and how many judges it has asked in turn."""
+    """Judge that is being asked, and the number of judges that it has asked in turn."""
 
     judge: Named
     asked: int = 0
 
     def next_tier(self) -> Tier | None:
-        """The tier that a cascade asks now: it asks each once, in order."""
+        """Return the tier that a cascade asks now: it asks each one once, in order."""
         position, self.asked = self.asked, self.asked + 1
         if isinstance(self.judge, CascadedJury) and position < len(self.judge.tiers):
             return self.judge.tiers[position]
@@ -146,7 +146,7 @@ class _Asking:
 
 
 class _Open:
-    """A span that is current until it ends. Nothing that goes wrong with it is felt."""
+    """Span that is current until it ends. Errors in it have no effect on the judging."""
 
     __slots__ = ("_around", "_span", "_token", "_tries")
 
@@ -158,7 +158,7 @@ class _Open:
 
     @classmethod
     def of(cls, span: Span, asking: _Asking | None) -> _Open | None:
-        """The span, made current; None where nobody records it and nobody's trace goes through it.
+        """Make a span current, and return it; None if it is neither recorded nor part of a trace.
 
         Args:
             span: the span.
@@ -168,18 +168,18 @@ class _Open:
         return cls(span, asking) if recorded else None
 
     def judged(self, judgment: Judgment, content: bool) -> None:
-        """End with what the judge said."""
+        """End the span with the judgment."""
         described = None
         if judgment.status is JudgmentStatus.ERROR:
             described = without_keys(judgment.error or "") if content else error_code(judgment.error)
         self._end(lambda: of_judgment(judgment, content), described)
 
     def answered(self, result: object, content: bool) -> None:
-        """End with what the model said."""
+        """End the span with the model's answer."""
         self._end(lambda: {"jury_adapters.attempts": self._tries, **of_reply(result, content)})
 
     def interrupted(self, error: BaseException, content: bool) -> None:
-        """End with what was raised. A juror whose vote no longer matters is cancelled: that is no error."""
+        """End the span with an exception. Cancelling a juror whose vote no longer matters is not an error."""
         if isinstance(error, asyncio.CancelledError | GeneratorExit):
             self._end(lambda: {"jury_adapters.cancelled": True})
             return
@@ -189,7 +189,7 @@ class _Open:
         self._end(lambda: {**tries, **kind}, said or str(kind["error.type"]))
 
     def counting(self, attempt: calls.Attempt[T]) -> calls.Attempt[T]:
-        """The attempt, with an event in the span for each time that it fails."""
+        """Return the attempt, wrapped so that each failure adds an event to the span."""
 
         async def counted() -> T:
             self._tries += 1
@@ -221,7 +221,7 @@ class _Open:
     def _close(self) -> None:
         with suppress(ValueError):  # an abandoned coroutine is closed by the garbage collector, in any context
             _AROUND.reset(self._around)
-            otel_context.detach(self._token)  # second, since it would not raise but log an error
+            otel_context.detach(self._token)  # last, since it would log an error instead of raising it
         try:
             self._span.end()
         except Exception:
@@ -229,7 +229,7 @@ class _Open:
 
 
 def _links() -> tuple[Link, ...]:
-    """The span in which the run ended that is being judged in the background."""
+    """Return a link to the span in which the run ended that is being judged in the background."""
     run = run_context().run
     span = None if run is None else run.metadata.get(SPAN)
     return (Link(span),) if isinstance(span, trace.SpanContext) else ()

@@ -1,4 +1,4 @@
-"""How far the jurors of a run agree, as :mod:`jury_adapters.calibration` measures it, where that can be measured."""
+"""Agreement of the jurors of a run, as :mod:`jury_adapters.calibration` measures it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.types import On
 
 _COUNT = re.compile(r"\b([\d,]+)(?= (?:items|groups) only)")
-_NAMED = 4  # how many findings a warning names before it counts the rest
+_NAMED = 4  # findings that a warning names before it counts the rest
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What the votes of a run tell of its jurors.
+    """Findings about the jurors of a run, from their votes.
 
     Attributes:
-        report: the findings with their warnings; None where there are none to give.
-        note: why there are none, or what was left out of them; empty otherwise.
+        report: the findings with their warnings; None if there are none.
+        note: why there are none, or what was omitted; empty otherwise.
     """
 
     report: AgreementReport | None
@@ -34,7 +34,7 @@ class Analysis:
 
     @property
     def sections(self) -> Mapping[str, tuple[Finding, ...]]:
-        """The findings by section; where no measure of agreement has a number, only sections that have one."""
+        """Findings by section; if no measure of agreement has a number, only the sections that have one."""
         if self.report is None or not self.nothing:
             return {} if self.report is None else self.report.sections
         told = self.report.sections.items()
@@ -42,7 +42,7 @@ class Analysis:
 
     @property
     def nothing(self) -> str:
-        """Why there is nothing to agree on, in a sentence; empty where there is something."""
+        """Sentence that says why no agreement can be measured; empty if it can."""
         found = () if self.report is None else self.report.sections.get("Agreement", ())
         if not found or any(finding.value is not None for finding in found):
             return ""
@@ -51,9 +51,10 @@ class Analysis:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Where the numbers mislead, and which: a sentence each.
+        """Warnings about misleading numbers, and the numbers they concern: one sentence each.
 
-        Those that differ only in how many items they rest on are told once, with the least and the most.
+        Warnings that differ only in the number of items behind them are combined, with the smallest and the largest
+        number.
         """
         alike: dict[str, list[tuple[str, str]]] = {}
         for finding in () if self.report is None else self.report.findings:
@@ -66,13 +67,14 @@ class Analysis:
 def analysed(entries: Sequence[Entry], pass_labels: Collection[str] = (), group: str = "") -> Analysis:
     """Analyse the votes behind these entries.
 
-    The votes are read as the jury counted them; where the gold labels are in other words, as labels; and where these
-    do not match either, without the gold labels, which the note then says. The figures are those of ``jury agreement``.
+    The votes are read as the jury counted them. If the gold labels use other words, the votes are read as labels. If
+    these do not match either, the gold labels are omitted, and the note says so. The figures are those of ``jury
+    agreement``.
 
     Args:
         entries: the judged cases.
         pass_labels: the human labels that mean PASS.
-        group: field that says which cases belong together; empty for independent cases.
+        group: the field that identifies the group of a case; empty for independent cases.
     """
     verdicts = [Judged(entry.index, entry.case, entry.judgment) for entry in entries]
     unlabelled = [None] * len(verdicts)
@@ -86,7 +88,7 @@ def analysed(entries: Sequence[Entry], pass_labels: Collection[str] = (), group:
             passing = () if gold else pass_labels
             votes = Votes.from_verdicts(verdicts, on=on, gold=gold, group=group, pass_label=passing)
             report = full_report(votes)
-        except ConfigurationError as error:  # also when NumPy is missing, with what to install
+        except ConfigurationError as error:  # also if NumPy is missing; the message says what to install
             problem = problem or str(error)
         else:
             left_out = position == len(attempts) - 1
@@ -95,7 +97,7 @@ def analysed(entries: Sequence[Entry], pass_labels: Collection[str] = (), group:
 
 
 def _together(found: Sequence[tuple[str, str]]) -> str:
-    """Warnings that say the same, as one sentence."""
+    """Return equivalent warnings as one sentence."""
     text = found[0][0]
     counts = sorted({int(count.replace(",", "")) for warning, _ in found for count in _COUNT.findall(warning)})
     if len(counts) > 1:

@@ -15,13 +15,13 @@ from jury_adapters.report.entries import Entry
 class AnswerLabels:
     """Human labels, found by the content of the answers.
 
-    An answer is found by the hash of its content, and by the item's id where both have one: the same content under two
-    ids is two items. Where the content differs, because the labels lack a field of the cases, it is found by the id and
-    the text of the answer. An id alone does not say whose answer was labelled.
+    An answer is found by the hash of its content, and by the item's id if both have one: the same content under two
+    ids is two items. If the content differs, because the labels lack a field of the cases, it is found by the id and
+    the text of the answer. An id alone does not identify the answer that was labelled.
 
     Args:
         labelled: labelled cases, each item once.
-        meanings: which labels mean PASS.
+        meanings: the labels that mean PASS.
 
     Raises:
         UnclearLabels: a label means neither PASS nor FAIL.
@@ -56,18 +56,18 @@ class AnswerLabels:
 
         Args:
             labels: labelled cases.
-            judgments: the verdicts, which show what labels mean where ``pass_labels`` is empty.
+            judgments: the verdicts, which show the meaning of labels if ``pass_labels`` is empty.
             pass_labels: the labels that mean PASS.
 
         Raises:
             ContradictingLabels: copies of an answer have different labels.
-            UnclearLabels: it is not known which labels mean PASS.
+            UnclearLabels: it is unknown which labels mean PASS.
         """
         labelled = gold_of(labels)
         return cls(labelled, LabelMeanings.of(judgments, pass_labels, labelled.truths))
 
     def find(self, entry: Entry) -> bool | None:
-        """Return whether people pass the answer of an entry; None where they did not label it."""
+        """Return whether the human label passes the answer of an entry; None if there is no such label."""
         found = self._positions(entry)
         if len({self._passed[at] for at in found}) != 1:
             return None
@@ -76,7 +76,7 @@ class AnswerLabels:
 
     @property
     def unmatched(self) -> int:
-        """Number of labels that belong to no entry that was looked for."""
+        """Number of labels that were not found for any entry."""
         return len(self._passed) - len(self._used)
 
     def _positions(self, entry: Entry) -> set[int]:

@@ -1,4 +1,4 @@
-"""Two runs side by side: the difference of their pass rates, and the cases that changed."""
+"""Comparison of two runs: the difference of their pass rates, and the cases that changed."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from jury_adapters.statistics.differences import PairedCounts, counts_by_group, 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs side by side: the first is called a, the second b, and every difference is b minus a.
+    """Comparison of two runs: the first is called a, the second b, and every difference is b minus a.
 
-    As text: ``str(comparison)``. Cases that are in both runs are compared as pairs. Where no case is in both, the pass
-    rates are compared as those of independent samples.
+    ``str(comparison)`` gives it as text. Cases that are in both runs are compared as pairs. If no case is in both, the
+    pass rates are compared as those of independent samples.
 
     Attributes:
         before: the title of the first run, a.
         after: the title of the second run, b.
-        paired: cases that stand in both runs.
-        only_before: cases of the first run alone.
-        only_after: cases of the second run alone.
+        paired: the number of cases that are in both runs.
+        only_before: the number of cases that are only in the first run.
+        only_after: the number of cases that are only in the second run.
         decided: paired cases that are PASS or FAIL in both; without any paired cases, the decided cases of both runs.
         rate_before: pass rate of the decided cases in the first run, in 0..1; None without any.
         rate_after: pass rate of the decided cases in the second run, in 0..1; None without any.
-        found: the difference of the pass rates by the verdicts alone; see :func:`jury_adapters.statistics.compare`.
+        found: the difference of the pass rates from the verdicts alone; see :func:`jury_adapters.statistics.compare`.
         corrected: the difference corrected by human labels; None without labels.
         unmatched_labels: number of labels that belong to no compared answer.
         same_answers: whether both runs judged the same answers, so that two juries are compared and not two systems.
-        flips: every paired case with another verdict: those between PASS and FAIL first, and of those the most
-            contested.
+        flips: every paired case whose verdict changed: first those between PASS and FAIL, the most contested of them
+            first.
     """
 
     before: str
@@ -61,23 +61,23 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """Pass rate of b minus that of a, by the verdicts alone, in -1..1; None where nothing is decided."""
+        """Pass rate of b minus that of a, from the verdicts alone, in -1..1; None if nothing is decided."""
         return self.found.value
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the difference; None without a difference."""
+        """95 % interval of the difference; None without a difference."""
         return self.found.interval
 
     @property
     def p_value(self) -> float | None:
-        """The p value of the exact McNemar test or, for groups, of the sign-flip test; None for independent samples."""
+        """P value of the exact McNemar test or, for groups, of the sign-flip test; None for independent samples."""
         p = self.found.details.get("p_value")
         return p if isinstance(p, float) else None
 
     @property
     def groups(self) -> int | None:
-        """Number of groups of the decided cases; None where cases do not come in groups."""
+        """Number of groups of the decided cases; None if the cases have no groups."""
         groups = self.found.details.get("groups")
         return groups if isinstance(groups, int) else None
 
@@ -102,7 +102,7 @@ class Comparison:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences about the cases and the difference, with what misleads; the same in every form of the report."""
+        """Sentences about the cases and the difference, with warnings; the same in every form of the report."""
         told = [self._cases(), self.sentence]
         shown = self.found
         if self.corrected is not None and self.corrected.value is not None:
@@ -116,7 +116,7 @@ class Comparison:
         return (*told, *(f"Warning: {warning}." for warning in shown.warnings))
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """JSON values."""
+        """Return the comparison as JSON values."""
         return {
             "before": self.before, "after": self.after, "direction": "after minus before", "paired": self.paired,
             "only_before": self.only_before, "only_after": self.only_after, "decided": self.decided,
@@ -170,16 +170,16 @@ def compare(
 ) -> Comparison:
     """Compare two runs case by case.
 
-    Cases are matched by item id; without ids by their content; else by their line or position.
+    Cases are matched by item id; without ids, by their content; otherwise, by their line or position.
 
     Args:
         before: the first run.
         after: the second run.
-        titles: what the runs are called.
-        labels: cases that people labelled, of either run; they correct the difference.
+        titles: the titles of the runs.
+        labels: cases of either run with human labels; they correct the difference.
         pass_labels: the labels that mean PASS.
-        group: field that says which cases belong together; empty for independent cases. It is read from the second run,
-            or from the first where the second does not know it.
+        group: the field that identifies the group of a case; empty for independent cases. It is read from the second
+            run, or from the first if the second does not have it.
 
     Raises:
         ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, a case has no such
@@ -229,7 +229,7 @@ def _difference(
     *,
     same_answers: bool,
 ) -> tuple[Finding, tuple[float | None, float | None]]:
-    """Return the difference by the verdicts alone, and both pass rates."""
+    """Return the difference from the verdicts alone, and both pass rates."""
     if not verdicts[0]:
         told = [[_passed(entry.judgment) for entry in run] for run in (before, after)]
         counts = [(opinions.count(True), opinions.count(True) + opinions.count(False)) for opinions in told]
@@ -249,7 +249,7 @@ def _corrected(
     *,
     same_answers: bool,
 ) -> Finding:
-    """Return the difference corrected by people's labels.
+    """Return the difference corrected by human labels.
 
     Raises:
         ConfigurationError: there are no pairs, the runs judged the same answers, or no label belongs to any of them.
@@ -292,7 +292,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
-    """The cases of both, in the order of the second run; each is used once."""
+    """Return the pairs of cases that are in both runs, in the order of the second run; each case is used once."""
     by = _shared_name(before, after)
     waiting: dict[object, list[Entry]] = {}
     for entry in reversed(before):
@@ -301,7 +301,7 @@ def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> list[tuple[Entr
 
 
 def _shared_name(before: Sequence[Entry], after: Sequence[Entry]) -> str:
-    """What tells the cases of both runs apart: ids where every case has one, else contents, else lines or positions."""
+    """Return the field that matches cases of both runs: ids if every case has one, else contents, lines or indexes."""
     entries = [*before, *after]
     known = ("item_id", "key", "line")
     return next((name for name in known if all(getattr(entry, name) is not None for entry in entries)), "index")

@@ -1,6 +1,6 @@
-"""What is counted while verdicts stream by: jurors, tiers, shares, and the cases that deserve a look.
+"""Counters for a stream of verdicts: jurors, tiers, shares, and the cases to look at first.
 
-Nothing here grows with the number of cases; where cases come in groups, it grows with the number of groups.
+Their size does not grow with the number of cases; if cases have groups, it grows with the number of groups.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_KINDS = 50  # labels and error messages come from models and may be differ
 
 
 def add_bounded(counter: Counter[str], key: str) -> None:
-    """Count a key of which there may be any number; the rare late ones are counted together."""
+    """Count a key of an unbounded set; after the first keys, new ones are counted together as :data:`OTHER`."""
     counter[key if key in counter or len(counter) < _MOST_KINDS else OTHER] += 1
 
 
@@ -48,15 +48,15 @@ class GroupedOutcomes:
 
 @dataclass(slots=True)
 class JurorCount:
-    """One juror's votes.
+    """Votes of one juror.
 
     Attributes:
-        votes: PASS, FAIL, or labels without such a meaning; ABSTAIN; ERROR.
-        compared: cases that this juror and the verdict both decided.
-        dissents: those of them that they decided differently.
-        silence: while the juror has given no opinion and always the same reason for it, that reason. It tells a juror
-            that cannot work (a misspelt name, a missing column) from one that is careful.
-        by_group: its PASS and FAIL by the group of the case; empty where cases do not come in groups.
+        votes: the numbers of PASS, FAIL, labels without such a meaning, ABSTAIN, and ERROR.
+        compared: the number of cases that this juror and the verdict both decided.
+        dissents: the number of these that they decided differently.
+        silence: the reason, while the juror has only abstained or failed, and always for the same reason. It
+            distinguishes a juror that cannot work (a misspelt name, a missing column) from one that is careful.
+        by_group: its PASS and FAIL by the group of the case; empty if cases have no groups.
     """
 
     votes: Counter[str] = field(default_factory=Counter)
@@ -88,18 +88,18 @@ class JurorCount:
 
     @property
     def errors(self) -> int:
-        """Number of cases on which the juror broke."""
+        """Number of cases on which the juror failed."""
         return self.votes[Status.ERROR]
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of PASS among the juror's PASS and FAIL; None when it gave neither."""
+        """Share of PASS among the juror's PASS and FAIL; None if it gave neither."""
         passed, failed = self.votes[Status.PASS], self.votes[Status.FAIL]
         return passed / (passed + failed) if passed + failed else None
 
     @property
     def pass_interval(self) -> tuple[float, float]:
-        """The 95 % interval of :attr:`pass_rate`: Wilson's, or that of groups."""
+        """95 % interval of :attr:`pass_rate`: Wilson's, or that of groups."""
         if self.by_group:
             return self.by_group.interval(Status.PASS)
         passed, failed = self.votes[Status.PASS], self.votes[Status.FAIL]
@@ -107,19 +107,19 @@ class JurorCount:
 
     @property
     def dissent(self) -> float | None:
-        """The share of compared cases in which this juror differs from the verdict; None when there are none."""
+        """Share of compared cases in which this juror differs from the verdict; None if there are none."""
         return self.dissents / self.compared if self.compared else None
 
 
 @dataclass(slots=True)
 class TierCount:
-    """What happened at one tier of a cascade.
+    """Outcomes at one tier of a cascade.
 
     Attributes:
         policy: the tier's policy, by name; empty while no case has reached it.
-        reached: cases judged at this tier.
-        stopped: cases decided here, by what became of them.
-        broken: cases in which the tier, or a guard of it, broke.
+        reached: the number of cases judged at this tier.
+        stopped: the number of cases decided here, by outcome.
+        broken: the number of cases in which the tier, or a guard of it, failed.
     """
 
     policy: str = ""
@@ -136,7 +136,7 @@ class TierCount:
 
 
 def why_unusable(vote: Judgment) -> str | None:
-    """Return why a juror broke or had no usable reply; None where it voted, or abstained for another reason."""
+    """Return why a juror failed or had no usable reply; None if it voted, or abstained for another reason."""
     if vote.status is Status.ERROR:
         return vote.error or vote.reasoning
     if vote.error in (None, BUDGET_EXHAUSTED):
@@ -145,14 +145,14 @@ def why_unusable(vote: Judgment) -> str | None:
 
 
 def models_not_asked(judgment: Judgment) -> dict[str, str]:
-    """Return the models that were not asked for a case because the batch had given them up, and why."""
+    """Return the models that were not asked about a case because the batch had given them up, with the reasons."""
     votes = (vote for _, vote in votes_in(judgment) if "not_asked" in vote.metadata)
     return {str(vote.metadata["not_asked"]): vote.error or "" for vote in votes}
 
 
 @dataclass(slots=True)
 class GivenUp:
-    """A model that was given up within the batch, because every call to it fails.
+    """Model that was given up within the batch, because every call to it fails.
 
     Attributes:
         error: the error for which it was given up.
@@ -165,12 +165,12 @@ class GivenUp:
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """A case that a person should look at.
+    """Case that needs review.
 
     Attributes:
         where: the item's id or its line.
-        judgment: what was said of it.
-        why: one sentence.
+        judgment: the judgment on the case.
+        why: the reason, in one sentence.
     """
 
     where: str
@@ -180,12 +180,12 @@ class Concern:
 
 @dataclass(slots=True)
 class GateCount:
-    """The gates of a jury, and the verdicts that miss them.
+    """Verdicts that miss gates of a jury.
 
     Attributes:
-        missed: verdicts that miss a gate or more.
-        by_gate: how many miss which.
-        first: the first of them: the item's id or its line, and a sentence per gate missed.
+        missed: the number of verdicts that miss at least one gate.
+        by_gate: the number of verdicts that miss each gate.
+        first: the first of these verdicts: the item's id or its line, and a sentence per missed gate.
     """
 
     missed: int = 0
@@ -193,7 +193,7 @@ class GateCount:
     first: list[tuple[str, list[str]]] = field(default_factory=list)
 
     def add(self, where: str, unmet: Sequence[GateResult], *, keep: int = 10) -> None:
-        """Take in the gates that one verdict misses, if any."""
+        """Count the gates that one verdict misses, if any."""
         if not unmet:
             return
         self.missed += 1
@@ -203,20 +203,20 @@ class GateCount:
 
 
 class LookFirst:
-    """The cases to look at first: contested ones, the least agreed on before others, then broken, then undecided.
+    """Cases to look at first: contested ones, the lowest agreement first, then failed, then undecided ones.
 
     Args:
-        keep: how many are kept; all are counted.
+        keep: the number of cases to keep; all are counted.
     """
 
     def __init__(self, keep: int = 10) -> None:
         self.total = 0
         self._keep = keep
-        self._order = count(0, -1)  # of equal concerns the first in the input stays
+        self._order = count(0, -1)  # of equal concerns, the first in the input is kept
         self._heap: list[tuple[float, int, Concern]] = []
 
     def add(self, where: str, judgment: Judgment) -> None:
-        """Take in one case, if it is of any concern."""
+        """Add one case, if it is of concern."""
         urgency = _urgency(judgment)
         if urgency is None:
             return
@@ -228,12 +228,12 @@ class LookFirst:
         (heapq.heappush if len(self._heap) < self._keep else heapq.heapreplace)(self._heap, entry)
 
     def cases(self) -> list[Concern]:
-        """Those kept, the most urgent first."""
+        """Return the kept cases, the most urgent first."""
         return [concern for _, _, concern in sorted(self._heap, key=lambda entry: entry[:2], reverse=True)]
 
 
 def _urgency(judgment: Judgment) -> float | None:
-    """How much a case deserves a look; None when it does not."""
+    """Return the urgency of a review of the case; None if none is needed."""
     if not needs_review(judgment):
         return None
     if isinstance(judgment, Verdict) and judgment.escalate_for_review:
@@ -252,11 +252,11 @@ def _why(judgment: Judgment) -> str:
         votes = "; ".join(f"{side}: {', '.join(names)}" for side, names in sides.items())
         return f"{votes} (a juror of the author's vendor family)" if judgment.bias_warning else votes
     if isinstance(judgment, Verdict) and judgment.tiers:
-        return _why(judgment.tiers[-1].judgment)  # what the tier itself said, without how the cascade came to it
+        return _why(judgment.tiers[-1].judgment)  # the reason of the tier itself, without the path through the cascade
     return judgment.error or judgment.reasoning
 
 
 def _cause(tier: TierResult) -> str:
-    """Return why a tier broke: the error of its judge, or of the first of its jurors that broke."""
+    """Return why a tier failed: the error of its judge, or of the first of its jurors that failed."""
     jurors = tier.judgment.jurors() if isinstance(tier.judgment, Verdict) else ()
     return next((one.error for one in (tier.judgment, *jurors) if one.status is Status.ERROR and one.error), tier.why)

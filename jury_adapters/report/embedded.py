@@ -1,4 +1,4 @@
-"""The cases as JSON for the page: a light row for each to filter and sort, and the rest to be opened one by one."""
+"""The cases as JSON for the page: a small row for each to filter and sort, and the details to be opened one by one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest
 from jury_adapters.report.flips import Flip
 
-_LONGEST = 20_000  # characters of one text; more makes the page heavy and is not read
+_LONGEST = 20_000  # characters of one text; a longer text makes the page slow, and is rarely read
 _UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def embedded(entries: Sequence[Entry], compared: Comparison | None = None) -> tuple[str, str]:
-    """The rows as a JSON list, and the details as one JSON object per line; both safe inside a script element."""
+    """Return the rows as a JSON list, and the details as one JSON object per line; both fit a script element safely."""
     names = juror_names(path for entry in entries for path in dict(opinions_of(entry.judgment)))
     flips = {flip.index: flip for flip in compared.flips} if compared is not None else {}
     rows = safe_json([_row(entry, names, flips.get(entry.index)) for entry in entries])
@@ -30,7 +30,7 @@ def embedded(entries: Sequence[Entry], compared: Comparison | None = None) -> tu
 
 
 def safe_json(value: JsonValue) -> str:
-    r"""JSON on one line that can end no script element and begin no comment.
+    r"""Return JSON on one line that can neither end a script element nor begin a comment.
 
     >>> print(safe_json("</script><!--"))
     "\u003c/script\u003e\u003c!--"
@@ -39,7 +39,7 @@ def safe_json(value: JsonValue) -> str:
 
 
 def shown(text: str) -> str:
-    """Text as it may be shown: lines stay, other control and direction-changing characters are made visible."""
+    """Return text that is safe to show: lines are kept, other control and bidirectional characters are made visible."""
     clipped = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} … ({len(text) - _LONGEST:,} more characters)"
     return clipped if clipped.isprintable() else "\n".join(visible(line) for line in clipped.splitlines())
 
@@ -96,7 +96,7 @@ def _details(entry: Entry, names: Mapping[tuple[str, ...], str]) -> JsonValue:
 
 
 def _votes(judgment: Judgment, names: Mapping[tuple[str, ...], str]) -> Iterator[tuple[str, Judgment]]:
-    """The opinion of each juror; of a pairwise juror also its vote in each order."""
+    """Yield the opinion of each juror; for a pairwise juror, also its vote in each order."""
     for path, opinion in opinions_of(judgment):
         yield names[path], opinion
         if isinstance(opinion, Verdict) and is_pairwise_opinion(opinion):
@@ -128,7 +128,7 @@ def _checks(checks: Sequence[Check]) -> list[JsonValue]:
 
 
 def _notes(judgment: Judgment) -> list[JsonValue]:
-    """How a verdict came about, beside its reasoning."""
+    """Return how a verdict came about, in addition to its reasoning."""
     if not isinstance(judgment, Verdict):
         return []
     told = [f"{tier.name} ({tier.policy}): {tier.why}" for tier in judgment.tiers]

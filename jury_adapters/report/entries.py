@@ -1,4 +1,4 @@
-"""What a report is made of: one entry per judged case, from verdicts, from a file of results, or from a store."""
+"""Entries of a report: one per judged case, from verdicts, from a results file, or from a store."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Entry:
 
     Attributes:
         index: its position in the run, from 0.
-        judgment: what was said of it; nearly always a Verdict.
-        case: what was judged; None where its texts are not known.
+        judgment: the judgment on it; nearly always a Verdict.
+        case: the case; None if its texts are unknown.
         item_id: the item's own id, or None.
         line: its line in the file of cases, from 1, or None.
         key: the case's content hash, or None.
         unmet: a sentence per gate of the jury that the verdict misses.
-        unit: what ``line`` counts: lines, or items of a JSON list.
+        unit: the unit of ``line``: lines, or items of a JSON list.
     """
 
     index: int
@@ -48,19 +48,19 @@ class Entry:
 
     @property
     def where(self) -> str:
-        """How a person finds the case again: its id, else its line, else its position."""
+        """Name by which a reader can find the case: its id, else its line, else its position."""
         if self.item_id is not None:
             return self.item_id
         return f"{self.unit} {self.line}" if self.line is not None else f"case {self.index + 1}"
 
     @property
     def place(self) -> str:
-        """The same with the line beside the id."""
+        """Name of the case, with both the id and the line if they are known."""
         return self.where if None in (self.item_id, self.line) else f"{self.where} ({self.unit} {self.line})"
 
 
 Reported: TypeAlias = "Judgment | Judged | tuple[Case | None, Judgment] | LlamaIndexResult"
-"""One item of what a report is made of."""
+"""One item that a report can be built from."""
 
 
 def entries_of(verdicts: Iterable[Reported] | Mapping[str, Iterable[LlamaIndexResult]]) -> list[Entry]:
@@ -92,13 +92,13 @@ def entries_of(verdicts: Iterable[Reported] | Mapping[str, Iterable[LlamaIndexRe
 
 
 def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unmet: Iterable[str] = ()) -> Entry:
-    """The entry of one case of a batch.
+    """Return the entry of one case of a batch.
 
     Args:
         judged: the case with its judgment.
-        line: where it stands in its file.
-        unit: what ``line`` counts.
-        unmet: the gates it misses.
+        line: its line in its file.
+        unit: the unit of ``line``.
+        unmet: the gates that it misses.
     """
     case, judgment = judged.case, judged.judgment
     item = case.item_id if case is not None else judgment.case_id if isinstance(judgment, Verdict) else None
@@ -107,16 +107,16 @@ def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unm
 
 
 def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]:
-    """The entries of a file that ``jury judge --out`` wrote.
+    """Return the entries of a file that ``jury judge --out`` wrote.
 
     Args:
         path: the file.
-        cases: the file that was judged, for questions, contexts and answers; without it there are verdicts only. It
+        cases: the file that was judged, for questions, contexts and answers; without it there are only verdicts. It
             is read with the field map of the results. A case is found by the key of its content; rows that have
-            changed since are left without texts.
+            changed since then have no texts.
 
     Raises:
-        InputError: a line that is no result; the message names it.
+        InputError: a line is not a result; the message names it.
     """
     texts = _Texts(cases, None if cases is None else field_map_named_in(path))
     return [
@@ -135,13 +135,13 @@ def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]
 
 
 def decision_of(path: str | Path) -> GateDecision | None:
-    """Return the decision of a run that may have ended early, from its file of results; None for other runs.
+    """Return the decision of a run that may have ended early, from its results file; None for other runs.
 
-    The verdicts are added anew, in the order of the file. It is None, too, for a file that was changed since, such as
-    one that was put together from several.
+    The verdicts are added again, in the order of the file. The result is also None for a file that was changed since
+    then, such as one that was merged from several.
 
     Raises:
-        InputError: a line that is no result; the message names it.
+        InputError: a line is not a result; the message names it.
     """
     gate: SequentialGate | None = None
     first: Draw | None = None
@@ -158,9 +158,9 @@ def decision_of(path: str | Path) -> GateDecision | None:
 
 
 def recorded_of(path: str | Path) -> list[Entry]:
-    """The entries of a store: per case the judgments of its critics, put to a majority vote.
+    """Return the entries of a store: per case, a new majority vote over the judgments of its critics.
 
-    A store keeps critics' judgments, not verdicts: the vote is taken anew, by majority.
+    A store keeps the judgments of critics, but no verdicts.
 
     Raises:
         InputError: there is no such store, or it holds no judgments.
@@ -180,7 +180,7 @@ def recorded_of(path: str | Path) -> list[Entry]:
 
 @dataclass
 class _Texts:
-    """The cases of a file, by the hash of their content."""
+    """Cases of a file, by the hash of their content."""
 
     path: str | Path | None
     field_map: FieldMap | None = None

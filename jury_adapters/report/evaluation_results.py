@@ -1,4 +1,4 @@
-"""Results of LlamaIndex's evaluators as cases with judgments; LlamaIndex is not imported here."""
+"""LlamaIndex's evaluation results as cases with judgments; this module does not import LlamaIndex."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jury_adapters.judges.foreign_results import Finding, Scale, read_result
 
 
 class LlamaIndexResult(Protocol):
-    """``EvaluationResult`` of LlamaIndex, as far as a report reads it."""
+    """Fields of LlamaIndex's ``EvaluationResult`` that a report reads."""
 
     @property
     def query(self) -> str | None: ...
@@ -43,10 +43,11 @@ def is_llama_index_result(item: object) -> TypeGuard[LlamaIndexResult]:
 
 
 def pair_of(result: LlamaIndexResult) -> Pair:
-    """Return the case and the judgment of a result of an evaluator of LlamaIndex.
+    """Return the case and the judgment of an evaluation result of LlamaIndex.
 
-    A result of an evaluator of this package has the verdict. Of others ``passing`` is PASS or FAIL, and so is the score
-    where ``passing`` is None, from 0.5 on. A score outside 0 to 1 stays in the metadata. An invalid result is ABSTAIN.
+    A result of this package's evaluators has the verdict. For other results, ``passing`` means PASS or FAIL; if it is
+    None, a score from 0.5 upwards means PASS. A score outside 0 to 1 stays in the metadata. An invalid result is
+    ABSTAIN.
     """
     verdict = getattr(result, "verdict", None)
     return _case_of((result,)), verdict if isinstance(verdict, Judgment) else _judgment_of(result)
@@ -60,7 +61,7 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
             evaluators are the criteria of a scorecard that must all pass.
 
     Raises:
-        ConfigurationError: the evaluators have different numbers of results, or something else is among them.
+        ConfigurationError: the evaluators have different numbers of results, or there are other objects among them.
     """
     by_name = {str(name): list(found) for name, found in results.items()}
     for name, found in by_name.items():
@@ -78,7 +79,7 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
 
 
 def _case_of(results: Sequence[Any]) -> Case | None:
-    """Return the texts of an item; each from the first result that has it."""
+    """Return the case of an item; each text is from the first result that has it."""
     query = next((one.query for one in results if one.query is not None), None)
     response = next((one.response for one in results if one.response is not None), None)
     contexts = next((one.contexts for one in results if one.contexts), ())

@@ -1,4 +1,4 @@
-"""The numbers of a report, counted in one pass over its entries. Needs nothing but the standard library."""
+"""Numbers of a report, counted in one pass over its entries. Needs only the standard library."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ BINS = 10
 
 @dataclass(slots=True)
 class JurorFigures:
-    """One juror over all cases.
+    """Figures of one juror over all cases.
 
     Attributes:
-        name: its name; with the tiers and juries it stands in where the name alone would be ambiguous.
+        name: its name, prefixed with its tiers and juries if the name alone would be ambiguous.
         count: its votes with their rates, and how often it differs from the verdict.
-        kappa: Cohen's kappa with the majority of the other jurors; None when there is none, or without variation.
-        compared: cases in which the other jurors had a majority to compare with.
-        seconds: the median of its times, in seconds; None when unknown.
-        slowest: the slowest of its times, in seconds; None when unknown.
+        kappa: Cohen's kappa with the majority of the other jurors; None if there is none, or no variation.
+        compared: the number of cases in which the other jurors had a majority to compare with.
+        seconds: the median of its times, in seconds; None if unknown.
+        slowest: the longest of its times, in seconds; None if unknown.
         usage: tokens, calls and cost.
         model: the model behind it, or None.
-        scores: how many of its scores lie in each tenth of 0..1; empty when it gave none.
+        scores: the number of its scores in each tenth of 0..1; empty if it gave none.
     """
 
     name: str
@@ -54,23 +54,23 @@ class JurorFigures:
 
     @property
     def errors(self) -> int:
-        """Number of cases on which the juror broke."""
+        """Number of cases on which the juror failed."""
         return self.count.errors
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of PASS among the juror's PASS and FAIL; None when it gave neither."""
+        """Share of PASS among the juror's PASS and FAIL; None if it gave neither."""
         return self.count.pass_rate
 
     @property
     def pass_interval(self) -> tuple[float, float]:
-        """The 95 % interval of :attr:`pass_rate`: Wilson's, or that of groups."""
+        """95 % interval of :attr:`pass_rate`: Wilson's, or that of groups."""
         return self.count.pass_interval
 
 
 @dataclass(frozen=True, slots=True)
 class TierFigures:
-    """One tier of a cascade: who came so far, who stopped here, and what it cost."""
+    """Figures of one tier of a cascade: the cases that reached it and stopped there, and the cost."""
 
     name: str
     count: TierCount
@@ -79,12 +79,12 @@ class TierFigures:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """How two jurors agree.
+    """Agreement of two jurors.
 
     Attributes:
-        n: cases that both decided.
-        share: the share of them that they decided alike; None without any.
-        kappa: Cohen's kappa; None when it is undefined.
+        n: the number of cases that both decided.
+        share: the share of these that they decided alike; None without any.
+        kappa: Cohen's kappa; None if it is undefined.
     """
 
     n: int
@@ -100,8 +100,8 @@ class Figures:
         summary: the counters that ``jury judge`` prints.
         jurors: one per juror, in order of appearance.
         tiers: one per tier (cascades only).
-        pairs: how jurors agree, by the positions of two of them in ``jurors``.
-        scores: how many scores of verdicts lie in each tenth of 0..1; empty when there are none.
+        pairs: the agreement of two jurors, by their positions in ``jurors``.
+        scores: the number of scores of verdicts in each tenth of 0..1; empty if there are none.
         agreement: :attr:`Summary.mean_agreement`, as ``jury judge`` prints it; None without any.
     """
 
@@ -146,10 +146,11 @@ class Figures:
 
 
 def contest(judgment: Judgment) -> tuple[float, float | None]:
-    """How contested a case is (0 not at all, from 1 on for a person), and the verdict's own agreement.
+    """Return how contested a case is (0: not at all; from 1 upwards: needs review), and the verdict's own agreement.
 
-    Of a cascade every tier counts for the first, each by itself: a case on which the first tier split is contested,
-    however sure the last one is. Guards do not: what they let through is no opinion of it.
+    For a cascade, the first number is based on the agreement within each tier: a case on which the first tier split is
+    contested, however certain the last tier is. Guards are excluded, because letting a case through is not an opinion
+    on it.
     """
     least = min((value for value in _agreements(judgment) if value is not None), default=1.0)
     undecided = {Status.ERROR: 0.3, Status.ABSTAIN: 0.1}.get(judgment.status or Status.PASS, 0.0)
@@ -158,7 +159,7 @@ def contest(judgment: Judgment) -> tuple[float, float | None]:
 
 
 def _agreements(judgment: Judgment) -> Iterator[float | None]:
-    """Yield how far jurors agree, by tier and criterion, in what was voted and in single opinions."""
+    """Yield the agreement of jurors, by tier and criterion, in the votes and in single opinions."""
     if not isinstance(judgment, Verdict):
         return
     if judgment.tiers:
@@ -175,7 +176,7 @@ def _agreements(judgment: Judgment) -> Iterator[float | None]:
 
 
 def histogram(scores: Sequence[float]) -> tuple[int, ...]:
-    """How many scores lie in each tenth of 0..1; 1.0 belongs to the last. Empty without scores."""
+    """Return the number of scores in each tenth of 0..1; 1.0 belongs to the last one. Empty without scores."""
     if not scores:
         return ()
     counts = [0] * BINS
@@ -186,7 +187,7 @@ def histogram(scores: Sequence[float]) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class _Tape:
-    """What one juror gave, case by case."""
+    """Usage, times and scores of one juror over the cases."""
 
     usage: Usage = NO_USAGE
     model: str | None = None
@@ -210,7 +211,7 @@ class _Tape:
 
 
 def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the opinions in one judgment that may be compared, and put each judge's on its tape.
+    """Yield the opinions in one judgment that may be compared, and record every juror's vote.
 
     Opinions of guards and of the criteria of a scorecard are not compared with others.
     """
@@ -222,7 +223,7 @@ def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[
 
 
 def _with_rest(path: tuple[str, ...], votes: Sequence[Mapping[tuple[str, ...], str]]) -> tuple[float | None, int]:
-    """Kappa of one juror with the majority of the others; cases on which these tie are left out."""
+    """Return the kappa of one juror with the majority of the others, without the cases on which these tie."""
     met: Counter[tuple[str, str]] = Counter()
     for cast in votes:
         own = cast.get(path)

@@ -1,4 +1,4 @@
-"""Cases with another verdict in a second run, and what lies behind it."""
+"""Cases whose verdict changed in a second run, and the causes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FLIPS_SHOWN = 15
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A juror that said something else in the second run.
+    """Juror whose opinion changed in the second run.
 
     Attributes:
-        juror: its name.
-        before: what it said in the first run; None when it was not asked.
-        after: what it said in the second; None when it was not asked.
-        reasoning: why, in its own words: of the second run, or of the first where it was not asked again.
+        juror: the name of the juror.
+        before: its opinion in the first run; None if it was not asked.
+        after: its opinion in the second run; None if it was not asked.
+        reasoning: its own reasoning in the second run, or in the first if it was not asked again.
     """
 
     juror: str
@@ -34,17 +34,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A case with another verdict than before.
+    """Case whose verdict changed.
 
     Attributes:
         where: the item's id, or its line.
         index: its position in the second run, from 0.
         before: the verdict of the first run.
-        after: the verdict of the second.
-        changes: the jurors that changed their minds.
-        answer_changed: True when the judged content itself is another; None when that is not known.
-        changed: which fields of the case are others (``"answer"``), where the texts of both runs are known.
-        texts: question and answers, where they are known: ``"answer of b: ..."``.
+        after: the verdict of the second run.
+        changes: the jurors whose opinions changed.
+        answer_changed: whether the judged content itself differs; None if that is unknown.
+        changed: the fields of the case that differ (``"answer"``), if the texts of both runs are known.
+        texts: the question and the answers, if they are known: ``"answer of b: ..."``.
     """
 
     where: str
@@ -58,7 +58,7 @@ class Flip:
 
     @property
     def why(self) -> str:
-        """One sentence: what lies behind the flip."""
+        """Sentence about the cause of the flip."""
         told = [f"{change.juror}: {change.before or 'not asked'} -> {change.after or 'not asked'}"
                 for change in self.changes]  # fmt: skip
         if self.answer_changed:
@@ -67,7 +67,7 @@ class Flip:
 
 
 def flip_of(before: Entry, after: Entry) -> Flip:
-    """Return what changed in one case from the first run to the second."""
+    """Return the change of one case from the first run to the second."""
     old, new = _named(before.judgment), _named(after.judgment)
     changes = [
         Change(name, _said(old.get(name)), _said(new.get(name)), (new[name] if name in new else old[name]).reasoning)
@@ -82,7 +82,7 @@ def flip_of(before: Entry, after: Entry) -> Flip:
 
 
 def _texts(before: Case | None, after: Case | None) -> Iterator[str]:
-    """Yield the texts that a reader needs to see what was judged, each with its name."""
+    """Yield the texts that show what was judged, each with its name."""
     known = after or before
     if known is None:
         return
@@ -96,7 +96,7 @@ def _texts(before: Case | None, after: Case | None) -> Iterator[str]:
 
 
 def _changed(before: Case | None, after: Case | None) -> tuple[str, ...]:
-    """The fields that a judge may look at and that are others now."""
+    """Return the fields visible to a judge that differ."""
     if before is None or after is None:
         return ()
     fields = (name for name in Case.model_fields if name != "metadata")

@@ -1,4 +1,4 @@
-"""The report as Markdown for a comment on a pull request; text from models stands in code spans, where it is inert."""
+"""The report as Markdown for a pull-request comment; model-written text is in code spans, where it is inert."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def markdown(figures: Figures, *, title: str, compared: Comparison | None = None
 
 
 def comparison_markdown(compared: Comparison) -> str:
-    """Return a comparison as a comment of its own."""
+    """Return a comparison as a separate comment."""
     return "\n".join(["### Jury comparison", *_compared(compared)]) + "\n"
 
 
 def code(text: str, longest: int = _LONGEST) -> str:
-    r"""Untrusted text as a code span: no link, no mention, no HTML comes of it, also in a table.
+    r"""Return untrusted text as a code span, without links, mentions or HTML, also in a table.
 
     >>> print(code("see @team | <b>`x`</b>"))
     `see @team \| <b>'x'</b>`
     """
     line = visible(text[: longest + 1]).strip()
-    if len(line) > longest:  # between words, where there are any
+    if len(line) > longest:  # cut between words if possible
         line = (line[:longest].rsplit(" ", 1)[0] if " " in line[longest // 2 : longest] else line[:longest]) + "…"
     line = line.replace("`", "'").replace("\\", "/").replace("|", "\\|")
     return f"`{line}`" if line else ""
@@ -92,7 +92,7 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
 
 
 def _against_people(against: AgainstPeople) -> Iterator[str]:
-    """Yield the jury, its jurors and constant answers against human labels."""
+    """Yield the comparison of the jury, its jurors and constant answers with human labels."""
     if not against.cases:
         return
     if against.problem:
@@ -145,7 +145,7 @@ def _headline(summary: Summary) -> str:
 
 
 def _compared(compared: Comparison) -> Iterator[str]:
-    """Yield the lines about a comparison, for a report and for a comment of its own."""
+    """Yield the lines of a comparison, for a report or a separate comment."""
     yield f"\na: {code(compared.before)} · b: {code(compared.after)}\n"
     yield from (f"- {remark}" for remark in compared.remarks)
     if not compared.flips:

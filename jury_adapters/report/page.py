@@ -1,4 +1,4 @@
-"""The report as one HTML file: filled by a template that escapes every value, closed by a content security policy."""
+"""The report as one HTML file: a template escapes every value, and a content security policy restricts the page."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def page(
     unread: Sequence[str] = (),
     compared: Comparison | None = None,
 ) -> str:
-    """The whole page.
+    """Return the whole page.
 
-    The policy in its head allows our one script and our one style sheet, by their hashes, and nothing else: no other
-    script, no event attribute, no image, no connection. So a text that got past the escaping could still do nothing.
+    The policy in its head allows only the package's own script and style sheet, by their hashes: no other script, no
+    event attribute, no image, no connection. Text that got past the escaping would therefore have no effect.
 
     Args:
         entries: the judged cases.
         figures: the numbers.
-        agreement: how far the jurors agree.
+        agreement: the agreement of the jurors.
         title: the heading.
         unread: rows that could not be read; the first 20 are shown.
-        compared: what changed since an earlier run.
+        compared: the comparison with an earlier run.
     """
     style, script = _file("page.css"), _file("page.js")
     rows, details = embedded(entries, compared)
@@ -65,9 +65,9 @@ def page(
         title=title,
         version=__version__,
         policy=content_policy(style, script),
-        style=Markup(style),  # ours, from the package
+        style=Markup(style),  # from the package itself
         script=Markup(script),  # likewise
-        rows=Markup(rows),  # safe_json: no character of it can end the element
+        rows=Markup(rows),  # safe_json: none of its characters can end the element
         details=Markup(details),  # likewise
         summary=figures.summary,
         interval=figures.summary.pass_interval,
@@ -86,7 +86,7 @@ def page(
 
 
 def content_policy(style: str, script: str) -> str:
-    """The content security policy under which the page runs."""
+    """Return the content security policy of the page."""
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -98,7 +98,7 @@ def _hash(text: str) -> str:
 
 
 def _file(name: str) -> str:
-    # The parser of HTML reads \r\n as \n, and the hash must be of what it reads.
+    # An HTML parser reads \r\n as \n, and the hash must match what it reads.
     return (files(__package__) / name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 

@@ -1,7 +1,7 @@
-"""The plots of the page, as inline SVG.
+"""Plots of the page, as inline SVG.
 
-Built as XML trees with the standard library, so that every text is escaped by construction, and coloured by classes of
-the page's style sheet, so that they follow dark mode and print.
+They are built as XML trees with the standard library, so that every text is escaped. Classes of the page's style sheet
+give the colours, so that they follow dark mode and print.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from jury_adapters.report.analysis import Analysis
     from jury_adapters.statistics.reliability import ReliabilityBin
 
-_WIDE = 520.0  # of the bar of a tier, which is stretched to what there is
-_STRONG = 0.72  # from here on a number reads better in the colour of the page
+_WIDE = 520.0  # width of a tier's bar, which is stretched to the available space
+_STRONG = 0.72  # from this strength on, a number is more readable in the page's background colour
 _Point = tuple[float, float]
-_DOTS = 24  # of a diagonal
+_DOTS = 24  # dots of a diagonal
 _LONGEST = 26  # characters of a name in a plot; the whole name is its tooltip
 
 
 def rate_bar(figures: Figures) -> Markup:
-    """The pass rate on a line from 0 to 100 %, with its interval; empty when nothing was decided."""
+    """Return the pass rate on a line from 0 to 100 %, with its interval; empty if nothing was decided."""
     rate, interval = figures.summary.pass_rate, figures.summary.pass_interval
     if rate is None or interval is None:
         return Markup("")
@@ -43,17 +43,18 @@ def rate_bar(figures: Figures) -> Markup:
 
 
 def funnel(figures: Figures) -> list[tuple[str, str, Markup]]:
-    """Of each tier its name, how many cases reach it, are decided there and cost what, and the two as a bar.
+    """Return for each tier its name, its numbers of reached and decided cases with the cost, and a bar.
 
-    The bar alone is drawn, so that it can be as narrow as a phone while the words stay as large as they are.
+    Only the bar is drawn, so that it fits a narrow screen while the text keeps its size.
     """
     return [_of_tier(tier, figures.summary.cases) for tier in figures.tiers]
 
 
 def heat_map(figures: Figures) -> Markup:
-    """Juror x juror: below the diagonal the share of cases decided alike, above it Cohen's kappa.
+    """Return a table of jurors: below the diagonal the share of cases decided alike, above it Cohen's kappa.
 
-    Who decided no case beside another, as a guard, is left out; empty where nobody did.
+    Jurors that share no decided case with another juror, such as guards, are omitted; empty if that is true of all
+    jurors.
     """
     compared = sorted({position for pair, met in figures.pairs.items() if met.n for position in pair})
     if not compared:
@@ -83,13 +84,13 @@ def heat_map(figures: Figures) -> Markup:
 
 
 def histograms(figures: Figures) -> list[tuple[str, Markup]]:
-    """The distribution of scores, of the verdict and of each juror that gives scores, with what each is called."""
+    """Return the histograms of scores, of the verdict and of each juror that gives scores, each with a name."""
     told = [("the verdict", figures.scores), *((juror.name, juror.scores) for juror in figures.jurors)]
     return [(shown(name), _histogram(name, counts)) for name, counts in told if counts]
 
 
 def reliability(analysis: Analysis) -> list[tuple[str, Markup]]:
-    """Return the reliability diagram of each juror whose confidence can be compared with people, with its name."""
+    """Return the reliability diagram of each juror whose confidence can be compared with human labels, by name."""
     if analysis.report is None:
         return []
     from jury_adapters.statistics.reliability import bins_of
@@ -99,7 +100,7 @@ def reliability(analysis: Analysis) -> list[tuple[str, Markup]]:
 
 
 def _diagram(name: str, bins: Sequence[ReliabilityBin]) -> Markup:
-    """Confidence to the right, the share of right answers upwards; on the diagonal the two are the same."""
+    """Return a plot of the share of right answers against confidence; the two are equal on the diagonal."""
     size, left = 180.0, 34.0
     plot = _plot(left + size + 8, size + 34, f"how often {name} is right, by its confidence")
     _box(plot, (left, 4), (size, size), "track")
@@ -146,7 +147,7 @@ def _histogram(name: str, counts: Sequence[int]) -> Markup:
 
 
 def _plot(width: float, height: float, told: str) -> ET.Element:
-    """An empty plot; what it says is told to those who cannot see it."""
+    """Return an empty plot, with a text for screen readers."""
     return ET.Element(
         "svg",
         {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}", "height": f"{height:g}", "role": "img",

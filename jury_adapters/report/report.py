@@ -1,4 +1,4 @@
-"""The report of a run: made from verdicts or files, shown in whichever form is wanted."""
+"""The report of a run: built from verdicts or files, available in several forms."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 
 
 class Report:
-    """What became of the cases of one run, for a person to read.
+    """Report on the cases of one run.
 
-    Make one with :meth:`of` or :meth:`read`.
+    Create one with :meth:`of` or :meth:`read`.
 
     Args:
         entries: the judged cases, in order.
-        title: what judged, or what was judged; the heading of the page.
-        unread: which rows could not be read, and so were not judged, and why, as in ``line 3: not JSON``; the page
-            tells the first of them.
-        unreadable: how many there are, when ``unread`` does not name all.
+        title: the jury, or what was judged; the heading of the page.
+        unread: the rows that could not be read, and so were not judged, with the reason, as in ``line 3: not JSON``;
+            the page shows the first ones.
+        unreadable: the number of these rows, if ``unread`` does not name all.
         decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
-        pass_labels: the human labels that mean PASS, where the judgments do not show it; see :attr:`against_people`.
-        group: field that says which cases belong together, such as ``"document"``, ``"meta.user"`` or ``"question"``.
+        pass_labels: the human labels that mean PASS, if the judgments do not show it; see :attr:`against_people`.
+        group: the field that identifies the group of a case, such as ``"document"``, ``"meta.user"`` or ``"question"``.
             It is an entry of the metadata or a field of the case. Cases of one group are alike, and every interval
             takes that into account. Empty for independent cases.
 
@@ -97,25 +97,25 @@ class Report:
     ) -> Self:
         """Return the report of verdicts.
 
-        Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, bring the texts of the cases
-        into the report. Verdicts alone bring the ids of their cases.
+        Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, include the texts of the
+        cases. Verdicts alone include only the ids of their cases.
 
-        Results of LlamaIndex's evaluators bring their query, response and contexts. Those of this package's evaluators
-        have the verdict with them; of others ``passing``, ``score`` and ``feedback`` count. In the dictionary that
-        ``BatchEvalRunner`` returns each evaluator is a criterion, and an item passes when all of them pass.
+        Results of LlamaIndex's evaluators include their query, response and contexts. Results of this package's
+        evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. In the dictionary that
+        ``BatchEvalRunner`` returns, each evaluator is a criterion, and an item passes if all of them pass.
 
         Args:
             verdicts: verdicts, pairs of case and verdict, or ``EvaluationResult`` objects, in order; or lists of
                 ``EvaluationResult`` by the name of the evaluator.
-            title: the heading; of the results of one evaluator by default its name.
-            unread: rows that were no case, and so have no verdict, and why, as in ``line 3: not JSON``.
+            title: the heading; for the results of one evaluator, its name by default.
+            unread: rows that were not cases, and so have no verdict, with the reason, as in ``line 3: not JSON``.
             decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
             pass_labels: the human labels that mean PASS.
             group: as for the class.
 
         Raises:
-            ConfigurationError: there are none, something else is among them, evaluators of one batch have different
-                numbers of results, or a case has no such group.
+            ConfigurationError: there are no verdicts, or there are other objects among them, evaluators of one batch
+                have different numbers of results, or a case has no such group.
             UnclearLabels: cases have human labels, and none has one of the ``pass_labels``.
 
         >>> from jury_adapters import grounding_screen
@@ -138,19 +138,19 @@ class Report:
         pass_labels: Collection[str] | None = None,
         group: str = "",
     ) -> Self:
-        """The report of a file that ``jury judge --out`` wrote, or of a store (``.db``).
+        """Return the report of a file that ``jury judge --out`` wrote, or of a store (``.db``).
 
         Args:
-            path: the file. A store keeps critics' judgments and no verdicts: a majority vote is taken over them.
-            cases: the cases that were judged, for their texts; a store has these itself.
-            title: the heading; by default the name of the jury that judged every case, else the file's.
-            unread: rows of the cases that could not be read, and why; neither results nor a store know of them.
-            pass_labels: the human labels that mean PASS; by default those that the results name,
-                unless the labels are those of other people, who use other words.
+            path: the file. A store keeps the judgments of critics and no verdicts: a majority vote is taken over them.
+            cases: the cases that were judged, for their texts; a store contains these itself.
+            title: the heading; by default the name of the jury that judged every case, else the file's name.
+            unread: rows of the cases that could not be read, with the reason; neither results nor a store contain them.
+            pass_labels: the human labels that mean PASS; by default those that the results name, unless the labels in
+                use are different ones.
             group: as for the class. Results hold the metadata of the cases; fields such as the question need ``cases``.
 
         Raises:
-            InputError: a line that is no result, an empty store, or a case without such a group; the message names it.
+            InputError: a line is not a result, a store is empty, or a case has no such group; the message names it.
         """
         recorded = is_store(path)
         entries = recorded_of(path) if recorded else results_of(path, cases)
@@ -163,7 +163,7 @@ class Report:
 
     @cached_property
     def figures(self) -> Figures:
-        """The numbers."""
+        """Numbers of the report."""
         figures = Figures.of(self.entries, pass_labels=self.pass_labels, group=self.group)
         figures.summary.unreadable = self.unreadable
         figures.summary.decision = self.decision
@@ -171,7 +171,7 @@ class Report:
 
     @property
     def against_people(self) -> AgainstPeople:
-        """The jury, its jurors and constant answers against human labels; without figures where no case has one.
+        """Comparison of the jury, its jurors and constant answers with human labels, if there are any.
 
         >>> from jury_adapters import Case, Judgment
         >>> cases = [Case(answer=text, metadata={"gold": gold}) for text, gold in [("a", "good"), ("b", "bad")]]
@@ -183,7 +183,7 @@ class Report:
 
     @cached_property
     def agreement(self) -> Analysis:
-        """How far the jurors agree, with what misleads about it; or why that cannot be said."""
+        """Agreement of the jurors, with warnings; or the reason why it cannot be measured."""
         if len(self.figures.jurors) > 1:
             return analysed(self.entries, self.pass_labels, self.group)
         found = analysed(self.entries, self.pass_labels, self.group) if self.figures.jurors else Analysis(None)
@@ -193,7 +193,7 @@ class Report:
         """Print the summary: pass rate, tiers, jurors, and the cases to look at first.
 
         Args:
-            console: where to; standard output by default.
+            console: the console to print to; standard output by default.
 
         Raises:
             ConfigurationError: rich is not installed; the message names the extra.
@@ -210,11 +210,11 @@ class Report:
         print_summary(console or Console(highlight=False), self.figures.summary, title=self.title)
 
     def to_html(self, path: str | Path | None = None, *, compared: Comparison | None = None) -> str:
-        """The report as one HTML file that needs no network and runs no script but its own.
+        """Return the report as one HTML file that needs no network and runs only its own script.
 
         Args:
-            path: where to write it, too; an existing file is replaced when the new one is whole.
-            compared: a comparison with an earlier run, to be shown with it.
+            path: a file to write it to as well; an existing file is replaced once the new one is complete.
+            compared: a comparison with an earlier run, to show with it.
 
         Raises:
             ConfigurationError: Jinja2 is missing.
@@ -228,21 +228,21 @@ class Report:
         return html
 
     def to_markdown(self, *, compared: Comparison | None = None) -> str:
-        """The report as a comment on a pull request: the rate, the jurors, and what to look at first."""
+        """Return the report as a pull-request comment: the rate, the jurors, and the cases to look at first."""
         from jury_adapters.report.markdown import markdown
 
         return markdown(self.figures, title=self.title, compared=compared)
 
     def to_rows(self) -> list[dict[str, JsonValue]]:
-        """One flat row per case: for a table, a spreadsheet, a data frame.
+        """Return one flat row per case, for a table, a spreadsheet or a data frame.
 
-        A juror's opinion stands in the column ``vote:NAME``.
+        A juror's opinion is in the column ``vote:NAME``.
         """
         names = juror_names(path for entry in self.entries for path in dict(opinions_of(entry.judgment)))
         return [_row(entry, names) for entry in self.entries]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows of :meth:`to_rows` as a data frame.
+        """Return the rows of :meth:`to_rows` as a data frame.
 
         Raises:
             ConfigurationError: pandas is missing.
@@ -269,13 +269,13 @@ class Report:
         1.0
 
         Args:
-            other: the second run. Cases are matched by item id, else by content, else by line. Where none is in both,
+            other: the second run. Cases are matched by item id, else by content, else by line. If none is in both,
                 the pass rates are compared as those of independent samples.
-            labels: cases that people labelled, as :func:`jury_adapters.calibration.calibrate` takes them: rows with
+            labels: cases with human labels, as :func:`jury_adapters.calibration.calibrate` takes them: rows with
                 ``gold``, cases with ``metadata["gold"]``, or pairs of case and label. A label belongs to an answer;
-                those of both answers of a case correct the difference. Needs NumPy.
+                labels of both answers of a case correct the difference. Needs NumPy.
             pass_labels: the labels that mean PASS.
-            group: field that says which cases belong together, as for the class; by default that of the other run,
+            group: the field that identifies the group of a case, as for the class; by default that of the other run,
                 else that of this one.
 
         Raises:
@@ -302,7 +302,7 @@ class Report:
 
 
 def _jury_of(entries: Sequence[Entry]) -> str:
-    """The name of the jury whose verdicts these are; empty where it has none, or there are several."""
+    """Return the name of the jury behind these verdicts; empty if it has none, or if there are several."""
     names = {entry.judgment.critic for entry in entries}
     return names.pop() if len(names) == 1 else ""
 

@@ -1,4 +1,4 @@
-"""The summary of a run: the figures that page, terminal, Markdown and Python show, counted verdict by verdict."""
+"""Summary of a run: the figures that page, terminal, Markdown and Python show, counted verdict by verdict."""
 
 from __future__ import annotations
 
@@ -42,44 +42,46 @@ from jury_adapters.report.counters import (
 
 
 class Summary:
-    """Figures of many cases; takes their verdicts one by one and stays small.
+    """Figures of many cases; takes their verdicts one by one, and its size stays bounded.
 
     Args:
-        look_first: how many of the cases that deserve a look are kept.
-        pass_labels: the human labels that mean PASS, where judgments do not show it.
+        look_first: the number of cases to look at that are kept.
+        pass_labels: the human labels that mean PASS, if judgments do not show it.
         gold: the entry of a case's metadata that holds its human label.
-        group: field that says which cases belong together, such as ``"document"`` or ``"meta.user"``; see
+        group: the field that identifies the group of a case, such as ``"document"`` or ``"meta.user"``; see
             :func:`jury_adapters.core.case_groups.group_of_case`. Intervals take it into account. Empty for independent
             cases.
 
     Attributes:
-        against_people: the jury and its jurors against human labels; without figures where no case has one.
-        group: the field that says which cases belong together; empty for independent cases.
-        cases: how many were judged.
-        statuses: how many are PASS, FAIL, ABSTAIN and ERROR.
-        labels: of verdicts whose label has no PASS/FAIL meaning, how many have which.
-        failed_by_errors: verdicts that are FAIL only because jurors broke. They are not in ``statuses``, nor in a rate.
-        errors: the messages of broken verdicts.
+        against_people: comparison of the jury and its jurors with human labels; without figures if there are no labels.
+        group: the field that identifies the group of a case; empty for independent cases.
+        cases: the number of judged cases.
+        statuses: the numbers of PASS, FAIL, ABSTAIN and ERROR.
+        labels: for verdicts whose label has no PASS/FAIL meaning, the number of each label.
+        failed_by_errors: verdicts that are FAIL only because jurors failed. They are not in ``statuses``, nor in a
+            rate.
+        errors: the messages of verdicts with an error.
         answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
-        causes: in the other cases, why jurors broke or had no usable reply.
-        jurors: votes per juror, by the tiers and juries it stands in and its name.
-        guards: which of the jurors stand in guard tiers. Their PASS or FAIL is no opinion of the verdict, so it is
-            not compared with it.
-        criteria: which of the jurors judge a criterion of a scorecard, and are not compared with the verdict.
-        by_criterion: the results of each criterion, by the tiers and juries it is in and its name. A FAIL that only
-            broken jurors caused counts as an error.
-        tiers: what happened at each tier, in order (cascades only).
-        broken_tiers: cases in which a tier broke, such as a screening tier that could not run.
-        broken_by_path: in how many cases each tier broke, by its path; see :attr:`Verdict.failed_tiers`.
+        causes: for the other cases, why jurors failed or had no usable reply.
+        jurors: votes per juror, by its tiers and juries and its name.
+        guards: the jurors that are in guard tiers. Their PASS or FAIL is not an opinion on the case, so it is not
+            compared with the verdict.
+        criteria: the jurors that judge a criterion of a scorecard, and are not compared with the verdict.
+        by_criterion: the results of each criterion, by its tiers and juries and its name. A FAIL that only failed
+            jurors caused counts as an error.
+        tiers: the outcomes at each tier, in order (cascades only).
+        broken_tiers: the number of cases in which a tier failed, such as a screening tier that could not run.
+        broken_by_path: the number of cases in which each tier failed, by its path; see :attr:`Verdict.failed_tiers`.
         usage: tokens, calls and cost of all; ``usage.recorded`` has those of judgments that were served from a store.
         calls_saved: juror calls that were not needed.
-        review: cases that need review: undecided, or the jury asks for it.
+        review: cases that need review: undecided ones, and those for which the jury asks for it.
         with_agreement: cases with two votes or more before any escalation, so that there is an agreement.
-        split: how many of them split.
+        split: the number of these that split.
         same_family: verdicts with a juror of the vendor family of the answer's author.
-        unreadable: rows of the input that were no case; set by who reads them.
+        unreadable: rows of the input that were not cases; set by the reader.
         gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
-        decision: that of a gate which may end the run early; None for a run of all cases. Set by who stops it.
+        decision: that of a gate which may end the run early; None for a run of all cases. Set by the code that stops
+            it.
         given_up: models that were no longer asked, by name.
 
     >>> summary = Summary()
@@ -123,15 +125,15 @@ class Summary:
         self._labelled = GroupedOutcomes()
 
     def add(self, case: Case | None, judgment: Judgment, where: str) -> None:
-        """Take in one verdict.
+        """Count one verdict.
 
         Args:
-            case: what was judged; None where no case could be made.
-            judgment: what was said of it.
-            where: how a person finds the case again: the item's id, or its line.
+            case: the case; None if none could be built.
+            judgment: the judgment on it.
+            where: the name by which a reader can find the case: the item's id, or its line.
 
         Raises:
-            InputError: cases come in groups, and neither this one nor its verdict says in which it is.
+            InputError: cases have groups, and neither this case nor its verdict names its group.
         """
         group = group_of_case(case, judgment, self.group, where) if self.group else None
         self.against_people.add(case, judgment, where, group)
@@ -156,7 +158,7 @@ class Summary:
             self._add_verdict(judgment, group)
 
     def add_gates(self, where: str, unmet: Sequence[GateResult]) -> None:
-        """Take in the gates that a verdict misses, none of them perhaps."""
+        """Count the gates that a verdict misses; there may be none."""
         if self.gates is None:
             self.gates = GateCount()
         self.gates.add(where, unmet)
@@ -167,29 +169,30 @@ class Summary:
 
     @property
     def decided(self) -> int:
-        """Cases that are PASS or FAIL, without those that are FAIL only because jurors broke."""
+        """Number of cases that are PASS or FAIL, without those that are FAIL only because jurors failed."""
         return self.statuses[Status.PASS] + self.statuses[Status.FAIL]
 
     @property
     def broken(self) -> int:
-        """Number of cases whose result is an error: an ERROR, or a FAIL that only broken jurors caused."""
+        """Number of cases whose result is an error: an ERROR, or a FAIL that only failed jurors caused."""
         return self.statuses[Status.ERROR] + self.failed_by_errors
 
     @property
     def valid(self) -> int:
-        """Cases with an opinion: PASS, FAIL or a label."""
+        """Number of cases with an opinion: PASS, FAIL or a label."""
         return self.decided + self.labels.total()
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of PASS among PASS and FAIL; None when nothing was decided."""
+        """Share of PASS among PASS and FAIL; None if nothing was decided."""
         return self.passed / self.decided if self.decided else None
 
     @property
     def pass_interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of :attr:`pass_rate`: Wilson's, or that of groups; None when nothing was decided.
+        """95 % interval of :attr:`pass_rate`: Wilson's, or that of groups; None if nothing was decided.
 
-        It is None of a run that ended early, too: the interval is for a number of cases that is fixed beforehand.
+        It is also None for a run that ended early, because the interval is for a number of cases that is fixed
+        beforehand.
         """
         if not self.decided or self.cases_saved:
             return None
@@ -202,7 +205,7 @@ class Summary:
 
     @property
     def cost_saved_usd(self) -> float:
-        """Estimated cost of these cases in US dollars, at the mean cost of the judged ones; see :attr:`usage`."""
+        """Estimated cost of the saved cases in US dollars, at the mean cost of the judged ones; see :attr:`usage`."""
         return self.cases_saved * self.usage.cost_usd / self.cases if self.cases else 0.0
 
     def label_interval(self, label: str) -> tuple[float, float]:
@@ -211,20 +214,20 @@ class Summary:
 
     @property
     def groups(self) -> int | None:
-        """Number of groups with a decided case (or a label, where no case is decided); None without groups."""
+        """Number of groups with a decided case (or a label, if no case is decided); None without groups."""
         return (len(self._outcomes) or len(self._labelled)) if self.group else None
 
     @property
     def interval_words(self) -> str:
-        """The words before the bounds of an interval: ``95 % interval``, with the number of groups."""
+        """Words before the bounds of an interval: ``95 % interval``, with the number of groups."""
         return "95 % interval" if self.groups is None else f"95 % interval, {counted(self.groups, 'group')}:"
 
     @property
     def mean_agreement(self) -> float | None:
-        """The mean agreement of the jurors, over the cases with two votes or more.
+        """Mean agreement of the jurors, over the cases with two votes or more.
 
-        For a cascade it is the agreement in the first tier that votes, before any escalation. Votes in different tiers
-        are not compared, and what a guard decides has no agreement.
+        For a cascade, it is the agreement in the first tier that votes, before any escalation. Votes in different tiers
+        are not compared, and decisions of guards have no agreement.
         """
         return self._agreement / self.with_agreement if self.with_agreement else None
 
@@ -322,7 +325,7 @@ class Summary:
         guards, criteria = tuple(guards_in(verdict)), dict(criteria_of(verdict))
         for path, result in criteria.items():
             self.by_criterion.setdefault(path, JurorCount()).add(outage_as_error(result), _NOT_COMPARED, group)
-        own = is_pairwise_opinion(verdict)  # its one juror is the jury itself
+        own = is_pairwise_opinion(verdict)  # its only juror is the jury itself
         for path, vote in opinions_of(verdict):
             guarded, of_criterion = stands_in(path, guards), stands_in(path, criteria)
             if guarded:
@@ -335,4 +338,4 @@ class Summary:
 
 _NOT_COMPARED = abstain("there is no verdict to compare with")
 _COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "undecided": Status.ABSTAIN, "errors": Status.ERROR}
-_REQUEST_ID = re.compile(r", request [^\s,()]+(?=\)$)| \(request [^\s,()]+\)$")  # another one in each error
+_REQUEST_ID = re.compile(r", request [^\s,()]+(?=\)$)| \(request [^\s,()]+\)$")  # differs in each error

@@ -32,10 +32,10 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
     """Print a summary.
 
     Args:
-        console: where to.
-        summary: what was counted.
-        title: what judged, for the first line.
-        seconds: how long it took.
+        console: the console to print to.
+        summary: the figures.
+        title: the name of the jury, for the first line.
+        seconds: the duration of the run, in seconds.
     """
     head = f"{counted(summary.cases, 'case')} judged"
     head += f" by {visible(title)}" if title else ""
@@ -58,26 +58,26 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
 
 
 def print_against_people(console: Console, against: AgainstPeople) -> None:
-    """Print the jury and its jurors against human labels; nothing where there is no label."""
+    """Print the comparison of the jury and its jurors with human labels; nothing if there is no label."""
     if against.cases:
         console.print(Text(f"\n{against}\n"), soft_wrap=True)
 
 
 _STYLES = {"PASS": "green", "FAIL": "red", "ABSTAIN": "yellow", "ERROR": "magenta"}
 _GATE_STYLES = {True: "green", False: "red", None: ""}
-_MOST_COLUMNS = 6  # labels that get a column of their own
+_MOST_COLUMNS = 6  # labels with a column of their own
 _LONGEST = 160
-_SILENT_FROM = 3  # times asked; over fewer, one reason for all is no sign of anything
+_SILENT_FROM = 3  # times asked; with fewer, the same reason in all cases proves nothing
 
 
 def _figures(summary: Summary) -> Iterable[Text]:
-    """The lines above the tables."""
+    """Return the lines above the tables."""
     yield from _outcomes(summary)
     yield from _circumstances(summary)
 
 
 def _outcomes(summary: Summary) -> Iterable[Text]:
-    """Lines on what was decided, and on what needs human review."""
+    """Yield lines on the decided cases, and on those that need review."""
     count = summary.statuses
     if summary.decided or not summary.labels:
         yield _line("passed", _share(summary, summary.passed, summary.decided, "decided"), "green")
@@ -116,7 +116,7 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
 
 
 def _circumstances(summary: Summary) -> Iterable[Text]:
-    """Lines on agreement, gates, cost and jurors that always abstain."""
+    """Yield lines on agreement, gates, cost and jurors that always abstain."""
     if summary.mean_agreement is not None:
         before = " before escalation" if summary.tiers else ""
         of = f"the {counted(summary.with_agreement, 'case')} with two votes or more{before}"
@@ -208,14 +208,14 @@ def _look_first_table(summary: Summary) -> Table:
 
 
 def _table(title: str, *headings: str) -> Table:
-    """An empty table; a heading that begins with # stands over numbers."""
+    """Return an empty table; a heading that begins with # is above numbers."""
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
     for heading in headings:
         number = heading.startswith("#")
         last = heading is headings[-1]
         table.add_column(
             Text(heading[1:] if number else heading), justify="right" if number else "left",
-            no_wrap=number and not last, overflow="fold",  # on a narrow terminal names give way, numbers stay
+            no_wrap=number and not last, overflow="fold",  # on a narrow terminal, names are wrapped and numbers are not
         )  # fmt: skip
     return table
 
@@ -225,7 +225,7 @@ def _line(name: str, value: str, style: str = "") -> Text:
 
 
 def _share(summary: Summary, part: int, whole: int, of: str, label: str | None = None) -> str:
-    """Return a share with what is needed to judge it: the number of cases, and the interval they leave."""
+    """Return a share with the number of cases and the interval."""
     if not whole:
         return f"nothing {of}"
     bounds = summary.pass_interval if label is None else summary.label_interval(label)

@@ -1,11 +1,10 @@
-"""The journal of judgments: what was paid for once is never paid for twice.
+"""Stores of judgments, so that no judgment is paid for twice.
 
-A store is the cache (a judgment found there is served), the record to resume from after a crash, and the ballots to
-replay under other voting rules. A judgment is durable before its verdict is handed out.
+A store is the cache (a judgment found there is returned), the record from which a run resumes after a crash, and the
+source of votes for replays under other voting rules. A judgment is durable before its verdict is returned.
 
-There are two: :class:`Store`, a file of the embedded SQLite, and
-:class:`jury_adapters.store.postgres.PostgresStore`, for many machines. :func:`open_store` takes the path of the one or
-the URL of the other, as every ``store=`` does.
+There are two: :class:`Store`, an SQLite file, and :class:`jury_adapters.store.postgres.PostgresStore`, for many
+machines. :func:`open_store` takes the path of the former or the URL of the latter, as every ``store=`` does.
 """
 
 from jury_adapters.store.entry import Entry

@@ -1,4 +1,4 @@
-"""What a store is, wherever it keeps its rows: :class:`Store` and :class:`PostgresStore` say only what differs."""
+"""Base class of stores. :class:`Store` and :class:`PostgresStore` implement only the differences."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from jury_adapters.store.entry import Entry, Write, case_of, judgment_of
 from jury_adapters.store.grouping import Groups
 
 GROUP_WITHIN_S = 0.02
-"""How long a commit waits for more judgments, in seconds."""
+"""Seconds that a commit waits for more judgments."""
 PATIENCE_S = 30.0
-"""How long whoever holds up the store is waited for, in seconds: another process, a server that is away."""
+"""Seconds to wait for another process that locks the store, or for a server that does not answer."""
 
 
 class BaseStore(ABC):
-    """A journal of judgments; safe for many threads, event loops and processes at once.
+    """Store of judgments; safe for many threads, event loops and processes at once.
 
     Args:
-        name: what it is called in messages.
+        name: its name in messages.
 
     Attributes:
         name: the same.
@@ -36,23 +36,23 @@ class BaseStore(ABC):
 
     @property
     def usable(self) -> bool:
-        """Whether it is open, and this is the process that opened it."""
+        """Whether the store is open, and this process opened it."""
         return self._writes.usable
 
     @abstractmethod
     def get(self, key: JournalKey) -> Judgment | None:
-        """The recorded judgment, or None. An ERROR is never served."""
+        """Return the recorded judgment, or None. An ERROR is never returned."""
 
     @abstractmethod
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
-        """Record a judgment; returns when it is on the disk."""
+        """Record a judgment. Returns when it is on disk."""
 
     def entries(self, *, errors: bool = False) -> Iterator[Entry]:
-        """Yield the recorded judgments that may be served, in the order of recording.
+        """Yield the recorded judgments without ERRORs, in the order of recording.
 
         Args:
-            errors: whether to yield judgments with status ERROR too. There may be several under one key, and one that
-                may be served beside them.
+            errors: whether to yield judgments with status ERROR too. One key may have several, in addition to a
+                judgment without an error.
 
         Raises:
             ConfigurationError: the store is closed, or cannot be read; the message says what to do.
@@ -61,7 +61,7 @@ class BaseStore(ABC):
             yield Entry(JournalKey(*key), judgment_of(content, self._where))
 
     def cases(self) -> Iterator[tuple[str, Case]]:
-        """Every case by its key, without its metadata.
+        """Yield every case with its key, without its metadata.
 
         Raises:
             ConfigurationError: as in :meth:`entries`.
@@ -71,11 +71,11 @@ class BaseStore(ABC):
 
     @abstractmethod
     def count(self) -> int:
-        """How many judgments may be served."""
+        """Return the number of judgments without ERRORs."""
 
     @abstractmethod
     def close(self) -> None:
-        """Write what is waiting and let go of the place. May be called twice."""
+        """Write pending judgments and close the file or the connection. May be called twice."""
 
     def __enter__(self) -> Self:
         return self
@@ -90,13 +90,13 @@ class BaseStore(ABC):
         """Return the four parts of the key and the text of all judgments, in the order of recording.
 
         Args:
-            errors: whether those with status ERROR, which are never served, are among them.
+            errors: whether to include those with status ERROR, which are never returned for a key.
         """
 
     @abstractmethod
     def _all_cases(self) -> Iterable[Sequence[Any]]:
-        """Key and text of all cases."""
+        """Return the key and the text of all cases."""
 
     @abstractmethod
     def _write(self, group: list[Write]) -> Sequence[None]:
-        """One commit for the group; in the writer's thread."""
+        """Commit the group. Runs in the writer's thread."""

@@ -1,4 +1,4 @@
-"""What a store keeps of a judgment, and the rows it stands in."""
+"""Rows of a store, and the conversion of judgments and cases to their texts."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from jury_adapters.core.judgment import Judgment
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One recorded judgment with the key under which it stands."""
+    """Recorded judgment with its key."""
 
     key: JournalKey
     judgment: Judgment
 
 
 class Write(NamedTuple):
-    """A judgment on its way into a store: what stands in its two rows.
+    """Rows of a judgment that is about to be recorded.
 
     Attributes:
-        key: under which it will stand.
+        key: the judgment's key.
         case: the case's text.
         judgment: the judgment's text.
-        status: its status, or None where it has none.
-        created_at: when it set out, in seconds since 1970.
+        status: its status, or None if it has none.
+        created_at: the time of its creation, in seconds since 1970.
     """
 
     key: JournalKey
@@ -41,13 +41,13 @@ class Write(NamedTuple):
 
     @classmethod
     def of(cls, key: JournalKey, case: Case, judgment: Judgment) -> Write:
-        """The rows as of now, plain ASCII. A case's metadata is left out: it is the user's own and may be private."""
+        """Create the rows as of now, in plain ASCII, without the case's metadata, which may be private."""
         status = None if judgment.status is None else str(judgment.status)
         return cls(key, _case_text(case), judgment.to_json(), status, time.time())
 
 
 def _case_text(case: Case) -> str:
-    """Return the case as JSON; the jurors of a panel record the same case at about the same time, so it is kept."""
+    """Return the case as JSON. The text is cached, because jurors of a panel record a case at about one time."""
     kept = _CASE_TEXTS.get(id(case))
     if kept is not None:
         return kept[1]
@@ -58,10 +58,10 @@ def _case_text(case: Case) -> str:
 
 
 def judgment_of(text: str, where: str) -> Judgment:
-    """Read a judgment back.
+    """Read a judgment from its text.
 
     Raises:
-        InputError: the text is no judgment any more; the message says where it stands and what to do.
+        InputError: the text is not a valid judgment; the message names the store and says what to do.
     """
     try:
         return Judgment.from_json(text)
@@ -70,7 +70,7 @@ def judgment_of(text: str, where: str) -> Judgment:
 
 
 def case_of(text: str, where: str) -> Case:
-    """Read a case back.
+    """Read a case from its text.
 
     Raises:
         InputError: as in :func:`judgment_of`.
@@ -81,9 +81,9 @@ def case_of(text: str, where: str) -> Case:
         raise _damaged(where, "case") from error
 
 
-# By the identity of the case, which is kept too, so that its id stays its own.
+# By the id of the case, which is kept too, so that its id is not reused.
 _CASE_TEXTS: BoundedCache[int, tuple[Case, str]] = BoundedCache(256)
-_LONGEST_KEPT = 50_000  # characters, so that the texts take some 13 MB at most
+_LONGEST_KEPT = 50_000  # characters; this bounds the texts at about 13 MB
 
 
 def _damaged(where: str, what: str) -> InputError:

@@ -1,4 +1,4 @@
-"""Work that is dear once and cheap together, such as a commit: one thread does it for all who ask at about one time."""
+"""Group commit: one thread commits for all writers that arrive within a short window."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Result = TypeVar("Result")
 
 
 class Groups(Generic[Item, Result]):
-    """A thread that works on what many event loops and threads hand in, a group at a time.
+    """Thread that processes items from many event loops and threads, a group at a time.
 
-    Whatever goes wrong is told to those who wait; the thread itself lives on, or they would wait for ever.
+    Every error is passed to the waiting callers. The thread survives it, because otherwise they would wait forever.
 
     Args:
-        work: takes a group, returns one result for each of it. Runs in the thread, never twice at once.
-        where: what it is done to, for messages: ``"the store runs.db"``.
-        within_s: seconds for which a group waits for more, after its first.
+        work: takes a group and returns one result for each item. Runs in the thread, never twice at once.
+        where: the target of the work, for messages: ``"the store runs.db"``.
+        within_s: seconds that a group waits for more items, after its first.
     """
 
     def __init__(self, work: Callable[[list[Item]], Sequence[Result]], *, where: str, within_s: float) -> None:
@@ -41,7 +41,7 @@ class Groups(Generic[Item, Result]):
 
     @property
     def usable(self) -> bool:
-        """Whether it is open, and this is the process that made it."""
+        """Whether it is open, and this process made it."""
         return not self._closed and not self.forked
 
     @property
@@ -50,10 +50,10 @@ class Groups(Generic[Item, Result]):
         return self._process != os.getpid()
 
     def check_usable(self) -> None:
-        """Say what to do when it is closed, or was made in another process.
+        """Refuse use after closing, or in another process.
 
         Raises:
-            ConfigurationError: it is not usable.
+            ConfigurationError: it is not usable; the message says what to do.
         """
         if self._closed:
             raise ConfigurationError(f"{self._where} is closed; open it again")
@@ -61,7 +61,7 @@ class Groups(Generic[Item, Result]):
             raise ConfigurationError(f"{self._where} was opened before this process was forked; open it here again")
 
     def submit(self, item: Item) -> asyncio.Future[Result]:
-        """Hand in one item; the future has its result.
+        """Submit one item, and return the future of its result.
 
         Raises:
             ConfigurationError: it is closed, or was made in another process.
@@ -74,15 +74,15 @@ class Groups(Generic[Item, Result]):
                 self._thread = threading.Thread(target=self._run, name="jury-store", daemon=True)
                 self._thread.start()
             self._waiting.append(_Asked(item, loop, done))
-            if len(self._waiting) in (1, LARGEST_GROUP):  # each time the thread wakes costs more than all else here
+            if len(self._waiting) in (1, LARGEST_GROUP):  # waking the thread costs more than everything else here
                 self._changed.notify()
         return done
 
     def close(self, timeout_s: float | None = None) -> bool:
-        """Work on what is waiting, then end the thread. May be called twice, and at once: each call waits for the end.
+        """Process pending items, then end the thread. May be called twice, and at once: each call waits for the end.
 
         Args:
-            timeout_s: seconds to wait for that; None waits until it is done.
+            timeout_s: maximum wait for the end in seconds; None waits until it is reached.
 
         Returns:
             Whether the thread has ended.
@@ -108,7 +108,7 @@ class Groups(Generic[Item, Result]):
                 _tell(group, [partial(_fail, asked.done, error) for asked in group])
 
     def _next_group(self) -> list[_Asked[Item, Result]]:
-        """Wait for a group; an empty one when all is done and no more may come."""
+        """Wait for a group, and return it; an empty group means that all work is done and no more may come."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             self._changed.wait_for(lambda: len(self._waiting) >= LARGEST_GROUP or self._closed, self._within_s)
@@ -123,12 +123,12 @@ class _Asked(NamedTuple, Generic[Item, Result]):
 
 
 def _tell(group: Sequence[_Asked[Item, Result]], news: Sequence[Callable[[], None]]) -> None:
-    """Wake each event loop once, whatever the number of those who wait in it."""
+    """Wake each event loop once, whatever the number of callers that wait in it."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Callable[[], None]]] = {}
     for asked, one in zip(group, news, strict=True):
         by_loop.setdefault(asked.loop, []).append(one)
     for loop, all_of_it in by_loop.items():
-        with suppress(RuntimeError):  # the loop that asked may be gone
+        with suppress(RuntimeError):  # the loop may be closed
             loop.call_soon_threadsafe(_call_all, all_of_it)
 
 
@@ -138,7 +138,7 @@ def _call_all(calls: Sequence[Callable[[], None]]) -> None:
 
 
 def _succeed(done: asyncio.Future[Result], result: Result) -> None:
-    if not done.done():  # who waited may have left
+    if not done.done():  # the wait may have been cancelled
         done.set_result(result)
 
 

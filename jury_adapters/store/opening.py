@@ -1,4 +1,4 @@
-"""Which store is meant: a path is a file of SQLite, a URL is a PostgreSQL server."""
+"""Opening of stores: a path means an SQLite file, a URL a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ AnyStore: TypeAlias = "Store | PostgresStore"
 
 
 def open_store(store: AnyStore | str | PathLike[str]) -> AnyStore:
-    """A store as it is, or the one at a path or URL; one per path or URL and process.
+    """Return a store, or open the one at a path or URL. There is one per path or URL and process.
 
     Args:
-        store: a store, the path of an SQLite file (made when it is missing), or the URL of a PostgreSQL database:
+        store: a store, the path of an SQLite file (created if it is missing), or the URL of a PostgreSQL database:
             ``"postgresql+psycopg://user@host/database"``.
 
     Raises:
-        ConfigurationError: it cannot be opened, is no store, or was written by a newer version; the message says what
-            to do.
+        ConfigurationError: the store cannot be opened, is not a store, or was written by a newer version; the message
+            says what to do.
 
     >>> open_store("runs.db")  # doctest: +SKIP
     Store('/home/me/runs.db')
@@ -46,11 +46,11 @@ def open_store(store: AnyStore | str | PathLike[str]) -> AnyStore:
 
 
 def existing_store(store: str | PathLike[str]) -> AnyStore:
-    """A store that must be there, opened for one reader; close it after use.
+    """Open an existing store for one reader; close it after use.
 
     Raises:
         InputError: there is no such store.
-        ConfigurationError: as in :func:`open_store`; one that takes no writes is refused here, too.
+        ConfigurationError: as in :func:`open_store`; a store that cannot be written is refused here, too.
     """
     place = place_of(store)
     if isinstance(place, str):
@@ -61,7 +61,7 @@ def existing_store(store: str | PathLike[str]) -> AnyStore:
 
 
 def is_url(store: object) -> bool:
-    """Whether this is a URL, and no path.
+    """Return whether this is a URL, and not a path.
 
     >>> is_url("postgresql+psycopg://me@host/juries"), is_url("runs.db"), is_url(Path("runs.db"))
     (True, False, False)
@@ -70,10 +70,10 @@ def is_url(store: object) -> bool:
 
 
 def place_of(store: str | PathLike[str]) -> Path | str:
-    """The URL, or the absolute path: what means the same store in every process and folder.
+    """Return the URL, or the absolute path. It means the same store in every process and folder.
 
     Raises:
-        ConfigurationError: a URL that was taken for a path on its way here: ``Path`` makes one slash of two.
+        ConfigurationError: a URL was converted to a ``Path``, which makes one slash of two.
     """
     if isinstance(store, str) and is_url(store):
         return store
@@ -84,7 +84,7 @@ def place_of(store: str | PathLike[str]) -> Path | str:
 
 
 def place_name(store: str | PathLike[str]) -> str:
-    """A short name for headings: that of the file, or of the database; nothing of a URL that may be secret.
+    """Return a short name for headings: that of the file or the database, without any secret part of a URL.
 
     >>> place_name("runs/today.db"), place_name("postgresql+psycopg://me:secret@host/juries?sslmode=require")
     ('today.db', 'juries')
@@ -102,7 +102,7 @@ def _postgres(url: str, *, make: bool = True) -> PostgresStore:
 
 @atexit.register
 def _close_all() -> None:
-    """At the end of the process a store opened by its path is one file again, which may be copied, without its log."""
+    """Close the open stores at the end of the process. An SQLite store is then one file without a log, easy to copy."""
     for store in _OPEN.values():
         if store.usable:
             store.close()

@@ -1,4 +1,4 @@
-"""A store in a PostgreSQL database: one record for many machines. Needs the extra ``postgres``."""
+"""Store in a PostgreSQL database, for many machines. Needs the extra ``postgres``."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ _Result = TypeVar("_Result")
 
 
 class PostgresStore(BaseStore):
-    """A journal in a PostgreSQL database; safe for many machines, processes, threads and event loops at once.
+    """Store of judgments in a PostgreSQL database; safe for many machines, processes, threads and event loops at once.
 
-    A server that goes away in the middle of a run is waited for. A judgment that waited for ``patience_s`` is handed
-    out with ``store_error`` in its metadata; it stays in memory and is recorded once the server is back.
+    If the server fails during a run, the store waits for it. A judgment that has waited for ``patience_s`` is returned
+    with ``store_error`` in its metadata. It stays in memory and is recorded once the server is back.
 
     Args:
-        url: ``postgresql+psycopg://user@host/database``. Rather leave the password to ``PGPASSWORD`` or ``~/.pgpass``;
-            a store with one in its URL refuses to be pickled.
-        make: whether the tables are made where there are none.
-        patience_s: seconds to wait for a server that does not answer; also how long :meth:`close` waits for it.
+        url: ``postgresql+psycopg://user@host/database``. Put the password into ``PGPASSWORD`` or ``~/.pgpass``: a store
+            with a password in its URL refuses to be pickled.
+        make: whether to create missing tables.
+        patience_s: seconds to wait for a server that does not answer, also in :meth:`close`.
 
     Raises:
-        ConfigurationError: SQLAlchemy or psycopg is missing, the URL is none, the server does not let us in, or the
-            database was written by a newer version; the message says what to do.
-        InputError: there is no store and none is to be made.
+        ConfigurationError: SQLAlchemy or psycopg is missing, the URL is invalid, the server refuses the connection, or
+            the database was written by a newer version; the message says what to do.
+        InputError: there is no store, and ``make`` is False.
 
     Attributes:
-        name: the URL without what is secret, for messages.
+        name: the URL without its secret parts, for messages.
 
     >>> with PostgresStore("postgresql+psycopg://me@db.local/juries") as store:  # doctest: +SKIP
     ...     verdicts = list(jury.judge_many(cases, store=store))
@@ -79,7 +79,7 @@ class PostgresStore(BaseStore):
             raise
 
     def get(self, key: JournalKey) -> Judgment | None:
-        """The recorded judgment, or None. An ERROR is never served. Inside an event loop use :meth:`find`.
+        """Return the recorded judgment, or None. An ERROR is never returned. Inside an event loop use :meth:`find`.
 
         Raises:
             ConfigurationError: the store is closed, or the server does not answer; the message says what to do.
@@ -89,38 +89,38 @@ class PostgresStore(BaseStore):
         return None if found is None else judgment_of(found, self._where)
 
     async def find(self, key: JournalKey) -> Judgment | None:
-        """As :meth:`get`, without holding up the event loop; what is looked for at once is asked for together."""
+        """Return the result of :meth:`get` without blocking the event loop. Simultaneous look-ups share a query."""
         found = await self._answered(self._reads.submit(key), "nothing was paid for; run again when it is back")
         return None if found is None else judgment_of(found, self._where)
 
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
-        """Record a judgment; returns when the server has it on the disk.
+        """Record a judgment. Returns when the server has it on disk.
 
         Raises:
-            ConfigurationError: the server does not take it; the message says what to do. Where it only does not answer,
-                the judgment is recorded later, once it does.
+            ConfigurationError: the server does not accept it; the message says what to do. If the server only does not
+                answer, the judgment is recorded later, once it does.
         """
         writing = self._writes.submit(Write.of(key, case, judgment))
         await self._answered(writing, "the judgment waits in memory and is recorded when it is back")
 
     def count(self) -> int:
-        """How many judgments may be served."""
+        """Return the number of judgments without ERRORs."""
         with self._connected() as connection:
             return connection.execute(select(func.count()).select_from(JUDGMENTS).where(_SERVED)).scalar_one()
 
     def close(self) -> None:
-        """Write what is waiting and let go of the server. May be called twice.
+        """Write pending judgments and close the connections. May be called twice.
 
-        A server that does not answer is waited for as long as the store's patience lasts; what it has not taken until
-        then is lost, and the log says how much that is. In a process that was forked it lets go of nothing that its
-        parent uses.
+        A server that does not answer is waited for up to the store's ``patience_s``. Judgments that it has not accepted
+        by then are lost, and the log reports their number. In a forked process, this closes nothing that the parent
+        uses.
         """
         if self._writes.forked:
             self._server.engine.dispose(close=False)
             return
         self._give_up_at = time.monotonic() + self._patience_s
         self._reads.close(self._patience_s)
-        if not self._writes.close(2 * (self._patience_s + _LONGEST_PAUSE_S)):  # it may just have begun a pause
+        if not self._writes.close(2 * (self._patience_s + _LONGEST_PAUSE_S)):  # a pause may have begun just now
             _log.error("%s does not answer; judgments that were waiting for it are not recorded", self._where)
         self._server.engine.dispose()
 
@@ -144,7 +144,7 @@ class PostgresStore(BaseStore):
             raise InputError(f"{self._where} cannot be used: {trouble}; {hope}") from None
 
     def _read(self, group: Sequence[JournalKey]) -> list[str | None]:
-        """The texts of judgments, asked for in one statement."""
+        """Return the texts of judgments, selected by one statement."""
 
         def ask() -> dict[JournalKey, str]:
             with self._server.engine.connect() as connection:
@@ -155,8 +155,8 @@ class PostgresStore(BaseStore):
         return [found.get(key) for key in group]
 
     def _write(self, group: list[Write]) -> list[None]:
-        """One commit for the group; in the writer's thread. Tried until the server takes it, or the store closes."""
-        # In the order of the keys: two processes that write the same ones would otherwise wait for each other.
+        """Commit the group, retrying until the server accepts it or the store closes. Runs in the writer's thread."""
+        # In the order of the keys, because otherwise two processes that write the same ones would block each other.
         writes = sorted(group, key=lambda write: write.key)
         cases = {write.key.case_key: write.case for write in writes}
 
@@ -178,10 +178,10 @@ class PostgresStore(BaseStore):
         return self._give_up_at is not None and time.monotonic() > self._give_up_at
 
     def _retried(self, work: Callable[[], _Result], stop: Callable[[RetryCallState], bool]) -> _Result:
-        """What the work returns, tried again with longer and longer waits while the server is away.
+        """Return the result of the work, retried with increasing waits while the server is unavailable.
 
         Raises:
-            InputError: it failed for good.
+            InputError: the work failed permanently.
         """
         retrying = Retrying(
             retry=retry_if_exception(transient), stop=stop, before_sleep=self._note, reraise=True,
@@ -207,13 +207,13 @@ class PostgresStore(BaseStore):
         return self._rows(select(CASES.c.case_key, CASES.c.content))
 
     def _rows(self, query: Select[*tuple[Any, ...]]) -> Iterator[Sequence[Any]]:
-        """Many rows, over a connection of their own and a thousand at a time: others read and write on meanwhile."""
+        """Yield many rows, a thousand at a time, over a separate connection, so that reads and writes continue."""
         with self._connected() as connection, connection.execution_options(yield_per=1000).execute(query) as rows:
             yield from rows
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """A connection that answers; those of before the server went away do not, and are replaced."""
+        """Open a connection that works. Connections from before a failure of the server are replaced."""
         self._reads.check_usable()
 
         def connect() -> Connection:
@@ -244,13 +244,13 @@ def _reopened(url: str, patience_s: float) -> PostgresStore:
     return PostgresStore(url, patience_s=patience_s)
 
 
-_LONGEST_PAUSE_S = 1.0  # between two tries
+_LONGEST_PAUSE_S = 1.0  # between two attempts
 _KEY = (JUDGMENTS.c.case_key, JUDGMENTS.c.critic, JUDGMENTS.c.rubric, JUDGMENTS.c.sample)
-_SERVED = text("status IS DISTINCT FROM 'ERROR'")  # as in the index, or the server would not use that
+_SERVED = text("status IS DISTINCT FROM 'ERROR'")  # as in the index, because otherwise the server would not use it
 _SELECT = select(*_KEY, JUDGMENTS.c.judgment).where(tuple_(*_KEY).in_(bindparam("keys", expanding=True)), _SERVED)
 _INSERT_CASES = insert(CASES).on_conflict_do_nothing()
 _INSERT_JUDGMENTS = insert(JUDGMENTS).on_conflict_do_nothing()
-# A server may be set up to say "committed" before the disk has it; not to us.
+# A server may be configured to confirm a commit before it is on disk. This store overrides that.
 _DURABLE = text(
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
 )

@@ -1,4 +1,4 @@
-"""The tables of a store in PostgreSQL, and how a database of an older version gets those of this one."""
+"""Tables of a store in PostgreSQL, and their migrations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JUDGMENTS = table(
 )
 CASES = table("jury_cases", column("case_key"), column("content"))
 
-# What leads from each version of the schema to the next. A step that was released is never changed.
+# Statements that lead from each schema version to the next. A released step is never changed.
 MIGRATIONS: Sequence[Sequence[str]] = (
     (
         """CREATE TABLE jury_judgments (
@@ -29,8 +29,8 @@ MIGRATIONS: Sequence[Sequence[str]] = (
         )""",
         """CREATE UNIQUE INDEX jury_judgments_served ON jury_judgments (case_key, critic, rubric, sample)
             WHERE status IS DISTINCT FROM 'ERROR'""",
-        # An ERROR is recorded and never served, so there may be several. One that is sent twice, because the server
-        # went away before it could say that it had the first, is told by its time.
+        # An ERROR is recorded and never returned, so there may be several. One that is sent twice, because the server
+        # failed before it could confirm the first, is recognised by its time.
         """CREATE UNIQUE INDEX jury_judgments_errors ON jury_judgments (case_key, critic, rubric, sample, created_at)
             WHERE status = 'ERROR'""",
         "CREATE TABLE jury_cases (case_key TEXT PRIMARY KEY, content TEXT NOT NULL)",
@@ -47,14 +47,14 @@ def prepare(
 
     Args:
         connection: within a transaction.
-        where: what it is, for messages: ``"the store postgresql+psycopg://..."``.
-        make: whether a store is made where there is none.
+        where: its name in messages: ``"the store postgresql+psycopg://..."``.
+        make: whether to create a store if there is none.
         migrations: the statements that lead from each version to the next; those of this package by default.
 
     Raises:
-        ConfigurationError: the tables are somebody else's, newer than we know, or may not be written.
-        InputError: there is no store and none is to be made.
-        sqlalchemy.exc.DBAPIError: anything else; then the database is as it was.
+        ConfigurationError: the tables belong to another program, have a newer version, or may not be written.
+        InputError: there is no store, and ``make`` is False.
+        sqlalchemy.exc.DBAPIError: any other failure; the database is unchanged.
     """
     if connection.execute(text("SHOW transaction_read_only")).scalar_one() == "on":
         raise ConfigurationError(f"{where}: the server takes no writes; is it a standby? give the primary's address")
@@ -62,7 +62,7 @@ def prepare(
     if version == 0 and not make:
         raise InputError(f"{where}: there is no store in this database")
     if version != len(migrations):
-        # One process at a time; another may have been faster.
+        # one process at a time; another may already have done it
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
         version = _version(connection, where, len(migrations))
         if version == 0:
@@ -75,7 +75,7 @@ def prepare(
 
 
 def _version(connection: Connection, where: str, known: int) -> int:
-    """The schema's version; 0 where there is no store."""
+    """Return the schema's version; 0 if there is no store."""
     if "jury_store" not in _tables(connection):
         return 0
     version = int(connection.execute(text("SELECT max(version) FROM jury_store")).scalar_one() or 0)
@@ -87,7 +87,7 @@ def _version(connection: Connection, where: str, known: int) -> int:
 
 
 def _check_free(connection: Connection, where: str) -> None:
-    """See that nobody else uses our tables' names. Without the lock a store in the making would look like that."""
+    """Check that no other program uses the store's table names. Without the lock, a new store looks like one."""
     if _tables(connection) & {JUDGMENTS.name, CASES.name}:
         raise ConfigurationError(
             f"{where}: the database has tables of another program under the store's names; give another database"
@@ -95,13 +95,13 @@ def _check_free(connection: Connection, where: str) -> None:
 
 
 def _tables(connection: Connection) -> set[str]:
-    """The tables that our names stand for. Not by to_regclass, which may remember that there was none."""
+    """Return the existing tables with names like ours. ``to_regclass`` may cache that there was none."""
     names = text("SELECT relname FROM pg_catalog.pg_class WHERE relname LIKE 'jury%' AND pg_table_is_visible(oid)")
     return set(connection.execute(names).scalars())
 
 
 def _check_writable(connection: Connection, where: str) -> None:
-    """Refuse a database that takes nothing now, and not after the first judgment was paid for."""
+    """Refuse a read-only database now, instead of after the first judgment was paid for."""
     for name in (JUDGMENTS.name, CASES.name):
         may = text("SELECT has_table_privilege(:name, 'SELECT') AND has_table_privilege(:name, 'INSERT')")
         if not connection.execute(may, {"name": name}).scalar_one():

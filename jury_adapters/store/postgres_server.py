@@ -1,4 +1,4 @@
-"""A PostgreSQL server as the store sees it: how to reach it, what its errors mean, and never its password."""
+"""PostgreSQL server of a store: its connections and the meaning of its errors. Its password is never shown."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _EXAMPLE = f"{_DRIVER}://user@host/database"
 
 
 class Server:
-    """The engine of one database.
+    """Engine of one database.
 
     Args:
         url: ``postgresql+psycopg://user:password@host:port/database``; ``postgresql://`` and ``postgres://`` mean the
-            same. Whatever libpq knows may follow as a query, such as ``?sslmode=verify-full``.
+            same. All parameters of libpq may follow as a query, such as ``?sslmode=verify-full``.
 
     Raises:
-        ConfigurationError: SQLAlchemy's driver is missing, or the URL is none; the message says what to write.
+        ConfigurationError: SQLAlchemy's driver is missing, or the URL is invalid; the message says what to write.
 
     Attributes:
         engine: SQLAlchemy's engine.
@@ -32,7 +32,7 @@ class Server:
         hidden = {name: _last(parsed.query[name]) for name in _SECRET if name in parsed.query}
         self._secrets = [secret for secret in (parsed.password, *hidden.values()) if secret]
         self.has_password = bool(self._secrets)
-        # The engine is given no URL with a secret in its query: it would show that.
+        # The engine does not get a URL with a secret in its query, because it would show it.
         plain = parsed.difference_update_query(_SECRET)
         self.shown = plain.update_query_dict(dict.fromkeys(hidden, "***")).render_as_string().replace("%2A", "*")
         settings = {name: value for name, value in _CONNECT.items() if name not in parsed.query}
@@ -45,7 +45,7 @@ class Server:
             raise ConfigurationError(f"psycopg cannot be loaded: {error}; pip install {_EXTRA}") from None
 
     def told(self, error: Exception) -> str:
-        """What went wrong in the driver's own words, on one line, without passwords and without what was sent."""
+        """Return the driver's message on one line, without passwords and without the data that was sent."""
         cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
         text = " ".join(str(cause).split()) or type(cause).__name__
         for secret in self._secrets:
@@ -53,7 +53,7 @@ class Server:
         return text
 
     def advice(self, error: Exception) -> str:
-        """What to do about an error."""
+        """Return advice on an error."""
         text, state = self.told(error), state_of(error)
         if state in ("42501", "3F000") or "permission denied" in text:
             return "let the database's owner open the store once, then GRANT SELECT, INSERT on its tables to this user"
@@ -74,7 +74,7 @@ class Server:
 
 
 def transient(error: BaseException) -> bool:
-    """Whether the same statement may succeed later: the server is away, starting, or short of something."""
+    """Return whether the same statement may succeed later: the server is down, starting, or short of a resource."""
     if not isinstance(error, DBAPIError):
         return False
     state = state_of(error)
@@ -84,7 +84,7 @@ def transient(error: BaseException) -> bool:
 
 
 def state_of(error: BaseException) -> str | None:
-    """The server's code of an error; None when it is not the server that failed."""
+    """Return the server's code of an error; None if the error is not the server's."""
     state = getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
     return state if isinstance(state, str) else None
 
@@ -92,7 +92,7 @@ def state_of(error: BaseException) -> str | None:
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
-    except Exception:  # its message may have the password in it
+    except Exception:  # its message may contain the password
         raise ConfigurationError(
             f"the URL of the store cannot be read; write {_EXAMPLE}, with %40 for an @ and %2F for a / in a password"
         ) from None
@@ -111,10 +111,10 @@ def _last(value: str | tuple[str, ...]) -> str:
 
 _EXTRA = "'jury-adapters[postgres]'"
 _SECRET = ("password", "sslpassword")
-# A server that does not answer is noticed. Statements are not prepared: poolers between us and the server mix them up.
+# Detect a server that does not answer. Do not prepare statements, because connection poolers mix them up.
 _CONNECT: dict[str, object] = {"connect_timeout": 5, "tcp_user_timeout": 15_000, "prepare_threshold": None}
-# As PostgreSQL has it unless a database is set up otherwise; a stricter one would not see what another process has just
-# made, and fails where two write the same.
+# PostgreSQL's default unless a database is configured otherwise. A stricter level would not see what another process
+# has just written, and fails if two processes write the same rows.
 _ISOLATION = "READ COMMITTED"
 # 08 connection, 40 deadlock and the like, 53 out of disk, memory or connections, 57P shut down, killed or starting up,
 # 25006 a standby that is about to be promoted, 55P03 and 57014 a lock or a statement that took too long.

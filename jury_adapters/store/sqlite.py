@@ -1,4 +1,4 @@
-"""A store in a file of SQLite: nothing to set up, for one machine."""
+"""Store in an SQLite file: no setup, for one machine."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from jury_adapters.store.entry import Write, judgment_of
 
 _log = logging.getLogger(__name__)
 
-_CHECKED_BYTES = 64_000_000  # files up to here are read through when they are opened; that takes a quarter of a second
-_MOMENT_S = 0.005  # other processes write too, so not for long
+_CHECKED_BYTES = 64_000_000  # larger files are not checked when opened; this size takes a quarter of a second
+_MOMENT_S = 0.005  # short, because other processes write too
 _FEW = 50  # judgments of one case that are read at once
-_BEING_MADE_S = 2.0  # a file that has been empty for less may be one that another process is just making a store
-_APPLICATION_ID = 0x6A757279  # "jury": by this SQLite files of others are told from ours
+_BEING_MADE_S = 2.0  # another process may be creating a store in a file that has been empty for less than this
+_APPLICATION_ID = 0x6A757279  # "jury": tells our SQLite files from others
 
-# What leads from each version of the schema to the next. A step that was released is never changed.
+# Statements that lead from each schema version to the next. A released step is never changed.
 MIGRATIONS: Sequence[Sequence[str]] = (
     (
         """CREATE TABLE judgments (
@@ -40,7 +40,7 @@ MIGRATIONS: Sequence[Sequence[str]] = (
             judgment TEXT NOT NULL,
             created_at REAL NOT NULL
         )""",
-        # An ERROR is recorded and never served, so there may be several. Of all else the first one stays.
+        # An ERROR is recorded and never returned, so there may be several. Of other judgments, the first one is kept.
         "CREATE UNIQUE INDEX served ON judgments (case_key, critic, rubric, sample) WHERE status IS NOT 'ERROR'",
         "CREATE TABLE cases (case_key TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID",
     ),
@@ -49,18 +49,18 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 
 class Store(BaseStore):
-    """A journal in an SQLite file; safe for many threads, event loops and processes at once.
+    """Store of judgments in an SQLite file; safe for many threads, event loops and processes at once.
 
     Args:
-        path: the file; made when it is missing. Not on a network file system: SQLite needs real locks. One of up to
-            64 MB is read through for damage; larger ones by :meth:`check`.
+        path: the file; created if it is missing. It must not be on a network file system, because SQLite needs real
+            locks. A file of up to 64 MB is checked for damage when it is opened; check larger ones with :meth:`check`.
 
     Raises:
-        ConfigurationError: the file cannot be opened, is no store, or was written by a newer version; the message says
-            what to do.
+        ConfigurationError: the file cannot be opened, is not a store, or was written by a newer version; the message
+            says what to do.
 
     Attributes:
-        path: the file; absolute, so that it stays the same one wherever the process goes.
+        path: the file; absolute, so that it does not depend on the working directory.
         name: the path as it was given, for messages.
 
     >>> with Store("runs.db") as store:  # doctest: +SKIP
@@ -87,7 +87,7 @@ class Store(BaseStore):
             self.check()
 
     def get(self, key: JournalKey) -> Judgment | None:
-        """The recorded judgment, or None. An ERROR is never served.
+        """Return the recorded judgment, or None. An ERROR is never returned.
 
         Raises:
             ConfigurationError: the store is closed, or the file cannot be read; the message says what to do.
@@ -101,28 +101,28 @@ class Store(BaseStore):
         return None if text is None else judgment_of(text, self._where)
 
     async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
-        """Record a judgment; returns when it is on the disk.
+        """Record a judgment. Returns when it is on disk.
 
         Raises:
-            ConfigurationError: the disk or the file does not take it; the message says what to do.
+            ConfigurationError: the disk or the file does not accept it; the message says what to do.
         """
         await self._writes.submit(Write.of(key, case, judgment))
 
     def count(self) -> int:
-        """How many judgments may be served."""
+        """Return the number of judgments without ERRORs."""
         ((count,),) = self._read("SELECT count(*) FROM judgments WHERE status IS NOT 'ERROR'")
         return int(count)
 
     def check(self) -> None:
-        """Read the whole file through; a damaged one might say that it does not hold what was paid for.
+        """Check the whole file for damage. A damaged file might not find judgments that were paid for.
 
         Raises:
-            ConfigurationError: it is damaged, or the store is closed; the message says what to do.
+            ConfigurationError: the file is damaged, or the store is closed; the message says what to do.
         """
         self._writes.check_usable()
         try:
             with closing(_connect(self.path)) as connection:
-                connection.text_factory = _lenient  # what is told of a damaged text may have that in it
+                connection.text_factory = _lenient  # the report on a damaged text may contain the damaged bytes
                 (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         except _PROBLEMS as error:
             raise ConfigurationError(_explained(self.path, error)) from error
@@ -130,7 +130,7 @@ class Store(BaseStore):
             raise ConfigurationError(f"{self._where} cannot be used: {found.splitlines()[-1]}; {_DAMAGED}")
 
     def close(self) -> None:
-        """Write what is waiting and let go of the file. May be called twice."""
+        """Write pending judgments and close the file. May be called twice."""
         self._writes.close()
         writer, self._writer = self._writer, None
         if writer is not None:
@@ -147,10 +147,10 @@ class Store(BaseStore):
         return (Store, (self.path,))
 
     def _texts_of_case(self, case_key: str) -> dict[tuple[str, ...], str] | None:
-        """Return the texts of a case's judgments, each under the rest of its key; None if there are many.
+        """Return the texts of a case's judgments by the other parts of their keys; None if there are many.
 
-        The jurors of a panel ask for the same case at about the same moment, so one look is kept for a moment, or until
-        this store writes. That a case has many judgments holds for longer.
+        The jurors of a panel look up the same case at about the same moment. So one result is cached for a moment, or
+        until this store writes. That a case has many judgments is remembered for longer.
         """
         look = self._last_look
         if look.case_key == case_key and look.texts is None:
@@ -183,7 +183,7 @@ class Store(BaseStore):
         return self._rows("SELECT case_key, content FROM cases")
 
     def _rows(self, query: str) -> Iterator[tuple[str, ...]]:
-        """Many rows, over a connection of their own: others read and write on meanwhile."""
+        """Yield many rows over a separate connection, so that reads and writes continue."""
         self._writes.check_usable()
         try:
             with closing(_connect(self.path)) as connection:
@@ -192,25 +192,25 @@ class Store(BaseStore):
             raise InputError(_explained(self.path, error)) from error
 
     def _write(self, group: list[Write]) -> Sequence[None]:
-        """One commit for the group; in the writer's thread."""
+        """Commit the group. Runs in the writer's thread."""
         try:
             if self._writer is None:
                 self._writer = _connect(self.path)
             _commit(self._writer, group)
-            self._groups_written += 1  # by this thread alone
+            self._groups_written += 1  # changed by this thread only
         except Exception as error:
             raise InputError(_explained(self.path, error)) from error
         return [None] * len(group)
 
 
 class _Look(NamedTuple):
-    """Judgments of a case that one read of the file has found.
+    """Judgments of a case, from one read of the file.
 
     Attributes:
         case_key: the case.
-        texts: the texts of its judgments, each under the rest of its key; None if there are many.
+        texts: the texts of its judgments by the other parts of their keys; None if there are many.
         writes: number of groups that this store had written before.
-        until: time until which it counts, by the monotonic clock.
+        until: time until which the result is valid, by the monotonic clock.
     """
 
     case_key: str
@@ -220,7 +220,7 @@ class _Look(NamedTuple):
 
 
 def prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[Sequence[str]] = MIGRATIONS) -> None:
-    """Make the file a store of this version. A file that is somebody else's is left as it is.
+    """Make the file a store of this version. A file of another program is not changed.
 
     Args:
         connection: to the file.
@@ -228,18 +228,18 @@ def prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[Seq
         migrations: the statements that lead from each version to the next; those of this package by default.
 
     Raises:
-        ConfigurationError: it is not ours, or newer than we know.
-        sqlite3.Error: anything else; then the file is as it was.
+        ConfigurationError: the file belongs to another program, or has a newer version.
+        sqlite3.Error: any other failure; the file is unchanged.
     """
     _check(connection, path, len(migrations))
     _use_write_ahead_log(connection)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _check(connection, path, len(migrations))  # another process may have been faster
+        version = _check(connection, path, len(migrations))  # another process may already have done it
         for step in migrations[version:]:
             for statement in step:
                 connection.execute(statement)
-        # Written every time: a file that takes nothing is refused now, and not after the first judgment was paid for.
+        # Always written, so that a read-only file is refused now, instead of after the first judgment was paid for.
         connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={len(migrations)}")
         connection.execute("COMMIT")
@@ -260,13 +260,13 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _look_at(path: Path) -> None:
-    """Refuse a file that was emptied: SQLite would throw away its log too, and begin anew.
+    """Refuse a file that was emptied. SQLite would discard its log too, and start a new file.
 
     Raises:
         ConfigurationError: the file is empty, and its log is not.
     """
     log = path.with_name(f"{path.name}-wal")
-    has_log = log.exists() and log.stat().st_size > 0  # seen before the file: who makes a store writes the file first
+    has_log = log.exists() and log.stat().st_size > 0  # read before the file's size: a new store writes the file first
     if not path.is_file() or (found := path.stat()).st_size:
         return
     if has_log:
@@ -283,13 +283,13 @@ def _lenient(text: bytes) -> str:
 
 
 def _check(connection: sqlite3.Connection, path: Path, known: int) -> int:
-    """The schema version of the file; 0 when it is new.
+    """Return the schema version of the file; 0 if it is new.
 
     Raises:
-        ConfigurationError: it is not ours, or newer than we know.
+        ConfigurationError: the file belongs to another program, or has a newer version.
     """
     alone = not connection.in_transaction
-    if alone:  # all of one moment: another process may be making the file a store just now
+    if alone:  # read all at one moment, because another process may be creating the store
         connection.execute("BEGIN")
     try:
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -306,7 +306,7 @@ def _check(connection: sqlite3.Connection, path: Path, known: int) -> int:
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Switch to WAL. SQLite does not wait here for other processes that do the same, so we do."""
+    """Switch to WAL. SQLite does not wait here for other processes that do the same, so this function does."""
     until = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -332,7 +332,7 @@ def _commit(connection: sqlite3.Connection, group: list[Write]) -> None:
 
 
 def _insert(connection: sqlite3.Connection, statement: str, rows: Sequence[Sequence[object]]) -> None:
-    """Insert many rows with few statements: between two statements this thread and the event loop's change over."""
+    """Insert many rows with few statements, because Python may switch threads between two statements."""
     begin = 0
     for size in _ROWS_AT_ONCE:
         while len(rows) - begin >= size:
@@ -346,7 +346,7 @@ def _insert(connection: sqlite3.Connection, statement: str, rows: Sequence[Seque
 def _explained(path: Path, error: Exception) -> str:
     text = str(error)
     if isinstance(error, UnicodeDecodeError) or "Could not decode" in text:
-        text = "a text in it is malformed"  # and not what SQLite says, which quotes what was judged
+        text = "a text in it is malformed"  # without SQLite's message, which quotes the judged text
     if path.is_dir():
         return f"the store {path} cannot be used: this is a folder; give the path of a file, such as {path / 'runs.db'}"
     advice = {
@@ -363,7 +363,7 @@ def _explained(path: Path, error: Exception) -> str:
     return f"the store {path} cannot be used: {text}; {hint}"
 
 
-_PROBLEMS = (sqlite3.Error, UnicodeDecodeError)  # the latter when SQLite quotes from a damaged file
+_PROBLEMS = (sqlite3.Error, UnicodeDecodeError)  # the latter is raised when SQLite quotes from a damaged file
 _DAMAGED = "the file is damaged; restore a copy, or save what is readable with: sqlite3 FILE .recover | sqlite3 NEW"
 SELECT = """
 SELECT critic, rubric, sample, judgment FROM judgments WHERE case_key = ? AND status IS NOT 'ERROR' LIMIT ?
@@ -378,4 +378,4 @@ _INSERT = """
 INSERT OR IGNORE INTO judgments (case_key, critic, rubric, sample, status, judgment, created_at)
 """
 _INSERT_CASE = "INSERT OR IGNORE INTO cases (case_key, content)"
-_ROWS_AT_ONCE = (64, 16, 4, 1)  # few sizes, so that SQLite need not compile each group anew
+_ROWS_AT_ONCE = (64, 16, 4, 1)  # few sizes, so that SQLite does not compile each statement again

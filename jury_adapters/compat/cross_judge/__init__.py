@@ -1,10 +1,10 @@
-"""The API of the package cross-judge 0.1.0 over the critics, juries and votes of this one.
+"""The API of the package cross-judge 0.1.0, based on the critics, juries and votes of this package.
 
-Moving in takes an import line: ``from jury_adapters.compat.cross_judge import Critic, Ensemble``. Every public name is
+Migration takes one import line: ``from jury_adapters.compat.cross_judge import Critic, Ensemble``. Every public name is
 here under the same submodule, with the same arguments and the same results; ``cookbook/cross_judge.md`` lists the
-differences, all of them where cross-judge is wrong. Here, and only here, a critic without a vendor asks deepseek.
+differences, all of them where cross-judge is wrong. Only here, a critic without a vendor uses deepseek.
 
-What is new: all critics of a panel are asked at once, failures that may pass are tried again, and
+New features: all critics of a panel are asked concurrently, temporary failures are retried, and
 :meth:`Critic.as_judge` makes a critic a judge of this package, for cascades, budgets and stores.
 
     >>> from jury_adapters.compat.cross_judge import Critic, Ensemble
@@ -41,7 +41,7 @@ from jury_adapters.compat.cross_judge.voting import (
     unanimous,
 )
 
-__version__ = "0.1.0"  # of the API that stands here
+__version__ = "0.1.0"  # version of the API that this package provides
 
 __all__ = [
     "VENDORS",

@@ -1,4 +1,4 @@
-"""How critics and reviewers of this API ask: as judges of this package, all at once, and never raising for a case."""
+"""Requests of this API's critics and reviewers: as judges of this package, concurrent, and never raising for a case."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from jury_adapters.vendors import VENDORS
 
 V = TypeVar("V", bound=AnyVerdict)
 
-_PATIENT = Limits(deadline_s=None)  # every try has its own time limit, and there are few
+_PATIENT = Limits(deadline_s=None)  # every attempt has its own time limit, and there are few
 _ONCE = Limits(attempts=1, deadline_s=None)
 
 
 class PromptJudge(AskingJudge):
-    """Asks a model with a prompt as it stands, and takes any label for an answer.
+    """Judge that asks a model with a given prompt, and accepts any label as the answer.
 
     Args:
         name: the judge's name.
         model: the model, within its limits.
-        key: the key in use, which no error text may show.
-        render: makes the user prompt of a case.
-        system: the system prompt; nothing is sent when it is empty.
-        keys: where the reply gives label and reasons.
+        key: the key in use, which must not appear in error texts.
+        render: returns the user prompt of a case.
+        system: the system prompt; not sent if it is empty.
+        keys: the keys of the label and the reasons in a reply.
         options: temperature and output limit.
-        template: what the prompts are made of, so that a store tells judges apart.
+        template: the source of the prompts, by which a store distinguishes judges.
     """
 
     model: LimitedModel
@@ -81,13 +81,13 @@ class PromptJudge(AskingJudge):
     def estimate(self, case: Case) -> Usage:
         try:
             return self._estimated(self._prompt(case))
-        except KeyError:  # a placeholder without a value: judged, it is an ERROR that asks nobody
+        except KeyError:  # a placeholder without a value: judging it gives an ERROR without a request
             return NO_USAGE
 
     async def assess(self, case: Case) -> Judgment:
         prompt = self._prompt(case)
         ask = partial(self._asked, prompt)
-        if run_context().journal is None:  # two who ask the same at once want two answers: that is how they sample
+        if run_context().journal is None:  # two equal requests must give two answers, which callers use for sampling
             return await ask()
         return await self._once(digest([turn.text for turn in prompt.turns]), case, ask)
 
@@ -98,7 +98,7 @@ class PromptJudge(AskingJudge):
             return self._unaffordable(refusal, NO_USAGE)
         except ModelError as error:
             return self._failed(error, NO_USAGE)
-        except Exception as error:  # of a client that the caller brought
+        except Exception as error:  # from a client of the caller
             said = self._key.hidden_in(f"{type(error).__name__}: {error}")
             return self._stamped(broken(said, said), Usage(calls=1, cost_complete=False))
         text = reply.text.strip()
@@ -122,14 +122,15 @@ class PromptJudge(AskingJudge):
 
 
 class BlockingModel:
-    """A model behind a synchronous client that the caller brings, each call in a thread of its own.
+    """Model behind a synchronous client of the caller; each call runs in a separate thread.
 
     Args:
         model: the model's name.
-        vendor: whose it is.
-        address: the address that the client sends to; "" if it is not known.
-        client: the client, to tell models apart.
-        send: sends a request (``model``, ``messages``, ``temperature``, ``max_tokens``), gives the text of the answer.
+        vendor: its vendor.
+        address: the address that the client sends to; "" if it is unknown.
+        client: the client, which distinguishes models.
+        send: sends a request (``model``, ``messages``, ``temperature``, ``max_tokens``) and returns the text of the
+            answer.
     """
 
     def __init__(
@@ -160,10 +161,10 @@ class BlockingModel:
 
 
 class CallersJudge(Judge, Generic[V]):
-    """A critic of the caller's own class, asked in a thread of its own; its verdict is kept as it is.
+    """Critic of a class of the caller, which runs in a separate thread; its verdict is kept unchanged.
 
     Attributes:
-        verdict: what it said; None before it has, and when it raised.
+        verdict: its verdict; None before the call, and if it raised an error.
     """
 
     def __init__(self, name: str, ask: Callable[[], V]) -> None:
@@ -181,17 +182,17 @@ class CallersJudge(Judge, Generic[V]):
 def vendor_model(
     model: str, vendor: str, key: Key, *, base_url: str | None, address: str, timeout: float
 ) -> LimitedModel:
-    """A vendor's model through the SDK, with tries and waits as everywhere in this package.
+    """Return a vendor's model that uses the SDK, with the retries of this package.
 
     Args:
         model: the model's name.
-        vendor: whose it is.
+        vendor: its vendor.
         key: its key.
-        base_url: the address the caller gave, or None.
-        address: the vendor's own address, for when the caller gave none.
-        timeout: seconds one request may take.
+        base_url: the address that the caller gave, or None.
+        address: the vendor's own address, used if the caller gave none.
+        timeout: the maximum duration of one request, in seconds.
     """
-    # Only the vendor itself is known to want another name for the limit; other servers take the one they always took.
+    # Only the vendor itself is known to use another name for the limit; other servers use the traditional one.
     known = VENDORS.get(vendor) if base_url is None else None
     parameter = known.token_parameter if known is not None else "max_tokens"
     inner = OpenAIModel(
@@ -203,17 +204,17 @@ def vendor_model(
 def callers_model(
     model: str, vendor: str, address: str, client: object, send: Callable[[dict[str, Any]], str | None]
 ) -> LimitedModel:
-    """Return a model behind a client that the caller brings: taken as it is, and asked once."""
+    """Return a model behind a client of the caller: used unchanged, and without retries."""
     return LimitedModel(BlockingModel(model, vendor, address, client, send), _ONCE)
 
 
 def ask_together(judges: Sequence[Judge]) -> Sequence[Judgment]:
-    """Ask all at once; their judgments in order."""
+    """Ask all judges concurrently; return their judgments in order."""
     return Ensemble(judges).judge(Case()).judgments if judges else ()
 
 
 def verdicts_of(judges: Sequence[Judge], make: Callable[[Judgment, str], V], ids: Sequence[str]) -> list[V]:
-    """Ask all at once; their verdicts in order, made of judgments unless a judge brings its own."""
+    """Ask all judges concurrently; return their verdicts in order, made from judgments unless a judge has its own."""
     return [
         judge.verdict if isinstance(judge, CallersJudge) and judge.verdict is not None else make(judgment, name)
         for judge, judgment, name in zip(judges, ask_together(judges), ids, strict=True)
@@ -221,6 +222,6 @@ def verdicts_of(judges: Sequence[Judge], make: Callable[[Judgment, str], V], ids
 
 
 def failing(error: Exception, name: str) -> Judge:
-    """A judge that only says that it cannot be asked."""
+    """Return a judge that only reports an error."""
     said = f"{type(error).__name__}: {error}"
     return Judge.from_function(lambda case: broken(said, said), name=name)

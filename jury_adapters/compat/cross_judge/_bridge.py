@@ -1,4 +1,4 @@
-"""Between this API's verdicts and the judgments that the package votes on."""
+"""Conversion between this API's verdicts and the judgments that the package votes on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARSE_FAIL = "parse_fail"
 
 
 class AnyVerdict(Protocol):
-    """What the verdicts of both schemas have in common: the names of the older one."""
+    """Common attributes of the verdicts of both schemas, with the names of the older one."""
 
     @property
     def verdict(self) -> str: ...
@@ -32,7 +32,7 @@ class AnyVerdict(Protocol):
 
 
 def judgment_of(verdict: AnyVerdict) -> Judgment:
-    """A verdict as a judgment: its label votes, an error does not."""
+    """Return a verdict as a judgment: its label counts as a vote, an error does not."""
     if verdict.error == PARSE_FAIL:
         return abstain(stated(verdict.rationale, PARSE_FAIL), error=PARSE_FAIL, critic=verdict.reviewer_id)
     if verdict.error is not None:
@@ -47,7 +47,7 @@ def judgment_of(verdict: AnyVerdict) -> Judgment:
 
 
 def verdict_of(judgment: Judgment, critic_id: str) -> Verdict:
-    """A judgment as a verdict."""
+    """Return a judgment as a verdict."""
     return Verdict(
         kind=_kind(judgment),
         confidence=judgment.confidence or 0.0,
@@ -60,7 +60,7 @@ def verdict_of(judgment: Judgment, critic_id: str) -> Verdict:
 
 
 def legacy_verdict_of(judgment: Judgment, reviewer_id: str) -> schema.Verdict:
-    """A judgment as a verdict of the older schema."""
+    """Return a judgment as a verdict of the older schema."""
     return schema.Verdict(
         reviewer_id=reviewer_id,
         verdict=_kind(judgment),
@@ -75,13 +75,13 @@ def legacy_verdict_of(judgment: Judgment, reviewer_id: str) -> schema.Verdict:
 def counted(
     strategy: VotingStrategy, verdicts: Sequence[AnyVerdict], fallback: str, weights: Sequence[float] | None = None
 ) -> tuple[str, Tally]:
-    """The label that a vote comes to, and how the votes were counted."""
+    """Return the label that wins the vote, and the count of the votes."""
     result = strategy.tally([judgment_of(verdict) for verdict in verdicts], weights)
     return fallback if result.label is None else result.label, result.tally
 
 
 def as_jury_verdict(verdicts: Sequence[AnyVerdict], consensus: str = "") -> JuryVerdict:
-    """The verdict of a jury that gave these and came to that, for its measures of agreement."""
+    """Return the verdict of a jury with these verdicts and this consensus, for its measures of agreement."""
     judgments = tuple(judgment_of(verdict) for verdict in verdicts)
     tally = Tally("label", ballots=tuple(judgment.ballot for judgment in judgments))
     return JuryVerdict(None, label=consensus, judgments=judgments, tally=tally)

@@ -1,4 +1,4 @@
-"""How critics and reviewers of this API keep a key that the caller gives them."""
+"""Storage of keys that the caller gives to critics and reviewers of this API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 
 class HeldKey(SecretStr):
-    """A key that is shown as stars, copied, and never pickled."""
+    """Key that is masked when shown, can be copied, and cannot be pickled."""
 
     def __copy__(self) -> Self:
         return self
@@ -24,7 +24,7 @@ class HeldKey(SecretStr):
 
 
 class HoldsKey:
-    """What has an ``api_key``: a text that is assigned to it becomes a :class:`HeldKey`."""
+    """Base of classes with an ``api_key``: a text assigned to it becomes a :class:`HeldKey`."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name == "api_key" and isinstance(value, str | SecretStr):

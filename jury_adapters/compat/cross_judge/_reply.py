@@ -1,4 +1,4 @@
-"""What a model's reply says, in the words of this API: any label, a confidence, reasons."""
+"""Parsing of model replies in the terms of this API: any label, a confidence, reasons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_QUOTE, _LONGEST_REASONS = 300, 1000
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys under which a reply gives label and reasons, the preferred one first."""
+    """Keys of the label and the reasons in a reply, the preferred ones first."""
 
     label: tuple[str, ...]
     reasons: tuple[str, ...]
@@ -28,11 +28,11 @@ REVIEWER_KEYS = Keys(("verdict",), ("rationale",))
 
 
 def judgment_from(text: str, keys: Keys) -> Judgment:
-    """The judgment that a reply amounts to: a label that votes, or an abstention when there is no JSON object in it.
+    """Return the judgment in a reply: a label that votes, or an abstention if there is no JSON object in it.
 
     Args:
         text: the reply, not blank.
-        keys: where label and reasons stand.
+        keys: the keys of the label and the reasons.
     """
     found = _object_in(text, keys)
     if found is None:
@@ -47,7 +47,7 @@ def judgment_from(text: str, keys: Keys) -> Judgment:
 
 
 def _object_in(text: str, keys: Keys) -> JsonObject | None:
-    """The object from the first brace to the last; when that is none, the one whose label no other object disputes."""
+    """Return the object from the first brace to the last; else the one whose label no other object contradicts."""
     start, end = text.find("{"), text.rfind("}")
     if end <= start or start < 0:
         return None
@@ -67,16 +67,16 @@ def _object_in(text: str, keys: Keys) -> JsonObject | None:
 
 
 def _text(found: JsonObject, keys: tuple[str, ...], default: str) -> str:
-    """The first value that is there and not null, as text."""
+    """Return the first value that is not missing or null, as text."""
     return next((str(found[key]) for key in keys if found.get(key) is not None), default)
 
 
 def _confidence(value: JsonValue) -> float:
-    """A number, also as text, within 0..1; 0.0 for anything else."""
+    """Return a number within 0..1, which may also be text; 0.0 for anything else."""
     try:
         number = float(value) if isinstance(value, bool | int | float | str) else 0.0
     except ValueError:
         return 0.0
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer too large for a float
         number = math.copysign(math.inf, 1 if isinstance(value, int) and value > 0 else -1)
     return 0.0 if math.isnan(number) else min(max(number, 0.0), 1.0)

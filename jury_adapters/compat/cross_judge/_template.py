@@ -1,4 +1,4 @@
-"""Prompt templates of this API: those of ``str.format``, but without a way into objects."""
+"""Prompt templates of this API: those of ``str.format``, but without access to objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def check_template(template: str) -> None:
     """Refuse a template that reads attributes.
 
     Raises:
-        ConfigurationError: it does; the message says which and what to write instead.
+        ConfigurationError: it does; the message names the attribute and the alternative.
     """
     for name, path in _fields(template) or ():
         if _is_placeholder(name, path):
@@ -25,15 +25,15 @@ def check_template(template: str) -> None:
 
 
 def render_template(template: str, values: Mapping[str, object]) -> str:
-    """The template with its values.
+    """Return the template with its values.
 
-    A template that ``str.format`` can read is read as it reads it: ``{query}``, ``{score:.2f}``, ``{row[name]}``, and
-    ``{{`` for a brace. In any other, such as one that shows JSON with single braces, ``{name}`` is a placeholder and
-    every other brace is text.
+    A template that is valid for ``str.format`` is read in the same way: ``{query}``, ``{score:.2f}``, ``{row[name]}``,
+    and ``{{`` for a brace. In any other template, such as one with JSON in single braces, ``{name}`` is a placeholder
+    and every other brace is text.
 
     Raises:
         ConfigurationError: the template reads attributes.
-        KeyError: a placeholder without a value. It is the exception that callers of this API know.
+        KeyError: a placeholder has no value. Callers of this API expect this exception.
     """
     fields = _fields(template)
     try:
@@ -51,7 +51,7 @@ def render_template(template: str, values: Mapping[str, object]) -> str:
 
 
 def _is_placeholder(name: str, path: str) -> bool:
-    """Whether braces around this are meant for a value, and not for JSON or prose."""
+    """Whether a field in braces is meant for a value, and not JSON or prose."""
     return name.isidentifier() and _PATH.fullmatch(path) is not None
 
 
@@ -64,10 +64,10 @@ def _check_path(name: str, path: str) -> None:
 
 
 def _fields(template: str) -> list[tuple[str, str]] | None:
-    """The fields of a template of ``str.format``: names, and what is read of them; None when it is no such template."""
+    """Return the names and paths of the fields of a ``str.format`` template; None if it is not a valid one."""
     try:
         return list(_walk(template))
-    except ValueError:  # braces that do not pair up
+    except ValueError:  # unbalanced braces
         return None
 
 

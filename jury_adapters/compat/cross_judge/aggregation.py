@@ -1,4 +1,4 @@
-"""The older votes, over the verdicts of :mod:`.schema`."""
+"""The older voting strategies, over the verdicts of :mod:`.schema`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from jury_adapters.core.voting.rules.unanimous import Unanimous
 from jury_adapters.core.voting.rules.weighted import Weighted
 
 AggregationStrategy = Callable[..., tuple[str, bool]]
-"""Takes the verdicts, errors among them, and the panel's ``strategy_kwargs``; gives the label and if any differ."""
+"""Function of the verdicts, errors included, and the panel's ``strategy_kwargs``; returns label and disagreement."""
 
 
 def majority(
     verdicts: list[Verdict], *, priority: list[str] | None = None, fallback: str = "UNCLEAR"
 ) -> tuple[str, bool]:
-    """The most frequent label, and whether there are others; see :func:`.voting.majority_vote`."""
+    """Return the most frequent label, and whether there are others; see :func:`.voting.majority_vote`."""
     label, tally = counted(Majority(on="label", priority=tuple(priority or ())), verdicts, fallback)
     return label, bool(tally.valid_ballots) and not tally.unanimous
 
 
 def unanimous(verdicts: list[Verdict], *, fallback: str = "UNCLEAR") -> tuple[str, bool]:
-    """The label that all agree on, and whether they do not."""
+    """Return the label on which all agree, and whether they disagree."""
     label, tally = counted(Unanimous(on="label"), verdicts, fallback)
     return label, not tally.unanimous
 
@@ -36,16 +36,16 @@ def weighted(
     use_confidence: bool = True,
     fallback: str = "UNCLEAR",
 ) -> tuple[str, bool]:
-    """The label with the largest sum of weight x confidence, and whether there are others.
+    """Return the label with the largest sum of weight x confidence, and whether there are others.
 
     Args:
         verdicts: in the reviewers' order.
-        weights: by reviewer; those not named weigh 1. A panel gives those of its reviewers.
+        weights: by reviewer; the default weight is 1. A panel passes the weights of its reviewers.
         use_confidence: False for weights alone.
-        fallback: the label when nobody voted, or nobody who has any weight.
+        fallback: the label if there are no votes, or none with any weight.
 
     Raises:
-        ConfigurationError: a weight that is negative or no finite number.
+        ConfigurationError: a weight is negative or not a finite number.
     """
     given = weights or {}
     voters = [verdict for verdict in verdicts if verdict.error is None]
@@ -59,7 +59,7 @@ def weighted(
 def first_disagreement(
     verdicts: list[Verdict], *, disagree_label: str = "DISAGREE", fallback: str = "UNCLEAR"
 ) -> tuple[str, bool]:
-    """The label that all agree on, else ``disagree_label``; ``fallback`` when nobody voted."""
+    """Return the label on which all agree, else ``disagree_label``; ``fallback`` if there are no votes."""
     label, tally = counted(FirstDisagreement(on="label"), verdicts, fallback)
     differ = bool(tally.valid_ballots) and not tally.unanimous
     return (disagree_label if differ else label), differ
@@ -74,10 +74,10 @@ STRATEGIES: dict[str, AggregationStrategy] = {
 
 
 def get_strategy(name_or_fn: str | AggregationStrategy) -> AggregationStrategy:
-    """A strategy by name, or the function itself.
+    """Return a strategy by name, or the function itself.
 
     Raises:
-        KeyError: there is none of that name.
+        KeyError: there is no strategy of that name.
     """
     if callable(name_or_fn):
         return name_or_fn
@@ -88,5 +88,5 @@ def get_strategy(name_or_fn: str | AggregationStrategy) -> AggregationStrategy:
 
 
 def avg_confidence(verdicts: list[Verdict]) -> float:
-    """The mean confidence (0..1) of the verdicts without error; 0.0 when there are none."""
+    """Return the mean confidence (0..1) of the verdicts without error; 0.0 if there are none."""
     return as_jury_verdict(verdicts).avg_confidence

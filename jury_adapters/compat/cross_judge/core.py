@@ -30,7 +30,7 @@ VENDOR_DEFAULTS: dict[str, tuple[str, str]] = {
     "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
     "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
 }
-"""Address and key variable of each vendor; add your own."""
+"""Address and key variable of each vendor; others can be added."""
 
 
 @dataclass
@@ -38,18 +38,18 @@ class Critic(HoldsKey):
     """One model with one prompt.
 
     Args:
-        name: what the critic is called in verdicts.
+        name: the critic's name in verdicts.
         model: the vendor's name of the model.
         prompt_template: the user prompt: ``{query}``, and ``{name}`` for each value of ``context``. A brace is written
-            ``{{``; in a template with single braces around JSON they are text. Attributes (``{x.y}``) are refused.
+            ``{{``; in a template with single braces around JSON, they are text. Attributes (``{x.y}``) are refused.
         vendor: a key of :data:`VENDOR_DEFAULTS`; any other name needs ``base_url`` and ``api_key``.
-        system_prompt: who the judge is; nothing is sent when it is empty.
+        system_prompt: the role of the judge; not sent if it is empty.
         temperature: 0 for the most likely answer.
-        max_tokens: the most output tokens.
-        api_key: the key, kept as a ``SecretStr``; from the vendor's environment variable by default.
-        base_url: another address, of a server that speaks OpenAI's chat completions.
-        http_client: an ``httpx.Client``, or anything with its ``post``. It is taken as it is, and asked once.
-        timeout: seconds one request may take.
+        max_tokens: the maximum number of output tokens.
+        api_key: the key, kept as a ``SecretStr``; by default from the vendor's environment variable.
+        base_url: another address, of a server that supports OpenAI's chat completions.
+        http_client: an ``httpx.Client``, or any object with its ``post``. It is used unchanged, and without retries.
+        timeout: the maximum duration of one request, in seconds.
 
     Raises:
         ConfigurationError: the template reads attributes.
@@ -78,7 +78,7 @@ class Critic(HoldsKey):
 
     @classmethod
     def from_yaml_prompt(cls, name: str, model: str, yaml_path: str, **kwargs: Any) -> Self:
-        """A critic whose prompts stand in a YAML file, under ``system_prompt`` and ``user_prompt_template``.
+        """Return a critic with the prompts of a YAML file, under ``system_prompt`` and ``user_prompt_template``.
 
         Raises:
             OSError: the file cannot be read.
@@ -101,30 +101,30 @@ class Critic(HoldsKey):
         return cls(name=name, model=model, prompt_template=prompt, system_prompt=system, **kwargs)
 
     def judge(self, query: str, context: dict[str, Any] | None = None) -> Verdict:
-        """Ask about a query. Whatever goes wrong while asking is a verdict with an ``error``.
+        """Ask about a query. An error while asking becomes a verdict with an ``error``.
 
         Args:
-            query: what to judge.
-            context: values for the template's other placeholders. One called ``query`` takes the place of the query.
+            query: the query to judge.
+            context: values for the template's other placeholders. A value named ``query`` replaces the query.
 
         Raises:
             KeyError: the template has a placeholder without a value.
-            ConfigurationError: an unknown vendor without ``base_url``.
+            ConfigurationError: the vendor is unknown and there is no ``base_url``.
         """
         return verdict_of(self._asking(query, context).judge(Case()), self.name)
 
     def as_judge(self) -> Judge:
-        """This critic as a judge of this package, for juries, cascades, budgets and stores.
+        """Return this critic as a judge of this package, for juries, cascades, budgets and stores.
 
-        A case's question is the query, its metadata the context.
+        A case's question is the query, and its metadata are the context.
 
         Raises:
-            ConfigurationError: an unknown vendor, or no key.
+            ConfigurationError: the vendor is unknown, or there is no key.
         """
         return self._judge(lambda case: self._rendered(case.question or "", dict(case.metadata)))
 
     def _asking(self, query: str, context: dict[str, Any] | None) -> Judge:
-        """A judge with one question. The prompt and the address are made now, so that mistakes in them are raised."""
+        """Return a judge with one question. Prompt and address are built now, so that their errors are raised."""
         prompt = self._rendered(query, context)
         self._address()
         try:
@@ -151,7 +151,7 @@ class Critic(HoldsKey):
         )  # fmt: skip
 
     def _address(self) -> tuple[str, str]:
-        """The server, and the environment variable with the key, "" when there is none."""
+        """Return the server, and the environment variable of the key, "" if there is none."""
         address, variable = VENDOR_DEFAULTS.get(self.vendor, ("", ""))
         if not self.base_url and not address:
             raise ConfigurationError(

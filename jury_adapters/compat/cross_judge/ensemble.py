@@ -18,11 +18,11 @@ VotingName = Literal["majority", "unanimous"]
 
 @dataclass
 class Ensemble:
-    """Critics that judge the same query, all at once, and vote.
+    """Critics that judge the same query concurrently, and vote.
 
     Args:
-        critics: critics, or anything with their ``judge(query, context=...)``.
-        voting: ``"majority"``, ``"unanimous"``, or a function of the verdicts that gives the label and whether any
+        critics: critics, or objects with their ``judge(query, context=...)``.
+        voting: ``"majority"``, ``"unanimous"``, or a function of the verdicts that returns the label and whether any
             differ.
         voting_kwargs: options of the vote, such as ``{"priority": ["REJECT", "KEEP"]}``.
     """
@@ -39,18 +39,18 @@ class Ensemble:
         context: dict[str, Any] | None = None,
         meta: dict[str, Any] | None = None,
     ) -> EnsembleVerdict:
-        """Ask all critics about a query, and vote. A critic that breaks is a verdict with an ``error``.
+        """Ask all critics about a query, and vote. A critic that fails gives a verdict with an ``error``.
 
         Args:
-            query: what to judge.
-            query_id: what the query is called; its first 80 characters by default.
+            query: the query to judge.
+            query_id: the id of the query; by default its first 80 characters.
             context: values for the templates' other placeholders.
-            meta: kept beside the result.
+            meta: kept with the result.
 
         Raises:
-            KeyError: a template has a placeholder without a value, or the voting strategy is unknown. Nothing has
-                been sent then.
-            ConfigurationError: an unknown vendor without ``base_url``.
+            KeyError: a template has a placeholder without a value, or the voting strategy is unknown; nothing has been
+                sent.
+            ConfigurationError: a vendor is unknown and there is no ``base_url``.
         """
         get_voting_strategy(self.voting)
         judges = [_judge_of(critic, query, context) for critic in self.critics]
@@ -84,5 +84,5 @@ _ASKS = Critic.judge
 def _judge_of(critic: Critic, query: str, context: dict[str, Any] | None) -> Judge:
     if getattr(critic.judge, "__func__", None) is _ASKS:
         return critic._asking(query, context)
-    # Another class, a subclass with a `judge` of its own, or one that a test has put in its place.
+    # Another class, a subclass with a `judge` of its own, or a replacement in a test.
     return CallersJudge(str(getattr(critic, "name", "")), partial(critic.judge, query, context=context))

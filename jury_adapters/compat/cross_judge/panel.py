@@ -16,12 +16,12 @@ from jury_adapters.core.judge import Judge
 
 @dataclass
 class JudgePanel:
-    """Reviewers that judge the same item, all at once, and vote.
+    """Reviewers that judge the same item concurrently, and vote.
 
     Args:
-        reviewers: reviewers, or anything with their ``ask(user_prompt)``.
+        reviewers: reviewers, or objects with their ``ask(user_prompt)``.
         strategy: ``"majority"``, ``"unanimous"``, ``"weighted"``, ``"first_disagreement"``, or a function of the
-            verdicts that gives the label and whether any differ. ``"weighted"`` goes by the reviewers' weights.
+            verdicts that returns the label and whether any differ. ``"weighted"`` uses the reviewers' weights.
         strategy_kwargs: options of the strategy.
     """
 
@@ -30,16 +30,17 @@ class JudgePanel:
     strategy_kwargs: dict[str, Any] = field(default_factory=dict)
 
     def ask(self, item_id: str, user_prompt: str, *, meta: dict[str, Any] | None = None) -> EnsembleResult:
-        """Ask all reviewers with a finished prompt, and vote. A reviewer that breaks is a verdict with an ``error``.
+        """Ask all reviewers with a complete prompt, and vote. A reviewer that fails gives a verdict with an ``error``.
 
         Args:
-            item_id: what the item is called.
+            item_id: the id of the item.
             user_prompt: the prompt.
-            meta: kept beside the result.
+            meta: kept with the result.
 
         Raises:
-            KeyError: an unknown strategy, or an unknown vendor without ``base_url``. Nothing has been sent then.
-            RuntimeError: a reviewer has no key. Nothing has been sent then.
+            KeyError: the strategy is unknown, or a vendor is unknown and there is no ``base_url``; nothing has been
+                sent.
+            RuntimeError: a reviewer has no key; nothing has been sent.
         """
         get_strategy(self.strategy)
         judges = [_judge_of(reviewer, user_prompt) for reviewer in self.reviewers]
@@ -76,5 +77,5 @@ _ASKS = Reviewer.ask
 def _judge_of(reviewer: Reviewer, user_prompt: str) -> Judge:
     if getattr(reviewer.ask, "__func__", None) is _ASKS:
         return reviewer._asking(user_prompt)
-    # Another class, a subclass with an `ask` of its own, or one that a test has put in its place.
+    # Another class, a subclass with an `ask` of its own, or a replacement in a test.
     return CallersJudge(str(getattr(reviewer, "reviewer_id", "")), partial(reviewer.ask, user_prompt))

@@ -1,4 +1,4 @@
-"""A reviewer: a critic of the older API, who is given a finished prompt."""
+"""Reviewer: a critic of the older API, which gets a complete prompt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jury_adapters.models.addresses import client_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options
 
-_TIMEOUT = 600.0  # the SDK's own, which this API does not let anybody choose
+_TIMEOUT = 600.0  # the default of the SDK, which cannot be changed in this API
 
 
 @dataclass
@@ -28,16 +28,16 @@ class Reviewer(HoldsKey):
     """One model.
 
     Args:
-        reviewer_id: what the reviewer is called in verdicts.
+        reviewer_id: the reviewer's name in verdicts.
         model: the vendor's name of the model.
         vendor: a key of :data:`VENDORS`; any other name needs ``base_url`` and ``api_key``.
-        system_prompt: who the judge is; nothing is sent when it is empty.
+        system_prompt: the role of the judge; not sent if it is empty.
         temperature: 0 for the most likely answer.
-        max_tokens: the most output tokens.
-        weight: what the reviewer counts in a panel with the ``"weighted"`` strategy.
-        client: an ``openai.OpenAI``, or anything with its ``chat.completions.create``. It is taken as it is, and asked
-            once.
-        api_key: the key, kept as a ``SecretStr``; from the vendor's environment variable by default.
+        max_tokens: the maximum number of output tokens.
+        weight: the weight of the reviewer in a panel with the ``"weighted"`` strategy.
+        client: an ``openai.OpenAI``, or any object with its ``chat.completions.create``. It is used unchanged, and
+            without retries.
+        api_key: the key, kept as a ``SecretStr``; by default from the vendor's environment variable.
         base_url: another address.
     """
 
@@ -53,19 +53,19 @@ class Reviewer(HoldsKey):
     base_url: str | None = field(default=None, repr=False)
 
     def ask(self, user_prompt: str) -> Verdict:
-        """Ask with a finished prompt. Whatever goes wrong while asking is a verdict with an ``error``.
+        """Ask with a complete prompt. An error while asking becomes a verdict with an ``error``.
 
         Raises:
-            KeyError: an unknown vendor without ``base_url``.
+            KeyError: the vendor is unknown and there is no ``base_url``.
             RuntimeError: there is no key.
         """
         return legacy_verdict_of(self._asking(user_prompt).judge(Case()), self.reviewer_id)
 
     def as_judge(self) -> Judge:
-        """This reviewer as a judge of this package. A case's question is the prompt.
+        """Return this reviewer as a judge of this package. A case's question is the prompt.
 
         Raises:
-            KeyError: an unknown vendor without ``base_url``.
+            KeyError: the vendor is unknown and there is no ``base_url``.
             RuntimeError: there is no key.
         """
         return self._judge(lambda case: case.question or "")

@@ -1,4 +1,4 @@
-"""The older schema: what one reviewer, and what a panel says."""
+"""The older schema: verdicts of a reviewer and of a panel."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Verdict(BaseModel):
         reviewer_id: the reviewer's name.
         verdict: the label.
         confidence: the reviewer's own certainty, 0..1.
-        rationale: why.
+        rationale: the reasons.
         raw_response: the model's reply, or None.
-        error: what went wrong, or None. A verdict with an error does not vote.
-        elapsed_s: seconds the call took.
+        error: the error, or None. A verdict with an error does not vote.
+        elapsed_s: the duration of the call, in seconds.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -34,16 +34,16 @@ class Verdict(BaseModel):
 
 
 class EnsembleResult(BaseModel):
-    """What a panel says about one item.
+    """Verdict of a panel on one item.
 
     Attributes:
-        item_id: what the item is called.
+        item_id: the id of the item.
         verdicts: one per reviewer, in order.
-        consensus: the label that the vote came to.
+        consensus: the label that won the vote.
         avg_confidence: the mean confidence of the verdicts without error, 0..1.
-        disagreement: True when not all reviewers gave the same label.
+        disagreement: whether reviewers gave different labels.
         strategy: the name of the strategy.
-        meta: the caller's own.
+        meta: data of the caller.
     """
 
     model_config = ConfigDict(extra="allow")

@@ -1,4 +1,4 @@
-"""Where the vendors of this API are, and ready clients for them."""
+"""Vendors of this API, and clients for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VendorConfig:
-    """How a vendor is reached.
+    """Address and key variable of a vendor.
 
     Attributes:
         name: the vendor.
@@ -37,10 +37,10 @@ VENDORS: dict[str, VendorConfig] = {
 
 
 def get_vendor(name: str) -> VendorConfig:
-    """A vendor by name.
+    """Return a vendor by name.
 
     Raises:
-        KeyError: it is not known.
+        KeyError: the vendor is unknown.
     """
     found = VENDORS.get(name.lower())
     if found is None:
@@ -52,10 +52,10 @@ def get_vendor(name: str) -> VendorConfig:
 
 
 def vendor_key(vendor: VendorConfig, api_key: str | SecretStr | None) -> Key:
-    """The key: the given one, else that of the vendor's environment variable.
+    """Return the given key, else that of the vendor's environment variable.
 
     Raises:
-        RuntimeError: there is none. It is the exception that callers of this API know.
+        RuntimeError: there is no key. Callers of this API expect this exception.
     """
     if not api_key and not os.getenv(vendor.api_key_env):
         raise RuntimeError(
@@ -68,15 +68,15 @@ def vendor_key(vendor: VendorConfig, api_key: str | SecretStr | None) -> Key:
 def make_client(
     vendor: str = "deepseek", api_key: str | SecretStr | None = None, base_url: str | None = None
 ) -> OpenAI:
-    """A synchronous ``openai.OpenAI`` for a vendor.
+    """Return a synchronous ``openai.OpenAI`` for a vendor.
 
     Args:
         vendor: a key of :data:`VENDORS`.
-        api_key: the key; from the vendor's environment variable by default.
+        api_key: the key; by default from the vendor's environment variable.
         base_url: another address.
 
     Raises:
-        KeyError: the vendor is not known.
+        KeyError: the vendor is unknown.
         RuntimeError: there is no key.
         ImportError: ``openai`` is not installed; the message says what to install.
     """

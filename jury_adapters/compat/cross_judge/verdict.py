@@ -1,4 +1,4 @@
-"""What one critic, and what an ensemble says."""
+"""Verdicts of a critic and of an ensemble."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 VerdictKind = Literal["KEEP", "REJECT", "SPLIT", "MERGE", "UNCLEAR", "ERROR", "PARSE_FAIL"]
-"""The usual labels; any other text is accepted too."""
+"""Usual labels; any other text is accepted too."""
 
 
 class Verdict(BaseModel):
     """One critic's verdict on one query.
 
-    It also takes the names of the older schema: ``verdict`` for ``kind``, ``rationale`` for ``reasoning`` and
-    ``reviewer_id`` for ``critic_id``, and answers to them. Where both are given, the newer name wins.
+    It also accepts the names of the older schema, ``verdict`` for ``kind``, ``rationale`` for ``reasoning`` and
+    ``reviewer_id`` for ``critic_id``, and has them as attributes. If both are given, the newer name wins.
 
     Attributes:
         kind: the label.
         confidence: the critic's own certainty, 0..1.
-        reasoning: why.
+        reasoning: the reasons.
         critic_id: the critic's name.
         raw_response: the model's reply, or None.
-        error: what went wrong, or None. A verdict with an error does not vote.
-        elapsed_s: seconds the call took.
+        error: the error, or None. A verdict with an error does not vote.
+        elapsed_s: the duration of the call, in seconds.
 
     >>> Verdict(verdict="KEEP", confidence=0.9).kind
     'KEEP'
@@ -45,7 +45,7 @@ class Verdict(BaseModel):
     def _accept_legacy_kwargs(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
-        fields = dict(data)  # a copy: the row belongs to the caller
+        fields = dict(data)  # a copy, because the row belongs to the caller
         for name, older in _OLDER_NAMES.items():
             if name not in fields and older in fields:
                 fields[name] = fields.pop(older)
@@ -53,34 +53,34 @@ class Verdict(BaseModel):
 
     @property
     def verdict(self) -> str:
-        """Another name for ``kind``."""
+        """Alias of ``kind``."""
         return self.kind
 
     @property
     def rationale(self) -> str:
-        """Another name for ``reasoning``."""
+        """Alias of ``reasoning``."""
         return self.reasoning
 
     @property
     def reviewer_id(self) -> str:
-        """Another name for ``critic_id``."""
+        """Alias of ``critic_id``."""
         return self.critic_id
 
 
 class EnsembleVerdict(BaseModel):
-    """What an ensemble says about one query.
+    """Verdict of an ensemble on one query.
 
     Attributes:
-        query_id: what the query is called.
+        query_id: the id of the query.
         verdicts: one per critic, in order.
-        consensus: the label that the vote came to.
+        consensus: the label that won the vote.
         avg_confidence: the mean confidence of the verdicts without error, 0..1.
-        disagreement: True when not all critics gave the same label.
+        disagreement: whether critics gave different labels.
         agreement_pct: the share of the verdicts without error that are the consensus, 0..1.
-        krippendorff_alpha: exactly 1.0 when all agree, 0.0 when not, None below two verdicts. On a single query it
-            cannot say more; over many, use :func:`jury_adapters.krippendorff_alpha`.
+        krippendorff_alpha: exactly 1.0 if all agree, 0.0 if not, None below two verdicts. It has no further meaning on
+            a single query; for many queries, use :func:`jury_adapters.krippendorff_alpha`.
         voting: the name of the voting strategy.
-        meta: the caller's own.
+        meta: data of the caller.
     """
 
     model_config = ConfigDict(extra="allow")

@@ -1,4 +1,4 @@
-"""Votes over verdicts, and measures of how far they agree."""
+"""Votes over verdicts, and measures of agreement."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from jury_adapters.core.voting.rules.majority import Majority
 from jury_adapters.core.voting.rules.unanimous import Unanimous
 
 VotingStrategy = Callable[..., tuple[str, bool]]
-"""Takes the verdicts, errors among them, and the ensemble's ``voting_kwargs``; gives the label and if any differ."""
+"""Function of the verdicts, errors included, and the ``voting_kwargs``; returns the label and whether any differ."""
 
 
 def majority_vote(
     verdicts: list[Verdict], *, priority: list[str] | None = None, fallback: str = "UNCLEAR"
 ) -> tuple[str, bool]:
-    """The most frequent label, and whether there are others.
+    """Return the most frequent label, and whether there are others.
 
     Args:
         verdicts: in the critics' order.
         priority: labels that win a tie, best first; without it, the tied label that was given first.
-        fallback: the label when nobody voted.
+        fallback: the label if there are no votes.
     """
     label, tally = counted(Majority(on="label", priority=tuple(priority or ())), verdicts, fallback)
     return label, bool(tally.valid_ballots) and not tally.unanimous
 
 
 def unanimous(verdicts: list[Verdict], *, fallback: str = "UNCLEAR") -> tuple[str, bool]:
-    """The label that all agree on, and whether they do not.
+    """Return the label on which all agree, and whether they disagree.
 
     Args:
         verdicts: in the critics' order.
-        fallback: the label when they do not, or when nobody voted.
+        fallback: the label if they disagree, or if there are no votes.
     """
     label, tally = counted(Unanimous(on="label"), verdicts, fallback)
     return label, not tally.unanimous
 
 
 def agreement_pct(verdicts: list[Verdict], consensus: str) -> float:
-    """The share (0..1) of the verdicts without error that are the consensus; 0.0 when there are none."""
+    """Return the share (0..1) of the verdicts without error that are the consensus; 0.0 if there are none."""
     return as_jury_verdict(verdicts, consensus).agreement_pct
 
 
 def krippendorff_alpha(verdicts: list[Verdict]) -> float | None:
-    """Exactly 1.0 when all agree, 0.0 when not, None below two verdicts without error.
+    """Return exactly 1.0 if all agree, 0.0 if not, None below two verdicts without error.
 
-    On a single query alpha cannot say more than that. It measures the critics once there are many queries::
+    On a single query, alpha has no further meaning. It measures the critics if there are many queries::
 
         jury_adapters.krippendorff_alpha([v.kind for v in r.verdicts if v.error is None] for r in results).value
     """
@@ -57,10 +57,10 @@ VOTING_STRATEGIES: dict[str, VotingStrategy] = {"majority": majority_vote, "unan
 
 
 def get_voting_strategy(name_or_fn: str | VotingStrategy) -> VotingStrategy:
-    """A strategy by name, or the function itself.
+    """Return a strategy by name, or the function itself.
 
     Raises:
-        KeyError: there is none of that name.
+        KeyError: there is no strategy of that name.
     """
     if callable(name_or_fn):
         return name_or_fn

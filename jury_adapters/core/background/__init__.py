@@ -1,1 +1,1 @@
-"""Judging in the background, while an application runs: the docket, its options, the counts and the sinks."""
+"""Background judging while an application runs: the queue, its options, the counts of runs, and the sinks."""

@@ -1,4 +1,4 @@
-"""Counts of an application's runs by outcome; the same names with the same meaning in every framework."""
+"""Counts of an application's runs by outcome, with the same names and meanings for every framework."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ Outcome: TypeAlias = Literal[
     "judged", "dropped", "unsampled", "skipped", "broken", "cancelled", "abandoned", "unanswered", "paused",
     "handed_over", "evicted", "sink_errors",
 ]  # fmt: skip
-"""Names of the counts that only grow."""
+"""Names of the cumulative counts."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Counts:
-    """Number of runs by outcome, as a snapshot. Each run that ended counts under one name.
+    """Snapshot of the number of runs by outcome. Each finished run counts under one name.
 
     The repr shows the counts that are not zero.
 
     Attributes:
-        judged: have a judgment that every sink received. A run that failed is judged FAIL.
-        pending: wait for their judgment, or are being judged.
-        open: are under way.
-        dropped: not judged: ``max_pending`` others were waiting, or the handler was closed before they ended.
-        unsampled: not judged: left out by ``sample=``.
-        skipped: not judged: left out by ``engines=`` or ``runs=``, with all that ran inside.
-        broken: not judged: the judge was interrupted, a filter of the application raised, or our own code did; logged.
-        cancelled: not judged: cancelled or interrupted by the application.
-        abandoned: not judged: streams that the application did not read to the end.
-        unanswered: not judged: ended without any output; an abandoned stream may look like that, too.
-        paused: not judged: stopped to ask a person, or ended with tool calls that have no result yet.
-        handed_over: not judged: agents that handed over to another agent; the run around them has the answer.
-        evicted: not judged: forgotten because more than ``max_open`` runs were under way.
-        sink_errors: calls of a sink that raised. These are calls, not runs.
+        judged: runs with a judgment that every sink received. A run that failed is judged FAIL.
+        pending: runs that wait for their judgment, or are being judged.
+        open: runs that have not ended yet.
+        dropped: not judged, because ``max_pending`` others were waiting, or the handler was closed before they ended.
+        unsampled: not judged, because ``sample=`` left them out.
+        skipped: not judged, because ``engines=`` or ``runs=`` left them out; nested runs are included.
+        broken: not judged, because the judge was interrupted, or a filter of the application or code of this package
+            raised an exception. The exception is logged.
+        cancelled: not judged, because the application cancelled or interrupted them.
+        abandoned: not judged, because the application did not read their stream to the end.
+        unanswered: not judged, because they ended without any output; an abandoned stream may look the same.
+        paused: not judged, because they stopped to ask a user, or ended with tool calls that have no result yet.
+        handed_over: not judged, because the agent handed over to another agent; the run around it has the answer.
+        evicted: not judged, because more than ``max_open`` runs were open and the oldest were forgotten.
+        sink_errors: calls of a sink that raised an exception. These are calls, not runs.
     """
 
     judged: int = 0
@@ -52,7 +53,7 @@ class Counts:
 
     @property
     def aborted(self) -> int:
-        """Number of runs that the application itself ended: those cancelled, and the streams abandoned."""
+        """Number of runs that the application itself ended: cancelled runs and abandoned streams."""
         return self.cancelled + self.abandoned
 
     def __repr__(self) -> str:

@@ -1,17 +1,18 @@
-"""Runs of an application, waiting to be judged in the background.
+"""Queue of an application's runs that are judged in the background.
 
-The application offers a case and goes on. Judging happens on the portal's loop, bounded, in a context of its own: what
-the application traces, caches or cancels does not reach the judges, and the other way round.
+The application puts a case into the queue and continues. A bounded number of cases is judged at once, on the portal's
+loop and in a context of their own, so that tracing, caches and cancellation of the application do not affect the
+judges, and vice versa.
 
-A thread that wakes up takes its share of an application that is busy, however little it does. So the portal is woken
-once for the runs of some milliseconds, not for each; whoever waits for the judgments wakes it at once.
+Waking up a thread costs a busy application time, however little the thread does. So the portal is woken up once for all
+runs of some milliseconds, and at once only if a caller waits for the judgments.
 """
 
 from __future__ import annotations
 
 import asyncio
 import atexit
-import concurrent.futures.thread  # noqa: F401  its own hook at exit must be there before ours
+import concurrent.futures.thread  # noqa: F401  its exit hook must be registered before the one of this module
 import logging
 import os
 import threading
@@ -48,21 +49,22 @@ Offered: TypeAlias = Case | Callable[[], Case]
 
 
 class Docket:
-    """Judges runs in the background, some milliseconds after they were offered.
+    """Queue whose runs are judged in the background, some milliseconds after they were added.
 
     Args:
-        judge: any judge, or a function of a case. One that blocks (``time.sleep``, a synchronous client) needs a
-            ``timeout=``, so that it runs in a thread: without one it stalls the other judgments.
-        on_verdict: called with each :class:`JudgedRun`; one function or several, plain or asynchronous. Plain ones run
-            in a thread, for several runs one after the other while they are quick. Runs may come in another order
-            than they ended in. What they raise is logged and counted.
+        judge: any judge, or a function of a case. A judge that blocks (``time.sleep``, a synchronous client) needs a
+            ``timeout=``, so that it runs in a thread; otherwise it delays all other judgments.
+        on_verdict: called with each :class:`JudgedRun`; one or several functions, plain or asynchronous. Plain
+            functions run in a thread, and are called for several runs in sequence while they are fast. Runs may come in
+            another order than that in which they ended. Exceptions of the functions are logged and counted.
         on_error: called with each judged run whose judgment is ERROR, before ``on_verdict``.
         sample: the share of runs to judge, 0..1.
-        max_pending: how many runs may wait or be judged at once; a further one is dropped, counted and logged.
-        max_concurrency: how many are judged at once, or told of.
-        store: where the judgments of critics are kept; see :class:`jury_adapters.Store`.
-        budget: what judging may spend; afterwards critics abstain.
-        exit_timeout: seconds that the end of the process, or of a ``with`` block, may wait for what is pending.
+        max_pending: the maximum number of runs that wait or are being judged; further runs are dropped, counted and
+            logged.
+        max_concurrency: the maximum number of runs that are judged, or passed to sinks, at once.
+        store: the store for the judgments of critics; see :class:`jury_adapters.Store`.
+        budget: the limit on the spending of the judges; when it is exhausted, critics abstain.
+        exit_timeout: maximum time in seconds to wait for pending runs at the end of the process or of a ``with`` block.
 
     Raises:
         ConfigurationError: an option is out of its range.
@@ -109,23 +111,23 @@ class Docket:
 
     @property
     def pending(self) -> int:
-        """How many runs wait or are being judged, sinks included."""
+        """Number of runs that wait, are being judged, or are being passed to sinks."""
         return len(self._pending)
 
     def count(self, outcome: Outcome) -> None:
-        """Count a run under one name of :attr:`counts`; safe in every thread, also while garbage is collected."""
+        """Count a run under a name of :attr:`counts`; safe in every thread and in finalisers."""
         with self._changed:
             self._tally[outcome] += 1
 
     def offer(self, run: Run, case: Offered) -> bool:
-        """Put a run on the docket and return at once. Never raises, never waits.
+        """Add a run to the queue and return immediately, without waiting or raising an exception.
 
         Args:
-            run: what is known of the run.
-            case: the case, or a function that makes it; that one is called in the background.
+            run: the description of the run.
+            case: the case, or a function that returns it, which is called in the background.
 
         Returns:
-            False when the run will not be judged: not sampled, dropped, or the docket is closed.
+            False if the run will not be judged: it is not sampled, it is dropped, or the queue is closed.
         """
         if self._sample < 1 and OWN.random() >= self._sample:
             self.count("unsampled")
@@ -140,7 +142,7 @@ class Docket:
                 self._pending.add(self._offers)
                 self._waiting.append((self._offers, run, case))
         if refused:
-            if dropped & (dropped - 1) == 0:  # the 1st, 2nd, 4th, 8th...: a flood must not flood the log too
+            if dropped & (dropped - 1) == 0:  # log only the 1st, 2nd, 4th, 8th... dropped run
                 why = "the docket is closed" if self._closed else f"{self._max_pending} others are pending"
                 _log.warning("%d runs not judged so far: %s", dropped, why)
             return False
@@ -148,13 +150,14 @@ class Docket:
         return self._wake(at_once=filling)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything offered so far is judged; what is offered meanwhile is not waited for.
+        """Wait until all runs that are in the queue now are judged; runs that are added meanwhile are ignored.
 
         Args:
-            timeout: seconds to wait at most; None for as long as it takes.
+            timeout: maximum time to wait in seconds; None for no limit.
 
         Returns:
-            Whether all of it is judged. Called by a judge or a sink, which would wait for itself, it does not wait.
+            Whether all of them are judged. If a judge or a sink calls it, it returns False without waiting, because the
+            caller would wait for itself.
         """
         awaited = self._awaited()
         if awaited and run_context().judging:
@@ -166,7 +169,7 @@ class Docket:
             return self._changed.wait_for(lambda: awaited.isdisjoint(self._pending), timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
-        """:meth:`flush` for asynchronous code."""
+        """Wait like :meth:`flush`, for asynchronous code."""
         deadline = None if timeout is None else monotonic() + timeout
         awaited = self._awaited()
         if awaited and run_context().judging:
@@ -180,12 +183,12 @@ class Docket:
         return True
 
     def close(self, timeout: float | None = EXIT_TIMEOUT) -> bool:
-        """Take no further runs, and wait for those pending; return whether all were judged, else log how many not."""
+        """Close the queue and wait for pending runs; return whether all were judged, and log how many were not."""
         self._closed = True
         return self._reported(self.flush(timeout), timeout)
 
     async def aclose(self, timeout: float | None = EXIT_TIMEOUT) -> bool:
-        """:meth:`close` for asynchronous code."""
+        """Close the queue like :meth:`close`, for asynchronous code."""
         self._closed = True
         return self._reported(await self.aflush(timeout), timeout)
 
@@ -201,23 +204,23 @@ class Docket:
         return all_judged
 
     def _forget_pending(self) -> None:
-        """As new; also in a child process, where what was pending is the parent's to judge."""
-        self._changed = threading.Condition()  # its lock may be taken twice by one thread: see `count`
+        """Reset the queue, for a new object and for a forked child process: the parent judges the pending runs."""
+        self._changed = threading.Condition()  # its lock is reentrant, because finalisers call `count`
         self._waiting: deque[tuple[int, Run, Offered]] = deque()
         self._pending: set[int] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._running = 0
         self._offers = 0
-        self._awake = False  # the portal will look at what waits, without being woken
-        self._ticking = False  # its timer runs
-        self._called = False  # it was woken to look at once
+        self._awake = False  # the portal will check the queue without being woken up
+        self._ticking = False  # the timer of the portal runs
+        self._called = False  # the portal was woken up to check the queue at once
 
     def _awaited(self) -> set[int]:
         with self._changed:
             return set(self._pending)
 
     def _wake(self, *, at_once: bool) -> bool:
-        """Have the portal look at what waits, soon: once for many offers; or at once."""
+        """Make the portal check the queue, at once or soon (one wake-up for many runs); return whether it will."""
         with self._changed:
             if self._called or (self._awake and not at_once):
                 return True
@@ -225,7 +228,7 @@ class Docket:
             self._called = at_once
         try:
             Context().run(portal.call_soon, self._look)
-        except Exception:  # the process is ending, or has no threads left: the run must not feel it
+        except Exception:  # the process is ending or cannot start threads; the run must not be affected
             _log.exception("runs could not be put to the judge")
             with self._changed:
                 self._awake = self._called = False
@@ -237,7 +240,7 @@ class Docket:
         return True
 
     def _look(self) -> None:
-        """Look at what waits from now on; this and what follows runs on the portal's loop only."""
+        """Start checking the queue. This method and all following ones run only on the portal's loop."""
         if self._called:
             self._called = False
             self._start()
@@ -253,7 +256,7 @@ class Docket:
             asyncio.get_running_loop().call_later(_PAUSE, self._tick)
 
     def _start(self) -> None:
-        """Start what may start: a task for each run, or one task for all where the judge never waits."""
+        """Start as many tasks as allowed: one task per run, or one task for all runs if the judge never waits."""
         loop = asyncio.get_running_loop()
         while self._waiting and self._running < self._max_concurrency:
             number, run, case = self._waiting.popleft()
@@ -263,7 +266,7 @@ class Docket:
             self._tasks.add(task)
             task.add_done_callback(partial(self._ended, taken))
             if self._never_waits:
-                loop.call_soon(self._start)  # after its first step: if it does wait, or has done its share, the next
+                loop.call_soon(self._start)  # start the next task if this one waits or has used its time
                 break
 
     def _ended(self, taken: list[int], task: asyncio.Task[None]) -> None:
@@ -280,7 +283,7 @@ class Docket:
             self._changed.notify_all()
 
     async def _hear(self, taken: list[int], run: Run, offered: Offered) -> None:
-        """Judge a run, where the judge never waits also those behind it (noted in ``taken``), and tell the sinks."""
+        """Judge a run, or several if the judge never waits, record them in ``taken``, and call the sinks."""
         until = monotonic() + _SHARE
         heard = [await self._judged(run, offered)]
         while self._never_waits and self._waiting and monotonic() < until:
@@ -296,7 +299,7 @@ class Docket:
             self._tally["judged"] += len(judged)
 
     async def _judged(self, run: Run, offered: Offered) -> JudgedRun | None:
-        """The run with its judgment; None where an interrupt came out of the judge."""
+        """Return the run with its judgment; None if the judge raised an interrupt."""
         try:
             case, unreadable = _read(offered, self.judge)
             if run.error is not None:
@@ -305,12 +308,12 @@ class Docket:
             elif case is None:
                 judgment = unreadable
             else:
-                change_context(run=run)  # the context is the task's own
+                change_context(run=run)  # each task has its own context
                 judgment = await self._scope.run_judge(self.judge, case)
             return JudgedRun(run, case, judgment)
         except GeneratorExit:
             raise
-        except BaseException as error:  # a KeyboardInterrupt of a judge must not stop the loop
+        except BaseException as error:  # a KeyboardInterrupt from a judge must not stop the loop
             if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
                 raise
             self.count("broken")
@@ -318,7 +321,7 @@ class Docket:
             return None
 
     async def _tell(self, sink: Sink, judged: list[JudgedRun]) -> None:
-        """Tell a sink of runs: one after the other while it is quick, the rest at once in what places are free."""
+        """Call a sink with runs, in sequence while it is fast, then concurrently in the free places."""
         raised = partial(self.count, "sink_errors")
         rest = judged and judged[await tell(sink, judged, raised, _SHARE) :]
         if not rest:
@@ -337,7 +340,7 @@ class Docket:
 
 
 def _read(offered: Offered, judge: Judge) -> tuple[Case | None, Judgment]:
-    """Return the case; or None, and the judgment that says why there is none."""
+    """Return the case; or None and a judgment that gives the reason."""
     try:
         return (offered() if callable(offered) else offered), _NOTHING
     except (Exception, SystemExit) as error:
@@ -352,7 +355,7 @@ def _own_context() -> Context:
 
 
 def _flush_all() -> None:
-    """At the end of the process: all dockets have their time together, not one after the other."""
+    """Flush all queues at the end of the process; their time limits run concurrently."""
     dockets = tuple(_DOCKETS)
     for docket in dockets:
         docket._closed = True
@@ -368,11 +371,11 @@ def _after_fork() -> None:
 
 
 _NOTHING = broken("no_case")
-_PAUSE = 0.05  # seconds that runs wait for others, so that the portal wakes once for all of them
-_SHARE = 0.005  # seconds that one task takes at a time: as long as Python lets one thread run while others wait
+_PAUSE = 0.05  # seconds for which runs are collected, so that the portal wakes up once for all of them
+_SHARE = 0.005  # seconds of work of one task at a time, equal to the switch interval of Python's threads
 _DOCKETS: WeakSet[Docket] = WeakSet()
-# Before the interpreter shuts its thread pools, which even a name lookup of a model's address needs; a plain atexit
-# hook comes after that.
+# Flush before the interpreter shuts down its thread pools, which are needed even for DNS lookups. A plain atexit hook
+# runs too late.
 getattr(threading, "_register_atexit", atexit.register)(_flush_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

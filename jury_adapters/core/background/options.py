@@ -1,4 +1,4 @@
-"""Options of everything that judges in the background: their names, defaults and checks."""
+"""Options of background judging: names, defaults and checks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from jury_adapters.core.journal import Journal
 from jury_adapters.core.runs import JudgedRun, Sink
 
 EXIT_TIMEOUT: Final = 10.0
-"""Seconds that the end of a process or of a block waits for pending runs by default."""
+"""Default of the maximum time in seconds to wait for pending runs at the end of a process or of a block."""
 MAX_OPEN: Final = 5_000
-"""Number of runs that may be under way at once by default."""
+"""Default of the maximum number of open runs."""
 
 
 class DocketOptions(TypedDict, total=False):
-    """The options of :class:`jury_adapters.core.background.docket.Docket`."""
+    """Options of :class:`jury_adapters.core.background.docket.Docket`."""
 
     on_verdict: Sink | Sequence[Sink] | None
     on_error: Callable[[JudgedRun], object] | None
@@ -31,20 +31,20 @@ class DocketOptions(TypedDict, total=False):
 
 
 class WatchOptions(DocketOptions, total=False):
-    """The options of every handler that watches an application: those of its docket, and a bound.
+    """Options of every handler that watches an application: those of its queue, and a limit.
 
     Attributes:
-        max_open: how many runs may be under way at once; a further one makes the handler forget the oldest.
+        max_open: the maximum number of open runs; the handler forgets the oldest one when a further run starts.
     """
 
     max_open: int
 
 
 def check_ranges(*, sample: object, exit_timeout: object) -> None:
-    """Check the share and the seconds among the options.
+    """Check the options ``sample`` and ``exit_timeout``.
 
     Raises:
-        ConfigurationError: one is out of its range.
+        ConfigurationError: one of them is out of its range.
     """
     if not _is_number(sample) or not 0 <= sample <= 1:
         raise ConfigurationError(f"sample is the share of runs to judge, 0 to 1, not {sample!r}")
@@ -56,7 +56,7 @@ def check_whole(**numbers: object) -> None:
     """Check options that are whole numbers from 1.
 
     Raises:
-        ConfigurationError: one is not; the message has its name.
+        ConfigurationError: one of them is not; the message has its name.
     """
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:

@@ -1,4 +1,4 @@
-"""Threads for plain functions beside an event loop, there only while there is work for them."""
+"""Short-lived threads in which an event loop runs plain functions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ T = TypeVar("T")
 
 
 class PassingThreads:
-    """A pool of threads that ends them when it has not been used for a while; used from one event loop at a time.
+    """Thread pool that ends its threads after a time without use; used by one event loop at a time.
 
-    An application that judged a burst of runs shall have as many threads afterwards as before.
+    So an application has as many threads after a burst of judged runs as before.
 
     Args:
-        linger: seconds after the last use until the threads end.
+        linger: time in seconds from the last use to the end of the threads.
     """
 
     def __init__(self, linger: float = 1.0) -> None:
@@ -30,7 +30,7 @@ class PassingThreads:
     async def run(self, function: Callable[..., T], *args: object) -> T:
         """Call a function in a thread, in a copy of the caller's context, and wait for its result.
 
-        It is called on the event loop where no thread can be started: while the process has too many, and on
+        The function runs on the event loop if no thread can be started: while the process has too many threads, and on
         Python 3.12.0 to 3.12.2 at the end of the process.
         """
         loop = asyncio.get_running_loop()
@@ -49,18 +49,18 @@ class PassingThreads:
             self._leaving = loop.call_later(self._linger, self._leave)
 
     def _leave(self) -> None:
-        """Let the threads go; one that still works ends when it has done so."""
+        """Shut down the pool without waiting; a busy thread ends after its work."""
         pool, self._pool, self._leaving = self._pool, None, None
         if pool is not None:
             pool.shutdown(wait=False)
 
     def forget(self) -> None:
-        """As new, in a child process, which has none of the threads."""
+        """Reset the pool in a forked child process, which has none of the threads."""
         self._pool = self._leaving = None
 
 
 class _Call(Generic[T]):
-    """Call of a function, made once: a pool that cannot start a thread may make it later all the same."""
+    """Call of a function that runs only once, because a pool that failed to start a thread may still run it later."""
 
     def __init__(self, function: Callable[[], T]) -> None:
         self.result: Future[T] = Future()

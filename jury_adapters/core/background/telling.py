@@ -1,7 +1,7 @@
-"""Telling sinks of judged runs: plain functions in a thread, asynchronous ones on the loop, many runs in one go.
+"""Calls of sinks with judged runs: plain functions in a thread, asynchronous functions on the event loop.
 
-A hop to a thread and back costs an application that is busy far more than most sinks do, since its own thread must
-stand aside for each. So a sink is told of one run after the other, in one hop, for as long as it is quick about it.
+Switching to a thread and back costs a busy application far more time than most sinks do. So one switch is used to call
+a sink with many runs in sequence, as long as the sink is fast.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if hasattr(os, "register_at_fork"):
 
 
 async def tell(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], patience: float) -> int:
-    """Tell a sink of judged runs, in order, until it has taken its time.
+    """Call a sink with judged runs in order, until a time limit.
 
     Args:
-        sink: plain or asynchronous. What it raises is logged.
+        sink: a plain or asynchronous function. Its exceptions are logged.
         judged: the runs.
-        raised: called each time that the sink raises.
-        patience: seconds after which no further run is begun; the first always is.
+        raised: called for each exception of the sink.
+        patience: time in seconds after which no further run is started; the first run always is.
 
     Returns:
-        How many it was told of.
+        The number of runs with which the sink was called.
     """
     until = monotonic() + patience
     if not is_async(sink):
@@ -52,10 +52,10 @@ async def tell(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], Non
 
 
 def sinks_of(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
-    """One sink, several or none, as several.
+    """Return one sink, several sinks or None as a tuple of sinks.
 
     Raises:
-        ConfigurationError: something among them is no function.
+        ConfigurationError: one of them is not a function.
     """
     sinks = () if given is None else (given,) if callable(given) or not isinstance(given, Sequence) else tuple(given)
     for sink in sinks:
@@ -65,12 +65,12 @@ def sinks_of(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
 
 
 def _told(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], until: float) -> tuple[int, object]:
-    """Tell a plain sink, in a thread, until its time is over or its answer is one to be awaited."""
+    """Call a plain sink in a thread until the time limit, or until it returns an awaitable."""
     told, answer = 0, None
     for run in judged:
         answer = _answer(sink, run, raised)
         told += 1
-        if inspect.isawaitable(answer) or monotonic() >= until:  # a lambda around an asynchronous function
+        if inspect.isawaitable(answer) or monotonic() >= until:  # awaitable: a lambda around an async function
             break
     return told, answer
 
@@ -78,7 +78,7 @@ def _told(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], u
 def _answer(sink: Sink, judged: JudgedRun, raised: Callable[[], None]) -> object:
     try:
         return sink(judged)
-    except BaseException as error:  # whatever it is, the thread, the loop and the other sinks go on
+    except BaseException as error:  # the thread, the loop and the other sinks must continue
         _failed(judged, error, raised)
         return None
 

@@ -1,4 +1,4 @@
-"""Base of the handlers that watch an application and have its runs judged in the background."""
+"""Base of the handlers that observe an application and judge its runs in the background."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jury_adapters.core.given import JudgeLike
 
 
 class RunWatch:
-    """Counts, waiting and closing of a handler; the framework's own part is in the subclass."""
+    """Base class of handlers: counts, flushing and closing. Subclasses add the part of a framework."""
 
     _docket: Docket
 
@@ -25,20 +25,20 @@ class RunWatch:
         return replace(self._docket.counts, open=self._open_runs())
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until every run that has ended is judged, at most ``timeout`` seconds; return whether all are."""
+        """Wait at most ``timeout`` seconds until every finished run is judged; return whether all are."""
         return self._docket.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
-        """:meth:`flush` for asynchronous code."""
+        """Wait like :meth:`flush`, for asynchronous code."""
         return await self._docket.aflush(timeout)
 
     def close(self, timeout: float | None = EXIT_TIMEOUT) -> bool:
-        """Judge no further runs, and wait for those pending; return whether all were judged."""
+        """Stop accepting runs and wait for pending ones; return whether all were judged."""
         self._detach()
         return self._docket.close(timeout)
 
     async def aclose(self, timeout: float | None = EXIT_TIMEOUT) -> bool:
-        """:meth:`close` for asynchronous code."""
+        """Close the handler like :meth:`close`, for asynchronous code."""
         self._detach()
         return await self._docket.aclose(timeout)
 
@@ -56,17 +56,23 @@ class RunWatch:
 
     @abstractmethod
     def _open_runs(self) -> int:
-        """Return the number of runs under way."""
+        """Return the number of open runs."""
 
     def _detach(self) -> None:
-        """Stop watching, where the framework has a way to."""
+        """Stop observing, if the framework supports it."""
 
 
 def docket_of(judge: JudgeLike, max_open: int, own: Iterable[str], **options: Unpack[DocketOptions]) -> Docket:
-    """Make the docket of a handler, whose bound is checked and whose ``own`` options are named in messages.
+    """Return the queue of a handler after checking its options.
+
+    Args:
+        judge: the judge.
+        max_open: the maximum number of open runs.
+        own: names of further options of the handler, for messages.
+        **options: the options of the queue.
 
     Raises:
-        ConfigurationError: an unknown option, or one out of its range.
+        ConfigurationError: an option is unknown or out of its range.
     """
     known = DocketOptions.__annotations__.keys()
     if strange := sorted(options.keys() - known):

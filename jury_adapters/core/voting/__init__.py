@@ -1,8 +1,8 @@
-"""Voting strategies: rules that turn judgments into one.
+"""Voting strategies: rules that combine judgments into one.
 
-Each is a frozen dataclass with a pure ``tally(judgments, weights)``, and can say whether the jurors still out could
-change the outcome (``settled``). The rules that have a name are the files of ``rules/``; :mod:`.registry` finds them.
-The population rule, one for all of them, is in :mod:`.base`.
+Each strategy is a frozen dataclass with a pure ``tally(judgments, weights)``. Its ``settled`` says whether the missing
+votes could still change the outcome. The named rules are the files of ``rules/``; :mod:`.registry` finds them. The
+population rule, which decides who votes and applies to all strategies, is in :mod:`.base`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Voting: TypeAlias = VotingName | VotingStrategy | Callable[..., Any]
 
 
 def resolve(voting: Voting | str, **options: Unpack[VotingOptions]) -> VotingStrategy:
-    """Return the strategy of a name (in any case), a ready strategy, or the strategy of a function.
+    """Return the strategy for a name (in any case) or a function; return a strategy object unchanged.
 
     Raises:
-        ConfigurationError: an unknown name, an option that the strategy does not have, or a missing one.
+        ConfigurationError: the name is unknown, the strategy does not have an option, or a required one is missing.
 
     >>> resolve("Quorum", quorum="2/3").name
     'quorum'

@@ -36,13 +36,13 @@ class BallotVote(VotingStrategy):
     """Base of the rules on statuses and labels.
 
     Attributes:
-        on: what votes. ``"status"``: PASS and FAIL. ``"label"``: labels (a judgment without one votes its status).
-            ``"auto"``: statuses, unless a label without PASS/FAIL meaning is among the judgments.
-        fallback: the label of a verdict that comes to none, because too few votes are eligible, or because ballots
-            differ and there is no ``disagree_label``.
-        disagree_label: the label of a verdict whose ballots differ and of which none wins: a tie that abstains, an
-            insufficient share, or a split that abstains. Its status stays ABSTAIN.
-        error_label: the label that an ERROR votes for under ``errors="fail"`` when labels vote.
+        on: the kind of ballots. ``"status"``: PASS and FAIL. ``"label"``: labels (a judgment without a label votes with
+            its status). ``"auto"``: statuses, unless a judgment has a label without a PASS/FAIL meaning.
+        fallback: the label of a verdict without a winner, because too few votes are eligible, or because ballots differ
+            and there is no ``disagree_label``.
+        disagree_label: the label of a verdict whose ballots differ and none wins: a tie that abstains, an insufficient
+            share, or a split that abstains. The status is still ABSTAIN.
+        error_label: the label for which an ERROR votes under ``errors="fail"`` in a vote on labels.
     """
 
     on: On = "auto"
@@ -66,7 +66,7 @@ class BallotVote(VotingStrategy):
             )
 
     def mode(self, judgments: Iterable[Judgment | None]) -> Mode:
-        """Whether statuses or labels vote."""
+        """Return whether the vote is on statuses or on labels."""
         if self.on != "auto":
             return self.on
         return "label" if any(j is not None and j.status is None for j in judgments) else "status"
@@ -81,10 +81,10 @@ class BallotVote(VotingStrategy):
     def possible_results(
         self, judgments: Votes, weights: Weights = None, opinions: Sequence[OpinionStatuses] | None = None
     ) -> Iterator[tuple[list[Judgment], VoteResult]]:
-        """Yield the results at the extremes of every kind of vote that it can still become.
+        """Yield the results at the extremes, for every kind of vote that this vote can still become.
 
         Under ``on="auto"`` one label without a PASS/FAIL meaning turns a vote on statuses into a vote on labels. As
-        long as a juror still out may give one, the results of both kinds must be alike.
+        long as a missing vote may be such a label, the results of both kinds must be equal.
         """
         out = [position for position, judgment in enumerate(judgments) if judgment is None]
         open_to = ANY_OPINION if opinions is None else frozenset().union(*(opinions[position] for position in out))
@@ -97,9 +97,9 @@ class BallotVote(VotingStrategy):
                 yield filled, self._unless_broken(self._count_as(mode, filled, weights), filled)
 
     def _label_extremes(self, judgments: Votes, open_to: OpinionStatuses) -> Iterator[Judgment]:
-        """The extreme votes of jurors still out in a vote on labels: every label in play, and a new one.
+        """Yield the extreme values of the missing votes in a vote on labels: every label in play, and a new one.
 
-        The status of the winner is that of the first juror that voted for it, so each label comes with every status.
+        The status of the winner is that of the first juror that voted for it, so each label is tried with every status.
         """
         for label in self._labels_in_play(judgments):
             yield from (Judgment(status, label=label, confidence=1.0) for status in sorted(open_to, key=str))
@@ -108,7 +108,7 @@ class BallotVote(VotingStrategy):
     def hopes(self, judgments: Votes) -> Sequence[Judgment]:
         if self.mode(judgments) == "status":
             decided = self.on == "status" or any(j is not None and j.valid for j in judgments)
-            # Before the first opinion "auto" may still come to a vote on labels.
+            # Before the first opinion, "auto" may still become a vote on labels.
             return (*super().hopes(judgments), *(() if decided else (_NEW_HOPE,)))
         return [Judgment(None, label=label, confidence=1.0) for label in self._labels_in_play(judgments)]
 
@@ -122,9 +122,9 @@ class BallotVote(VotingStrategy):
             yield filled
 
     def _labels_in_play(self, judgments: Votes) -> list[str]:
-        """The labels that have votes or that the rule names, and one label more."""
+        """Return the labels that have votes or that the rule names, and one further label."""
         labels = {j.ballot for j in judgments if j is not None} | {self.error_label, *self._known_labels()}
-        labels.add(_NEW_LABEL if _NEW_LABEL not in labels else _NEWER_LABEL)  # a plan may imagine votes for the first
+        labels.add(_NEW_LABEL if _NEW_LABEL not in labels else _NEWER_LABEL)  # hypothetical votes may be for the first
         return sorted(label for label in labels if label is not None)
 
     def _known_labels(self) -> Iterable[str]:
@@ -146,7 +146,7 @@ class BallotVote(VotingStrategy):
         else:
             result = self._decide(mode, box, judgments)
         if mode == "label" and box.errors and self.errors == "fail" and self.error_label is None:
-            # With on="auto" only the judgments tell that labels vote; on="label" is refused at construction.
+            # Only on="auto" comes here, which needs judgments to see that labels vote; the constructor rejects "label".
             left = f"{box.errors} error{'s are' if box.errors > 1 else ' is'} left out"
             why = f"{left}: among labels errors='fail' needs error_label="
             return replace(result, reasoning=f"{result.reasoning}; {why}")
@@ -154,10 +154,10 @@ class BallotVote(VotingStrategy):
 
     @abstractmethod
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
-        """Decide over at least ``min_valid`` ballots."""
+        """Return the result of at least ``min_valid`` ballots."""
 
     def _disagreement(self, mode: Mode, box: Box[str], reason: str, *, tied: bool = False) -> VoteResult:
-        """The result when ballots differ and none wins."""
+        """Return the result if ballots differ and none wins."""
         label = self.fallback if self.disagree_label is None else self.disagree_label
         return self._no_result(mode, box, reason, label=label, tied=tied)
 
@@ -172,7 +172,7 @@ class BallotVote(VotingStrategy):
         self, mode: Mode, box: Box[str], judgments: Sequence[Judgment], winner: str, *,
         confidence: float | None = None, tied: bool = False, reason: str = "",
     ) -> VoteResult:  # fmt: skip
-        """The result when one ballot wins."""
+        """Return the result if one ballot wins."""
         if confidence is None:
             confidence = share_of(box, winner)
         tally = tally_of(mode, box, tied=tied)
@@ -192,10 +192,9 @@ class MostVotes(BallotVote):
     """Base of the rules in which the ballot with most votes wins.
 
     Attributes:
-        tie: what a tie means: ``"fail"`` (default for statuses), ``"pass"``, ``"abstain"`` (default where
-            ``disagree_label`` is given), or ``"first"`` (default for labels): the tied ballot cast by the earliest
-            juror.
-        priority: ballots that win a tie, best first; asked before ``tie``.
+        tie: the result of a tie: ``"fail"`` (default for statuses), ``"pass"``, ``"abstain"`` (default if
+            ``disagree_label`` is given), or ``"first"`` (default for labels): the tied ballot of the earliest juror.
+        priority: ballots that win a tie, best first; applied before ``tie``.
     """
 
     tie: TiePolicy | None = None
@@ -216,7 +215,7 @@ class MostVotes(BallotVote):
         self, mode: Mode, box: Box[str], judgments: Sequence[Judgment], votes: Mapping[str, float], *,
         confidence: float | None = None,
     ) -> VoteResult:  # fmt: skip
-        """The result for the ballot with most votes; when several have, the tie rules decide."""
+        """Return the result for the ballot with most votes; the tie rules decide between several."""
         most = max(votes.values())
         tied = [ballot for ballot, count in votes.items() if equal(count, most)]
         if len(tied) == 1:
@@ -251,7 +250,7 @@ def _label_ballot(judgment: Judgment) -> str | None:
 
 
 def share_of(box: Box[str], winner: str | None) -> float:
-    """Return the share of the eligible weight that voted for the winner; without one, for the most voted ballot."""
+    """Return the winner's share of the eligible weight; without a winner (None) the largest share of a ballot."""
     masses: dict[str, list[float]] = {}
     for position, ballot in box.voted:
         masses.setdefault(ballot, []).append(box.weight(position))

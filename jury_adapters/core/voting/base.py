@@ -1,4 +1,4 @@
-"""What every voting strategy shares: who votes, what an error means, and when the outcome is settled."""
+"""Base of the voting strategies: eligible votes, error policies, and early stopping."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ERROR_POLICIES = ("fail", "abstain", "ignore", "propagate")
 
 @dataclass(frozen=True, slots=True)
 class VoteResult:
-    """What a vote comes to; a jury makes its verdict of it."""
+    """Result of a vote, from which a jury builds its verdict."""
 
     status: Status | None
     tally: Tally
@@ -38,12 +38,15 @@ class VoteResult:
 
 @dataclass(frozen=True, slots=True)
 class Box(Generic[B]):
-    """The ballot box after the population rule: who voted what, and who left.
+    """Ballots of a vote after the population rule (see :func:`collect`).
 
     Attributes:
-        voted: ``(position, ballot)`` of everyone who votes, in juror order; an error that counts as FAIL votes too.
-        cast: what each juror itself voted, in juror order; None for abstentions, errors and ignored ones.
-        weights: one per judgment.
+        voted: ``(position, ballot)`` of every vote, in juror order; an error that counts as FAIL is a vote.
+        cast: the ballot of each juror itself, in juror order; None for abstentions, errors and ignored judgments.
+        weights: one per judgment, or None if all count alike.
+        abstained: number of abstentions.
+        errors: number of errors.
+        ignored: number of judgments left out for other reasons.
     """
 
     voted: tuple[tuple[int, B], ...]
@@ -57,7 +60,7 @@ class Box(Generic[B]):
         return 1.0 if self.weights is None else self.weights[position]
 
     def total_weight(self) -> float:
-        """The weight of those who vote; the weights of those who left are released."""
+        """Return the total weight of the votes; the weights of jurors that do not vote are not included."""
         return fsum(self.weight(position) for position, _ in self.voted) if self.weights else float(len(self.voted))
 
 
@@ -68,14 +71,17 @@ def collect(
     ballot_of: Callable[[Judgment], B | None],
     error_ballot: B | None,
 ) -> Box[B]:
-    """Apply the one population rule: ABSTAIN leaves, ERROR follows the policy, and who has nothing to vote with leaves.
+    """Apply the population rule, which is the same for all strategies, and return the ballots.
+
+    An ABSTAIN and a judgment without a ballot do not vote. An ERROR follows the error policy.
 
     Args:
-        judgments: in juror order.
-        weights: one per judgment, or None when all count alike.
-        errors: the error policy; ``"propagate"`` is the caller's business.
-        ballot_of: what a valid judgment votes; None when it has nothing to vote with.
-        error_ballot: what an ERROR votes under ``errors="fail"``; without one it is ignored, and counted as that.
+        judgments: judgments in juror order.
+        weights: one per judgment, or None if all count alike.
+        errors: the error policy; the caller handles ``"propagate"``.
+        ballot_of: returns the ballot of a valid judgment; None if it has none.
+        error_ballot: the ballot of an ERROR under ``errors="fail"``; without one, errors are ignored and counted as
+            ignored.
     """
     voted: list[tuple[int, B]] = []
     cast: list[B | None] = []
@@ -89,7 +95,7 @@ def collect(
             failed += 1
             if errors == "fail" and error_ballot is not None:
                 voted.append((position, error_ballot))
-            elif errors in ("fail", "ignore"):  # nothing to vote with, or not wanted
+            elif errors in ("fail", "ignore"):
                 ignored += 1
         else:
             ballot = ballot_of(judgment)
@@ -103,16 +109,16 @@ def collect(
 
 @dataclass(frozen=True, kw_only=True)
 class VotingStrategy(ABC):
-    """A rule that turns judgments into one. Pure: the same judgments and weights give the same result.
+    """Base of the rules that combine judgments into one; the same judgments and weights give the same result.
 
     Attributes:
-        errors: what an ERROR means. ``"fail"``: it stays and counts as FAIL or 0.0. ``"abstain"``, ``"ignore"``: it
-            leaves. ``"propagate"``: one ERROR makes the verdict ERROR. None: ``"fail"`` for statuses and scores, but
-            ERROR where nobody is left but jurors that broke; ``"ignore"`` for labels.
-        min_valid: fewer eligible judgments than this give ABSTAIN.
+        errors: the effect of an ERROR. ``"fail"``: it counts as FAIL or 0.0. ``"abstain"``, ``"ignore"``: it does not
+            vote. ``"propagate"``: one ERROR makes the verdict ERROR. None: ``"fail"`` for statuses and scores, but
+            ERROR if every juror that did not abstain broke; ``"ignore"`` for labels.
+        min_valid: the verdict is ABSTAIN if fewer judgments than this are eligible.
 
-    A rule of the package also has, on its class, ``name`` and ``also_called`` (further names), and ``passes_when`` and
-    ``good_for``, its cells in the table of the documentation.
+    A rule of the package also has these class attributes: ``name``, ``also_called`` (further names), and
+    ``passes_when`` and ``good_for`` (cells of the table in the documentation).
     """
 
     name: ClassVar[str] = ""
@@ -133,11 +139,11 @@ class VotingStrategy(ABC):
         """Count the votes.
 
         Args:
-            judgments: in juror order.
-            weights: one finite number >= 0 per judgment, not all zero; None when all count alike.
+            judgments: judgments in juror order.
+            weights: one finite number >= 0 per judgment, not all zero; None if all count alike.
 
         Raises:
-            ConfigurationError: unusable weights.
+            ConfigurationError: the weights are unusable.
         """
         weights = checked_weights(weights, len(judgments))
         result = self._outcome(judgments, weights)
@@ -146,7 +152,7 @@ class VotingStrategy(ABC):
         without = [outage_as_error(judgment) for judgment in judgments]
         by_policy = bool(result.tally.errors) and self.errors in (None, "fail")
         rule = replace(self, errors="ignore")
-        # A function of the user's is called once.
+        # A user's function is called only once.
         if not rule.provable or not (by_policy or any(map(is_not, without, judgments))):
             return result
         if rule._count(without, weights).status is result.status:
@@ -156,15 +162,15 @@ class VotingStrategy(ABC):
     def settled(
         self, judgments: Votes, weights: Weights = None, opinions: Sequence[OpinionStatuses] | None = None
     ) -> bool:
-        """Whether the jurors still out (None) can no longer change status or label, whatever they say.
+        """Whether the missing votes (None) can no longer change status or label.
 
-        Score, confidence, tally and reasoning may still change. Where nothing is proved (``errors="propagate"``,
-        callables) the answer is False until everyone is in.
+        Score, confidence, tally and reasoning may still change. A strategy without a proof (``errors="propagate"``,
+        functions) returns False until every juror has voted.
 
         Args:
-            judgments: in juror order; None for a juror that is still out.
+            judgments: judgments in juror order; None for a juror that has not voted yet.
             weights: as in :meth:`tally`.
-            opinions: for each juror the statuses that its opinion may have; by default any.
+            opinions: the statuses that the opinion of each juror may have; any by default.
         """
         if None not in judgments:
             return True
@@ -174,23 +180,23 @@ class VotingStrategy(ABC):
     def possible_results(
         self, judgments: Votes, weights: Weights = None, opinions: Sequence[OpinionStatuses] | None = None
     ) -> Iterator[tuple[list[Judgment], VoteResult]]:
-        """Yield the results at the extremes, each with its votes; where they are alike, so is every other result.
+        """Yield the results at the extremes, each with its votes; if these are equal, so is every other result.
 
-        At the extremes all jurors still out vote PASS, or FAIL, or the same label, or abstain, or break. Every rule of
-        the package is monotone in each vote, so what holds at the extremes holds between them. Property tests compare
-        this with the enumeration of all votes.
+        At an extreme all missing votes are PASS, or FAIL, or the same label, or an abstention, or an error. Every rule
+        of the package is monotone in each vote, so results that are equal at the extremes are equal between them.
+        Property tests compare this with the enumeration of all votes.
         """
         for filled in self._completions(judgments):
             yield filled, self._outcome(filled, weights)
 
     @property
     def provable(self) -> bool:
-        """Whether :meth:`settled` can say True before everyone is in."""
+        """Whether :meth:`settled` can return True before every juror has voted."""
         return self.errors != "propagate"
 
     @property
     def reads_numbers(self) -> bool:
-        """Whether the rule reads more of a judgment than its status and label, such as its score or confidence."""
+        """Whether the rule reads more than the status and label of a judgment, such as its score or confidence."""
         return True
 
     def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
@@ -198,11 +204,11 @@ class VotingStrategy(ABC):
         return ANY_OPINION
 
     def hopes(self, judgments: Votes) -> Sequence[Judgment]:
-        """The votes that early stopping plans with for jurors still out."""
+        """Return the hypothetical votes with which early stopping plans for the remaining jurors."""
         return (ALL_PASS, ALL_FAIL)
 
     def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
-        """The votes when the jurors at these positions, still out, all vote one extreme, for each of them in turn."""
+        """Yield the votes for each extreme, with that extreme at all of these positions, which have no vote yet."""
         for hope in self.hopes(judgments):
             filled = list(judgments)
             for position in positions:
@@ -210,14 +216,18 @@ class VotingStrategy(ABC):
             yield filled
 
     def bound_to(self, names: Sequence[str]) -> VotingStrategy:
-        """The strategy for jurors of these names, or a ConfigurationError when it cannot count one of them."""
+        """Return the strategy for jurors with these names.
+
+        Raises:
+            ConfigurationError: the strategy cannot count the votes of these jurors.
+        """
         return self
 
     @abstractmethod
     def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult: ...
 
     def _outcome(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
-        """The count; or ERROR where, by default, only jurors that broke would decide: an outage is nobody's opinion."""
+        """Return the count, or by default an ERROR if only jurors that broke would decide."""
         return self._unless_broken(self._count(judgments, weights), judgments)
 
     def _unless_broken(self, result: VoteResult, judgments: Sequence[Judgment]) -> VoteResult:
@@ -228,13 +238,13 @@ class VotingStrategy(ABC):
         return _broken(judgments, result.tally.on, "and nobody else could say")
 
     def _completions(self, judgments: Votes) -> Iterator[list[Judgment]]:
-        """The extreme ways in which the jurors still out could vote."""
+        """Yield the extreme completions of the missing votes."""
         out = [position for position, judgment in enumerate(judgments) if judgment is None]
         yield from cast("Iterator[list[Judgment]]", self.imagined(judgments, out))
         yield from filled_with((ALL_ABSTAIN, ALL_BROKEN), judgments)
 
     def _propagated(self, judgments: Sequence[Judgment], on: Literal["status", "label", "score"]) -> VoteResult | None:
-        """The ERROR result under ``errors="propagate"``, or None when no judge broke."""
+        """Return the ERROR result if a judge broke under ``errors="propagate"``, else None."""
         if self.errors != "propagate":
             return None
         if not any(judgment.status is Status.ERROR for judgment in judgments):
@@ -243,23 +253,23 @@ class VotingStrategy(ABC):
 
 
 def filled_with(votes: Iterable[Judgment], judgments: Votes) -> Iterator[list[Judgment]]:
-    """Yield the judgments with each of the votes in turn as that of every juror still out."""
+    """Yield the judgments once per vote, with that vote in place of every missing one."""
     for vote in votes:
         yield [vote if judgment is None else judgment for judgment in judgments]
 
 
 def all_alike(outcomes: Iterable[object]) -> bool:
-    """Whether all are equal; stops at the first that differs."""
+    """Whether all outcomes are equal; stops at the first that differs."""
     several = iter(outcomes)
     first = next(several)
     return all(outcome == first for outcome in several)
 
 
 def checked_weights(weights: Sequence[float] | None, count: int) -> Weights:
-    """Refuse weights that cannot be used.
+    """Return the weights after checking them.
 
     Raises:
-        ConfigurationError: not one per judgment, negative, not finite, or all zero.
+        ConfigurationError: the number of weights differs, or they are negative, not finite, or all zero.
     """
     if weights is None:
         return None
@@ -280,10 +290,12 @@ def checked_weights(weights: Sequence[float] | None, count: int) -> Weights:
 def weights_in_order(
     weights: Sequence[float] | Mapping[str, float] | Mapping[int, float], names: Sequence[str]
 ) -> tuple[float, ...]:
-    """Weights in juror order, from a sequence by position or a mapping by name or position; unnamed jurors weigh 1.
+    """Return the weights in juror order, from a sequence or from a mapping by name or position.
+
+    A juror that the mapping does not name has the weight 1.
 
     Raises:
-        ConfigurationError: unusable weights, or a name that no juror has.
+        ConfigurationError: the weights are unusable, or no juror has a given name.
     """
     if not isinstance(weights, Mapping):
         return tuple(checked_weights(tuple(weights), len(names)) or ())
@@ -299,7 +311,7 @@ def weights_in_order(
 
 
 def _broken(judgments: Sequence[Judgment], on: Literal["status", "label", "score"], why: str) -> VoteResult:
-    """The ERROR result; it names the first judge that broke."""
+    """Return an ERROR result that names the first judge that broke."""
     broken = [judgment for judgment in judgments if judgment.status is Status.ERROR]
     abstained = sum(judgment.status is Status.ABSTAIN for judgment in judgments)
     tally = Tally(on, abstained=abstained, errors=len(broken), ballots=(None,) * len(judgments))

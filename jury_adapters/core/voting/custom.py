@@ -1,4 +1,4 @@
-"""Any function as a voting strategy."""
+"""Voting strategy that calls a function."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, 
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionVote(VotingStrategy):
-    """A function that turns the eligible judgments, and if it takes two arguments their weights, into one.
+    """Voting strategy that calls a function with the eligible judgments, and with their weights if it takes two.
 
-    It may return a Status, a bool, a score 0..1 (PASS from 0.5), a label, a pair (one of these, reason), or a Judgment.
-    The population rule has been applied: abstentions have left, errors have followed ``errors=``. Nothing is known of
-    its bounds, so a frugal jury asks everyone.
+    The function may return a Status, a bool, a score 0..1 (PASS from 0.5), a label, a pair (one of these, reason), or a
+    Judgment. It receives the judgments that vote: without abstentions, and with errors as ``errors=`` says. Its
+    behaviour on missing votes is unknown, so a frugal jury asks every juror.
 
     Attributes:
-        function: the rule; its name is the strategy's.
+        function: the rule; its name is the name of the strategy.
     """
 
     function: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""Types of options with their bounds, by which jury files are checked."""
+"""Types of options with their bounds, which are used to validate jury files."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from pydantic import Field
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 UnitInterval: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Probability: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
-"""A probability that is neither certain nor impossible."""
+"""Probability strictly between 0 and 1."""

@@ -1,7 +1,8 @@
-"""Registry of the voting rules: every file of ``rules/`` holds one, and everything else is derived from here.
+"""Registry of the voting rules, one in each file of ``rules/``.
 
-Names, options, the schema of jury files, messages and the tables of the documentation come from :data:`STRATEGIES` and
-:func:`options_of`. A strategy that is defined elsewhere is not registered; it is given to a jury as an object.
+Names, options, the schema of jury files, messages and the tables of the documentation are derived from
+:data:`STRATEGIES` and :func:`options_of`. A strategy that is defined elsewhere is not registered; pass it to a jury as
+an object.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Option:
     Attributes:
         name: the keyword.
         type: its type, with bounds as metadata of ``Annotated``.
-        default: its default; ``dataclasses.MISSING`` where it must be given.
+        default: its default; ``dataclasses.MISSING`` if it is required.
         about: its meaning, from the docstring of the class.
     """
 
@@ -38,7 +39,7 @@ class Option:
 
     @property
     def required(self) -> bool:
-        """Whether the rule has no default for it."""
+        """Whether the option has no default."""
         return self.default is MISSING
 
 
@@ -57,7 +58,7 @@ def options_of(kind: type[VotingStrategy]) -> Mapping[str, Option]:
 
 
 def normal_name(name: str) -> str:
-    """Return the name of a rule as the registry has it.
+    """Return the name of a rule in the spelling of the registry.
 
     >>> normal_name(" K-Veto")
     'k_veto'
@@ -70,7 +71,7 @@ def _default_of(field: Field[Any]) -> Any:
 
 
 def _found() -> Mapping[str, type[VotingStrategy]]:
-    """Return the rules of the package by their names, in the order of their files."""
+    """Return the rules of the package by name, in the order of their files."""
     found: dict[str, type[VotingStrategy]] = {}
     for module in iter_modules(import_module(RULES).__path__):
         kind = _rule_of(import_module(f"{RULES}.{module.name}"))
@@ -82,7 +83,7 @@ def _found() -> Mapping[str, type[VotingStrategy]]:
 
 
 def _rule_of(module: ModuleType) -> type[VotingStrategy]:
-    """Return the class of the module that is called as its file."""
+    """Return the voting strategy of the module whose ``name`` equals the name of the file."""
     name = module.__name__.rpartition(".")[2]
     own = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__]
     for kind in own:
@@ -92,4 +93,4 @@ def _rule_of(module: ModuleType) -> type[VotingStrategy]:
 
 
 STRATEGIES: Mapping[str, type[VotingStrategy]] = _found()
-"""Voting rules by every name that they have."""
+"""Voting rules by name; a rule with several names is listed under each."""

@@ -1,4 +1,4 @@
-"""Required jurors: a verdict that misses the vote of one of them is ABSTAIN, or FAIL where an error counts as FAIL."""
+"""Required jurors: a verdict without the vote of one is ABSTAIN, or FAIL if it broke and errors count as FAIL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jury_adapters.core.voting.base import ErrorPolicy, VoteResult
 
 
 def positions_of(required: Sequence[str | int], names: Sequence[str]) -> tuple[int, ...]:
-    """Return the positions of required jurors, given by name or position.
+    """Return the positions of required jurors, which are given by name or position.
 
     Raises:
         ConfigurationError: there is no such juror, or ``required`` is not a list.
@@ -35,13 +35,13 @@ def with_required(
     """Return the result of a vote in which the jurors at these positions must have voted.
 
     If one of them broke and errors count as FAIL, the result is FAIL, so that an outage never becomes an abstention
-    that a guard lets through. Otherwise the result is ABSTAIN if one of them abstained, broke, or had nothing to vote
-    with. An ERROR stays, and so does a FAIL that the other jurors voted for.
+    that a guard lets through. Otherwise the result is ABSTAIN if one of them abstained, broke, or had no ballot. An
+    ERROR is returned unchanged, and so is a FAIL for which the other jurors voted.
 
     Args:
         result: the result of the vote.
-        judgments: in juror order; a position beyond them is a juror without a judgment.
-        required: the positions.
+        judgments: judgments in juror order; a position beyond them is a juror without a judgment.
+        required: the positions of the required jurors.
         errors: the error policy of the vote. An error counts as FAIL under ``"fail"`` or None in a vote on statuses or
             scores.
     """
@@ -52,7 +52,7 @@ def with_required(
     broke = any(judgment.status is Status.ERROR for judgment in given)
     fails = broke and errors in (None, "fail") and result.tally.on != "label"
     if fails and result.status is Status.FAIL and not result.tally.errors_decided:
-        return result  # the others voted it down
+        return result  # the other jurors voted for FAIL
     said = [f"{judgment.critic} {_why(judgment)}" for judgment in given] or ["it was not asked"]
     return replace(
         result, status=Status.FAIL if fails else Status.ABSTAIN, label=None, score=None, confidence=None,

@@ -43,7 +43,7 @@ class ScoreVote(VotingStrategy):
         return self._decide(box)
 
     def _decide(self, box: Box[float]) -> VoteResult:
-        """Decide over at least ``min_valid`` scores."""
+        """Return the result of at least ``min_valid`` scores."""
         score = self._score(box)
         passed = reaches(score, self.threshold)
         spread = self._spread(box, score)
@@ -53,14 +53,14 @@ class ScoreVote(VotingStrategy):
 
     @abstractmethod
     def _score(self, box: Box[float]) -> float:
-        """The jury's score over at least one ballot."""
+        """Return the jury's score of at least one ballot."""
 
     def _weight(self, box: Box[float]) -> float:
-        """The weight that decides; nothing is eligible without any."""
+        """Return the total weight of the votes; the verdict is ABSTAIN if it is 0."""
         return float(len(box.voted))
 
     def _spread(self, box: Box[float], score: float) -> float:
-        """Mean absolute deviation of the scores from the jury's score."""
+        """Return the mean absolute deviation of the scores from the jury's score."""
         return fsum(abs(ballot - score) for _, ballot in box.voted) / len(box.voted)
 
     def _tally(self, box: Box[float]) -> Tally:

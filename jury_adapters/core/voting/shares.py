@@ -1,4 +1,4 @@
-"""Shares as exact fractions, so that 2 of 3 meets "two thirds" however it was written."""
+"""Shares as exact fractions, so that 2 of 3 meets two thirds in any notation."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ _SHARE = re.compile(r"\s*-?[0-9]{0,20}(\.[0-9]{0,20}|\s*/\s*[0-9]{1,20})?\s*")
 
 
 def parse_share(value: Share, what: str = "share") -> Fraction:
-    """Read a share of 0..1 as an exact fraction.
+    """Return a share of 0..1 as an exact fraction.
 
-    A float is read by its decimals: 0.6 is 3/5. With two or more decimals it may stand for a fraction that somebody
-    rounded: 0.67 is also met by 2/3, the fraction with a denominator of at most 12 that rounds to exactly those
-    decimals; the smaller of the two applies. So 2 of 3 meets 0.67, but 1 of 3 does not meet 0.34. Integers, ``"2/3"``
-    and ``(2, 3)`` are taken exactly.
+    A float is read by its decimals: 0.6 is 3/5. A float with two or more decimals may be a rounded fraction: if a
+    fraction with a denominator of at most 12 rounds to exactly those decimals, the smaller of the two applies. So 0.67
+    is 2/3, and 2 of 3 meets it, but 1 of 3 does not meet 0.34. Integers, ``"2/3"`` and ``(2, 3)`` are exact.
 
     Raises:
-        ConfigurationError: not a number, or outside 0..1.
+        ConfigurationError: the value is not a number, or is outside 0..1.
 
     >>> parse_share(0.67), parse_share(0.34), parse_share("2/3")
     (Fraction(2, 3), Fraction(17, 50), Fraction(2, 3))

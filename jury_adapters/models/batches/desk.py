@@ -1,8 +1,8 @@
-"""One thread for the batches of one folder, as long as anybody waits for them.
+"""Thread for the batches of one folder, which runs as long as a request waits for them.
 
-Batches outlive calls and event loops: a judge may be asked synchronously, from a notebook, or from several loops at
-once, and all of it belongs into the same batches. So the work has a thread and an event loop of its own. It starts with
-the first request and ends, clients closed and folder released, when nobody waits any more.
+Batches outlive calls and event loops. A judge may be asked synchronously, from a notebook, or from several loops at
+once, and all these requests belong into the same batches. Therefore the work has a thread and an event loop of its own.
+It starts with the first request. It ends when no request waits, and then closes the clients and releases the folder.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from jury_adapters.models.batches.ledger import Ledger
 from jury_adapters.models.batches.vendors import VENDORS
 from jury_adapters.models.vendor_model import VendorModel
 
-_GRACE_S = 4.0  # for a batch that is just being sent, when nobody waits for it any more
+_GRACE_S = 4.0  # for a batch that is being sent when the last request stops waiting
 
-_IDLE_S = 0.5  # after the last answer: what failed is often asked again at once, over the connections there are
+_IDLE_S = 0.5  # after the last answer, because failed requests are often repeated at once, over the open connections
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request on its way to a batch.
+    """Request on its way to a batch.
 
     Attributes:
         direct: the model that is asked.
-        pace: how its batches are made.
-        asked: the request with the one who waits for it.
+        pace: the rules by which its batches are made.
+        asked: the request with those that wait for it.
     """
 
     direct: VendorModel
@@ -43,7 +43,7 @@ class Request:
 
 
 class Desk:
-    """Where requests for the batches of a folder are handed in; one per folder and process."""
+    """Entry point for the batch requests of a folder; one per folder and process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -51,7 +51,7 @@ class Desk:
         self._session: _Session | None = None
 
     def hand_in(self, request: Request) -> None:
-        """Hand in a request; its waiter is told what came of it."""
+        """Submit a request. Its waiter gets the result."""
         with self._lock:
             if self._session is None or not self._session.take(request):
                 self._session = _Session(self._folder, self._session)
@@ -59,25 +59,25 @@ class Desk:
                 self._session.thread.start()
 
     def close(self) -> None:
-        """End the work; what is out stays known."""
+        """End the work. Batches that were sent stay on record."""
         if self._session is not None:
             self._session.stop()
 
     def abandon(self) -> None:
-        """Let go of what a parent process had opened; the parent keeps it."""
+        """Release what a parent process had opened. The parent keeps it."""
         if self._session is not None and self._session.ledger is not None:
             self._session.ledger.abandon()
 
 
 def desk_of(folder: Path) -> Desk:
-    """The desk of a folder."""
+    """Return the desk of a folder."""
     path = folder.absolute()
     with _LOCK:
         return _DESKS.setdefault(path, Desk(path))
 
 
 class _Session:
-    """The thread, from the first request until nobody waits."""
+    """Thread that runs from the first request until no request waits."""
 
     def __init__(self, folder: Path, before: _Session | None) -> None:
         self.thread = threading.Thread(target=self._run, name="jury-batches", daemon=True)
@@ -93,7 +93,7 @@ class _Session:
         self._over = False
 
     def take(self, request: Request) -> bool:
-        """Take a request on; False when the session is over."""
+        """Accept a request, or return False when the session is over."""
         with self._lock:
             if self._over:
                 return False
@@ -106,7 +106,7 @@ class _Session:
         return True
 
     def stop(self) -> None:
-        """End the session, and wait a little until it has."""
+        """End the session, and wait a few seconds for its end."""
         with self._lock:
             if self._loop is not None and self._work is not None and not self._over:
                 self._loop.call_soon_threadsafe(self._work.cancel)
@@ -120,7 +120,7 @@ class _Session:
 
     def _run(self) -> None:
         if self._before is not None:
-            self._before.thread.join()  # it holds the folder until then
+            self._before.thread.join()  # until its end, it locks the folder
             self._before = None
         problem: Exception = ConfigurationError("the work on batches was ended; ask again")
         try:
@@ -166,10 +166,10 @@ class _Session:
                 deliver(request.asked.waiters, error)
 
     def _lane(self, direct: VendorModel) -> Lane:
-        """The lane of a model.
+        """Return the lane of a model.
 
         Raises:
-            ConfigurationError: it is there, with another key or timeout.
+            ConfigurationError: the lane exists with another key or timeout.
         """
         assert self.ledger is not None
         name = f"{direct.name} {direct.address or ''}".strip()
@@ -190,7 +190,7 @@ def _close_all() -> None:
 
 
 def _after_fork() -> None:
-    """A child process has the parent's memory, and neither its threads nor its right to the folder."""
+    """Discard all desks in a child process, which has the parent's memory but not its threads or locks."""
     for desk in _DESKS.values():
         desk.abandon()
     _DESKS.clear()

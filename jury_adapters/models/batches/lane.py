@@ -1,4 +1,4 @@
-"""The requests of one model: collected, sent, watched, delivered."""
+"""Batching of the requests of one model: collecting, sending, polling and delivery."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ Waiter: TypeAlias = "Future[Any]"
 
 _log = logging.getLogger(__name__)
 
-_LOOKS = 3  # at the vendor's list, before a batch counts as never created
+_LOOKS = 3  # searches of the vendor's list, before a batch counts as never created
 _DOWNLOADS = 3  # before a missing result counts as missing
-_LONGEST_LINGER = 30  # a trickle of requests holds a batch open for this many lingers at most
-_CROWDED_POLLS = 10  # polls to wait before a batch goes out again that the vendor had no room for
-_GONE = (404, 410)  # results are kept for a while only
-_GLANCE_S = 0.02  # between two looks whether a batch has been recorded
-_ROW_BYTES = 300  # what stands around a request in a batch, generously
+_LONGEST_LINGER = 30  # a slow sequence of requests keeps a batch open for at most this many lingers
+_CROWDED_POLLS = 10  # polls to wait before sending a batch again that exceeded the vendor's queue
+_GONE = (404, 410)  # results are kept only for a limited time
+_GLANCE_S = 0.02  # between two checks whether a batch has been recorded
+_ROW_BYTES = 300  # upper estimate of the JSON around a request in a batch
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """When a batch is closed, and how often it is looked at.
+    """Rules for closing and polling batches.
 
     Attributes:
-        max_requests: how many requests close it; None for the vendor's limit.
-        linger_s: seconds without a new request that close it.
-        poll_s: seconds between two looks.
+        max_requests: number of requests that closes a batch; None for the vendor's limit.
+        linger_s: seconds without a new request that close a batch.
+        poll_s: seconds between two polls.
     """
 
     max_requests: int | None
@@ -48,7 +48,7 @@ class Pace:
 
 @dataclass(slots=True)
 class Asked:
-    """A request, and who waits for its result."""
+    """Request with those that wait for its result."""
 
     custom_id: str
     body: Body
@@ -57,16 +57,16 @@ class Asked:
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody still waits."""
+        """Whether at least one waiter has not cancelled."""
         return any(not waiter.cancelled() for waiter in self.waiters)
 
 
 class Lane:
-    """The requests of one model at one server; everything here happens on the event loop of the desk.
+    """Requests of one model at one server. All its methods run on the event loop of the desk.
 
-    A request is in one of four places: answered in the ledger, out in a batch that is watched, collected for the next
-    batch, or nowhere yet. A batch is in the ledger before it is sent and until its results are there, so that what a
-    killed process had sent is found again: by the vendor's id where that was recorded, else by looking for it.
+    A request is in one of four states: answered in the ledger, out in a batch that is polled, collected for the next
+    batch, or unknown. A batch is in the ledger from before it is sent until its results are there. So a batch that a
+    killed process had sent is found again, by the vendor's id if it was recorded, else by a search.
 
     Args:
         name: model and server.
@@ -110,7 +110,7 @@ class Lane:
             self._carry(sent.token, sent.custom_ids, partial(self._resumed, sent))
 
     async def close(self, grace_s: float) -> None:
-        """Stop watching. A batch that is just being sent is given the time to be recorded."""
+        """Stop polling. A batch that is being sent gets the time to be recorded."""
         if self._timer is not None:
             self._timer.cancel()
         until = asyncio.get_running_loop().time() + grace_s
@@ -160,10 +160,10 @@ class Lane:
             bodies = {custom_id: asked.body for custom_id, asked in collected.items()}
             self._carry(token, bodies, partial(self._sent, token, bodies))
 
-    # Sending, and finding again what was sent
+    # Sending, and finding batches that were sent
 
     def _carry(self, token: str, custom_ids: Iterable[str], work: Callable[[], Awaitable[None]]) -> None:
-        """See to a batch until its results are delivered; what goes wrong is delivered too."""
+        """Process a batch until its results, or its failure, are delivered."""
 
         async def carried() -> None:
             try:
@@ -172,7 +172,7 @@ class Lane:
                 _log.warning("%s: %s", self._name, error)
                 for custom_id in custom_ids:
                     self._settle(custom_id, error)
-            finally:  # at once, so that whoever asks next starts it anew
+            finally:  # at once, so that a repeated request starts again
                 self._sending.discard(token)
                 del self._carried[token]
 
@@ -198,11 +198,11 @@ class Lane:
         await self._watched(sent, batch_id)
 
     async def _resumed(self, sent: Sent) -> None:
-        """Go on with a batch of an earlier run, which may have been killed at any moment."""
+        """Continue a batch of an earlier run, which may have been killed at any moment."""
         batch_id = sent.batch_id
         if batch_id is None:
             batch_id = await self._found(sent)
-            if batch_id is None:  # killed before it was created
+            if batch_id is None:  # the run was killed before the batch was created
                 self._ledger.forget(sent.token)
                 self._again(sent)
                 return
@@ -211,7 +211,7 @@ class Lane:
         await self._watched(sent, batch_id)
 
     async def _found(self, sent: Sent) -> str | None:
-        """Look for a batch that may have been created; not found at once, it may not be in the list yet."""
+        """Look for a batch that may have been created, several times, because it may not be in the list yet."""
         looks = 0
         while True:
             found = await self.vendor.find(sent, self._ledger.batch_ids())
@@ -226,10 +226,10 @@ class Lane:
         self._sending.discard(sent.token)
         try:
             self._ledger.waiting(sent.token, batch_id)
-        except InputError:  # the batch is there all the same, and a later run would look for it
+        except InputError:  # the batch exists anyway, and a later run would search for it
             _log.exception("%s: batch %s could not be recorded", self._name, batch_id)
 
-    # Watching and delivering
+    # Polling and delivering
 
     async def _watched(self, sent: Sent, batch_id: str) -> None:
         progress = await self._ended(batch_id)
@@ -250,14 +250,14 @@ class Lane:
         _log.info("%s: batch %s %s, %d answers", self._name, batch_id, progress.ending, len(answers))
         try:
             self._ledger.done(sent.token, self._name, answers)
-        except InputError:  # what was paid for is not thrown away
+        except InputError:  # the results were paid for, so they are delivered
             _log.exception("%s: the results of batch %s could not be recorded", self._name, batch_id)
         for custom_id in sent.custom_ids:
             outcome = outcomes.get(custom_id)
             self._settle(custom_id, self.vendor.unanswered(batch_id, progress.ending) if outcome is None else outcome)
 
     async def _ended(self, batch_id: str) -> Progress:
-        """Wait until a batch has ended. A vendor that is down for a while is asked again."""
+        """Wait until a batch has ended. A vendor that is temporarily unavailable is asked again."""
         while True:
             try:
                 progress = await self.vendor.progress(batch_id)
@@ -271,7 +271,7 @@ class Lane:
             await asyncio.sleep(self._pace.poll_s)
 
     async def _results(self, sent: Sent, progress: Progress) -> dict[str, Outcome]:
-        """The results of a batch. What is broken, missing or not there yet is fetched again: that costs nothing."""
+        """Return the results of a batch. Broken or missing ones are downloaded again, which costs nothing."""
         found: dict[str, Outcome] = {}
         failure: ModelError | None = None
         for number in range(_DOWNLOADS):
@@ -293,7 +293,7 @@ class Lane:
         return found
 
     def _again(self, sent: Sent) -> None:
-        """Put the requests of a batch that never was into the next one."""
+        """Put the requests of a batch that was not processed into the next one."""
         for custom_id in sent.custom_ids:
             asked = self._asked.get(custom_id)
             if asked is not None:
@@ -306,7 +306,7 @@ class Lane:
 
 
 def deliver(waiters: Iterable[Waiter], outcome: Outcome | Exception) -> None:
-    """Give an answer, or an error, to all who wait for it; each gets an error of its own to raise."""
+    """Give an answer, or an error, to all waiters. Each waiter gets an error object of its own to raise."""
     for waiter in waiters:
         if not waiter.set_running_or_notify_cancel():
             continue

@@ -1,4 +1,4 @@
-"""What was sent in which batch, and what came of it, on disk: so that nothing is sent, and paid for, twice."""
+"""Record on disk of the batches that were sent and of their results, so that no request is sent and paid for twice."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ CREATE INDEX by_batch ON requests (token);
 
 
 class Sent(NamedTuple):
-    """A batch that went out, or was about to.
+    """Batch that was sent, or was about to be.
 
     Attributes:
         token: our own name for it.
         state: ``"sending"`` until the vendor's id is known, ``"waiting"`` until its results are here, then ``"done"``.
         batch_id: the vendor's id.
         newest_before: the vendor's newest batch before it.
-        sent_at: when it went out, in seconds since the epoch.
-        custom_ids: its requests.
+        sent_at: the time of sending, in seconds since the epoch.
+        custom_ids: the ids of its requests.
     """
 
     token: str
@@ -60,23 +60,23 @@ class Sent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a request: the batch it went out with, and its answer when that is here."""
+    """Recorded request: the batch that contains it, and its answer, if that has arrived."""
 
     token: str
     answer: Mapping[str, Any] | None
 
 
 class Ledger:
-    """The record of a folder; open in one process at a time.
+    """Record of a folder; open in one process at a time.
 
-    Everything is on the disk when a method returns. It holds requests' ids (hashes), never the requests, and the
-    answers; only the owner may read it.
+    All changes are on disk when a method returns. The record contains the answers, and the ids (hashes) of the
+    requests, but never the requests. Only the owner may read it.
 
     Args:
-        folder: where it is; made when it is missing.
+        folder: the folder; created if it is missing.
 
     Raises:
-        ConfigurationError: another process works with this folder, or the folder cannot be used.
+        ConfigurationError: another process uses this folder, or the folder cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -91,7 +91,7 @@ class Ledger:
                 raise
 
     def known(self, lane: str, custom_id: str) -> Known | None:
-        """A request that went out before."""
+        """Return a request that was sent before, or None."""
         with self._explained():
             row = self._connection.execute(
                 "SELECT token, answer FROM requests WHERE lane = ? AND custom_id = ?", (lane, custom_id)
@@ -99,7 +99,7 @@ class Ledger:
         return None if row is None else Known(row[0], None if row[1] is None else json.loads(row[1]))
 
     def sent(self, token: str) -> Sent:
-        """A batch by our own name."""
+        """Return a batch by our own name."""
         with self._explained():
             row: tuple[str, str, str | None, str | None, float] = self._connection.execute(
                 "SELECT token, state, batch_id, newest_before, sent_at FROM batches WHERE token = ?", (token,)
@@ -108,7 +108,7 @@ class Ledger:
         return Sent(*row, frozenset(custom_id for (custom_id,) in ids))
 
     def batch_ids(self) -> frozenset[str]:
-        """The vendors' ids of all batches of this folder."""
+        """Return the vendors' ids of all batches of this folder."""
         with self._explained():
             rows = self._connection.execute("SELECT batch_id FROM batches WHERE batch_id IS NOT NULL").fetchall()
         return frozenset(batch_id for (batch_id,) in rows)
@@ -131,7 +131,7 @@ class Ledger:
             connection.execute("UPDATE batches SET state = 'waiting', batch_id = ? WHERE token = ?", (batch_id, token))
 
     def done(self, token: str, lane: str, answers: Mapping[str, Mapping[str, Any]]) -> None:
-        """Record the answers of a batch that ended; its requests without one may go out again."""
+        """Record the answers of a batch that ended. Its unanswered requests may be sent again."""
         rows = ((json.dumps(answer), lane, custom_id, token) for custom_id, answer in answers.items())
         with self._changing() as connection:
             connection.executemany(
@@ -141,18 +141,18 @@ class Ledger:
             connection.execute("UPDATE batches SET state = 'done' WHERE token = ?", (token,))
 
     def forget(self, token: str) -> None:
-        """Forget a batch that was never created; its requests may go out again."""
+        """Forget a batch that was never created. Its requests may be sent again."""
         with self._changing() as connection:
             connection.execute("DELETE FROM requests WHERE token = ? AND answer IS NULL", (token,))
             connection.execute("DELETE FROM batches WHERE token = ?", (token,))
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Release the folder."""
         self._connection.close()
         self._lock.close()
 
     def abandon(self) -> None:
-        """Let go of the folder in a forked child; the parent's hold on it stays."""
+        """Release the folder in a forked child. The parent keeps its lock."""
         self._lock.close()
 
     def __enter__(self) -> Self:
@@ -163,7 +163,7 @@ class Ledger:
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction."""
+        """Run the body in one transaction."""
         with self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -186,7 +186,7 @@ class Ledger:
 
 
 def _locked(path: Path, folder: Path) -> TextIO:
-    """The lock of a folder, held as long as the file is open; the system lets go of it when a process is killed."""
+    """Lock a folder as long as the returned file is open. The system releases the lock when a process is killed."""
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -204,7 +204,7 @@ def _locked(path: Path, folder: Path) -> TextIO:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))  # SQLite's other files take after it
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))  # SQLite gives its other files the same mode
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode=WAL")

@@ -1,4 +1,4 @@
-"""A model that is asked in batches."""
+"""Model that is asked in batches."""
 
 from __future__ import annotations
 
@@ -27,42 +27,43 @@ from jury_adapters.models.retries import Limits
 from jury_adapters.models.unsupported_parameters import Body
 from jury_adapters.models.vendor_model import VendorModel
 
-_WITH_BATCHES = ("openai", "anthropic", "local")  # "local": a server of one's own that speaks OpenAI's protocol
+_WITH_BATCHES = ("openai", "anthropic", "local")  # "local": a server of the user with OpenAI's protocol
 _NO_LIMIT = 10**9
 
 
 class BatchModel(LimitedModel):
-    """A model asked in the vendor's batches: half the price, within a day, for work that can wait.
+    """Model asked in the vendor's batches: half the price, within a day, for work that can wait.
 
-    Each request joins the batch that is being collected. A batch is sent when no new request has come for ``linger_s``,
-    or when it is full; then everyone waits for its results. So ask much at once: with
-    ``judge_many(cases, max_concurrency=10_000)`` ten thousand cases go out in one batch.
+    Each request joins the batch that is being collected. A batch is sent when it is full, or after ``linger_s`` seconds
+    without a new request; then all its requests wait for the results. So make many requests at once: with
+    ``judge_many(cases, max_concurrency=10_000)``, ten thousand cases are sent in one batch.
 
-    The folder remembers what was sent, and what came of it. After a crash, a kill or a run whose patience ended, the
-    same requests find their batch again and are not sent, nor paid for, a second time. It holds the answers for good,
-    so keep one folder per job, and take a new one to ask afresh.
+    The folder records what was sent, and the results. After a crash, a kill or a run that exceeded ``patience_s``, the
+    same requests find their batch again, and are not sent or paid for a second time. The folder keeps the answers
+    indefinitely, so use one folder per job, and a new one to ask again.
 
-    Requests that the vendor did not get to go into the next batch by themselves. Parameters that the model refuses are
-    learned as in direct calls, at the price of a further batch.
+    Requests that the vendor did not process are put into the next batch automatically. Parameters that the model
+    refuses are learned as in direct calls, at the price of a further batch.
 
     Args:
-        model: ``"openai:..."`` or ``"anthropic:..."``; or a name beside ``base_url=``, of a server that has OpenAI's
+        model: ``"openai:..."`` or ``"anthropic:..."``; or a name with ``base_url=``, for a server that has OpenAI's
             batches.
-        folder: where the record is kept; made when it is missing, for the owner's eyes only. One process at a time may
-            work with it; any number of critics and models may share it.
-        vendor: the vendor, when the name does not say.
+        folder: the folder of the record; created if it is missing, and readable only by its owner. One process at a
+            time may use it; any number of critics and models may share it.
+        vendor: the vendor, when the name does not include it.
         base_url: the address of a server that speaks the vendor's protocol.
         api_key: the key; from the vendor's environment variable by default. It is never written to the folder.
-        timeout: seconds one request to the vendor may take; a batch may be an upload of 200 MB.
-        max_requests: how many requests fill a batch; the vendor's limit by default (OpenAI 50,000, Anthropic 100,000).
+        timeout: the maximum duration of one request to the vendor, in seconds; a batch may be an upload of 200 MB.
+        max_requests: the number of requests that fills a batch; the vendor's limit by default (OpenAI 50,000, Anthropic
+            100,000).
         linger_s: seconds without a new request after which a batch is sent.
-        poll_s: seconds between two looks at a batch.
-        patience_s: seconds a request waits for its result, with its further batches; past them it fails with
-            ``timeout``, and a later run picks the result up. None waits for ever.
-        attempts: in how many batches a request is sent in all, when the vendor expires it or fails.
+        poll_s: seconds between two polls of a batch.
+        patience_s: the time a request waits for its result, in seconds, including further batches. Then it fails with
+            ``timeout``, and a later run finds the result. None waits forever.
+        attempts: the maximum number of batches per request, if the vendor fails or lets the request expire.
 
     Raises:
-        ConfigurationError: a vendor without batches, or a number that cannot be meant; see also :class:`Critic`.
+        ConfigurationError: the vendor has no batches, or a number is invalid; see also :class:`Critic`.
 
     >>> model = BatchModel("openai:gpt-4o-mini", folder="batches")  # doctest: +SKIP
     >>> critic = Critic("truth", model, rubric="faithfulness")  # doctest: +SKIP
@@ -122,7 +123,7 @@ class BatchModel(LimitedModel):
 
 
 class _Batched:
-    """What a :class:`BatchModel` limits: the direct model, with batches in place of requests."""
+    """Model inside a :class:`BatchModel`: the direct model, with batches instead of requests."""
 
     def __init__(self, direct: VendorModel, folder: Path, pace: Pace) -> None:
         self._direct = direct
@@ -139,12 +140,12 @@ class _Batched:
 
     @property
     def address(self) -> str:
-        """The address of the direct model, so that batches and direct requests share one store key."""
+        """Address of the direct model, so that batches and direct requests share one store key."""
         return self._direct.address
 
     @property
     def price_vendor(self) -> str:
-        """Whose prices apply: the vendor's own, in batches."""
+        """Vendor name under which the prices of batches are listed."""
         return batch_vendor(self._direct.vendor)
 
     @property
@@ -156,7 +157,7 @@ class _Batched:
         return replace(reply, usage=cost_of(reply.usage, self.price_vendor, self.model))
 
     async def _ask(self, body: Body) -> Any:
-        """Hand in a request and wait. Whoever stops waiting leaves the batch as it is."""
+        """Submit a request and wait for its answer. A cancelled wait leaves the batch unchanged."""
         asked = asked_of(body, run_context().sample)
         waiter: Future[Any] = Future()
         asked.waiters.append(waiter)
@@ -168,7 +169,7 @@ class _Batched:
 
 
 def asked_of(body: Body, sample: str) -> Asked:
-    """A request under its id: a hash of what is asked, and of which of several asks of the same it is."""
+    """Return a request with its id: a hash of its content and of its sample, which tells repeated requests apart."""
     content = json.dumps(body, sort_keys=True)
     custom_id = hashlib.sha256(f"{sample}\n{content}".encode()).hexdigest()[:40]
     return Asked(custom_id, body, len(content))

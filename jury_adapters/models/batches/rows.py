@@ -1,4 +1,4 @@
-"""The results of a batch as they arrive: one JSON object a line."""
+"""Results of a batch, which arrive as one JSON object per line."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 async def json_lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[Row | None, None]:
-    """The objects of a JSONL stream; None for a line that is none.
+    """Yield the objects of a JSONL stream, and None for a line that is not an object.
 
-    Lines end at a line feed only: an answer may hold any other separator as it is.
+    Lines end only at a line feed, because an answer may contain any other separator.
 
     Raises:
         ConnectionError: the stream broke off.
@@ -24,7 +24,7 @@ async def json_lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[Row | None,
             for line in lines:
                 if line.strip():
                     yield _parsed(line)
-    except Exception as error:  # whichever library the transport is from
+    except Exception as error:  # of whatever library the transport uses
         raise ConnectionError(f"the results broke off: {error or type(error).__name__}") from error
     if rest.strip():
         yield _parsed(rest)
@@ -33,6 +33,6 @@ async def json_lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[Row | None,
 def _parsed(line: bytes) -> Row | None:
     try:
         row = json.loads(line)
-    except ValueError:  # no JSON, or no UTF-8
+    except ValueError:  # not JSON, or not UTF-8
         return None
     return row if isinstance(row, Mapping) else None

@@ -1,7 +1,7 @@
-"""The two vendors' batches, behind their SDKs.
+"""Batches of the two vendors, through their SDKs.
 
-Like direct requests, these go through ``client.post`` and ``client.get`` of the SDKs and come back as plain JSON: the
-SDKs' authentication and errors, without their models of responses, which the oldest cannot build with every pydantic.
+Like direct requests, these use ``client.post`` and ``client.get`` of the SDKs and return plain JSON. So they use the
+SDKs' authentication and errors, without their response models, which the oldest SDKs cannot build with every pydantic.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ T = TypeVar("T")
 Outcome: TypeAlias = Mapping[str, JsonValue] | ModelError
 
 _A_DAY_S = 86_400.0
-_MARK = "jury_adapters"  # the key of our token in the metadata of an OpenAI batch
+_MARK = "jury_adapters"  # key of our token in the metadata of an OpenAI batch
 
 
 class Unclear(Exception):
-    """A call that must not be made twice failed so that nobody knows whether it arrived. Never leaves this package."""
+    """Failure of a call that may have arrived and must not be repeated. It never leaves this package."""
 
     def __init__(self, error: ModelError) -> None:
         super().__init__(str(error))
@@ -40,7 +40,7 @@ class Unclear(Exception):
 
 
 class RowError(Exception):
-    """What stands in a result instead of an answer, with the attributes under which the SDKs raise the same."""
+    """Error in a result row, with the attributes of the SDKs' errors."""
 
     def __init__(self, status: int, body: object, request_id: str | None = None) -> None:
         super().__init__(str(body))
@@ -51,13 +51,13 @@ class RowError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a batch is.
+    """Progress of a batch.
 
     Attributes:
-        ended: nothing more will come of it.
-        sources: where its results are: files of OpenAI, an address of Anthropic.
-        failure: why it failed as a whole, before anything was judged.
-        crowded: it failed because too much of ours is queued already; the same batch may be taken later.
+        ended: whether the batch has ended.
+        sources: places of its results: files of OpenAI, an address of Anthropic.
+        failure: the reason that it failed as a whole, before any request was processed.
+        crowded: whether it failed because the account has too much in the queue; it may be accepted later.
         ending: how it ended, in the vendor's word.
     """
 
@@ -70,26 +70,26 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search for a batch found: its id, nothing, or (``unclear``) one that cannot be told from it yet."""
+    """Result of a search for a batch: its id, nothing, or (``unclear``) a batch that may be the one."""
 
     batch_id: str | None = None
     unclear: bool = False
 
 
 class BatchVendor(ABC):
-    """One vendor's batches for one model.
+    """Batches of one vendor for one model.
 
-    Calls that may be repeated are, when the vendor is busy or down; sending a batch is repeated only after an answer
-    that says it was not taken.
+    Calls that may be repeated are repeated when the vendor is busy or down. Sending a batch is repeated only after an
+    answer that says that it was not accepted.
 
     Args:
-        direct: the model that is asked; it knows server, key, and how its errors read.
+        direct: the model that is asked; it provides the server, the key, and the reading of errors.
     """
 
     most_requests: ClassVar[int]
     most_bytes: ClassVar[int]
     path: ClassVar[str]
-    cursor: ClassVar[str]  # the parameter of a listing that names the last batch of the page before
+    cursor: ClassVar[str]  # parameter of a listing: the last batch of the previous page
 
     def __init__(self, direct: VendorModel) -> None:
         self.direct = direct
@@ -97,11 +97,11 @@ class BatchVendor(ABC):
 
     @abstractmethod
     async def create(self, token: str, rows: Mapping[str, Body]) -> str:
-        """Send a batch; its id.
+        """Send a batch, and return its id.
 
         Raises:
-            Unclear: it may have been created, or not.
-            ModelError: it was not.
+            Unclear: the batch may have been created, or not.
+            ModelError: the batch was not created.
         """
 
     @abstractmethod
@@ -110,14 +110,14 @@ class BatchVendor(ABC):
 
     @abstractmethod
     async def progress(self, batch_id: str) -> Progress:
-        """How far it is."""
+        """Return the progress of a batch."""
 
     @abstractmethod
     def outcome(self, row: Row) -> Outcome:
-        """What a row says of its request: the very answer a direct request would have got, or its error."""
+        """Return the outcome of a row: the answer that a direct request would have got, or its error."""
 
     async def results(self, sources: tuple[str, ...]) -> tuple[dict[str, Outcome], bool]:
-        """What came of each request, by its id; and whether every row could be read."""
+        """Return the outcome of each request by its id, and whether every row could be read."""
 
         async def read(client: Any) -> tuple[dict[str, Outcome], bool]:
             found: dict[str, Outcome] = {}
@@ -127,19 +127,19 @@ class BatchVendor(ABC):
                     if row is None or not isinstance(row.get("custom_id"), str):
                         whole = False
                     else:
-                        self.direct.api.redact_in(row)  # answers are kept in the ledger
+                        self.direct.api.redact_in(row)  # because answers are kept in the ledger
                         found[row["custom_id"]] = self.outcome(row)
             return found, whole
 
         return await self._often(read)
 
     async def newest(self) -> str | None:
-        """The id of the newest batch of this account; one sent now is newer, by the vendor's own order."""
+        """Return the id of the newest batch of this account. By the vendor's order, a batch sent now is newer."""
         page = await self._often(lambda client: self._page(client, 1))
         return page[0]["id"] if page else None
 
     def unanswered(self, batch_id: str, ending: str) -> ModelError:
-        """What is said of a request of an ended batch that has no row."""
+        """Return the error for a request of an ended batch that has no row."""
         if ending == "expired":
             return self._expired()
         if ending == "cancelled":
@@ -147,7 +147,7 @@ class BatchVendor(ABC):
         return ModelError(f"{self.direct.name}: batch {batch_id} ended without a result for this request", "server")
 
     async def _since(self, client: Any, sent: Sent) -> AsyncGenerator[Row, None]:
-        """The batches of this account that may be one that was sent then, newest first."""
+        """Yield the batches of this account that may be the sent one, newest first."""
         after = None
         while page := await self._page(client, 100, after):
             for batch in page:
@@ -167,9 +167,9 @@ class BatchVendor(ABC):
         return await self._often(lambda client: _json_of(client.get(path, cast_to=object)))
 
     async def _rows(self, client: Any, source: str) -> AsyncGenerator[Row | None, None]:
-        """The rows of a source of results as they arrive; None for one that cannot be read."""
+        """Yield the rows of a source of results as they arrive; None for one that cannot be read."""
         kind = import_module(self.direct.sdk).AsyncStream[object]
-        # The SDK's stream of events is not read; what is wanted of it is the response beneath, as bytes.
+        # Only the bytes of the response are read, not the SDK's stream of events.
         stream = await client.get(source, cast_to=object, stream=True, stream_cls=kind)
         try:
             async for row in json_lines(stream.response.aiter_bytes()):
@@ -178,11 +178,11 @@ class BatchVendor(ABC):
             await stream.response.aclose()
 
     async def _often(self, call: Callable[[Any], Awaitable[T]]) -> T:
-        """A call that does no harm when it is repeated."""
+        """Make a call that may safely be repeated."""
         return await self._limiter.call(lambda: self.direct.api.call(call, large=True), spent=_nothing)
 
     async def _once(self, body: Body) -> str:
-        """Create a batch, which must not be done twice; its id."""
+        """Create a batch, which must not be done twice, and return its id."""
 
         async def attempt() -> str:
             try:
@@ -213,7 +213,7 @@ class BatchVendor(ABC):
 
 
 class OpenAIBatches(BatchVendor):
-    """OpenAI's batches: a file of requests goes up, a file of answers and one of errors come down.
+    """Batches of OpenAI: upload of a file of requests, download of a file of answers and one of errors.
 
     The limits are those of ``client.batches.create`` in the SDK's own documentation: 50,000 requests, 200 MB.
     """
@@ -253,7 +253,7 @@ class OpenAIBatches(BatchVendor):
             failure = self.direct.api.failure(RowError(400, f"batch {batch_id} failed: {said or 'no reason given'}"))
             crowded = any(problem.get("code") == "token_limit_exceeded" for problem in problems)
             return Progress(True, failure=failure, crowded=crowded)
-        # An id that is an empty text has been seen where there is no file.
+        # Without a file, the id may be an empty text.
         files = [file for file in (batch.get("error_file_id"), batch.get("output_file_id")) if file]
         sources = tuple(f"/files/{file}/content" for file in files)
         return Progress(status in ("completed", "expired", "cancelled"), sources, ending=status)
@@ -289,10 +289,10 @@ class OpenAIBatches(BatchVendor):
 
 
 class AnthropicBatches(BatchVendor):
-    """Anthropic's message batches: one request takes all requests, one stream brings all results.
+    """Message batches of Anthropic: one request sends all requests, one stream returns all results.
 
-    The limits are those of Anthropic's guide to batch processing: 100,000 requests, 256 MB. A message batch takes no
-    metadata; one that may have been created is known again by the ids of its requests, which its results carry.
+    The limits are those of Anthropic's guide to batch processing: 100,000 requests, 256 MB. A message batch has no
+    metadata. One that may have been created is recognised by the ids of its requests in its results.
     """
 
     most_requests = 100_000
@@ -312,7 +312,7 @@ class AnthropicBatches(BatchVendor):
                     if batch["id"] in known or _size(batch) != len(sent.custom_ids):
                         continue
                     if batch.get("processing_status") != "ended":
-                        unclear = True  # its results will tell
+                        unclear = True  # its results will show
                     elif await self._holds(client, batch, sent.custom_ids):
                         return Found(batch["id"])
             return Found(unclear=unclear)
@@ -322,7 +322,7 @@ class AnthropicBatches(BatchVendor):
     async def progress(self, batch_id: str) -> Progress:
         batch = await self._batch(batch_id)
         ended = batch.get("processing_status") == "ended"
-        # Where the results are no longer kept there is no address. It leads to this place, and the key goes only there.
+        # Results that are no longer kept have no address. The path is ours, so the key goes only to this server.
         sources = (self._results_of(batch),) if ended and batch.get("results_url") else ()
         return Progress(ended, sources, ending="ended")
 
@@ -358,7 +358,7 @@ class AnthropicBatches(BatchVendor):
 
 VENDORS: dict[str, type[BatchVendor]] = {"openai": OpenAIBatches, "anthropic": AnthropicBatches}
 
-# Anthropic's error types with their HTTP statuses; a row has only the former.
+# Anthropic's error types with their HTTP statuses; a row has only the type.
 _STATUS = {
     "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
     "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500, "timeout_error": 504,
@@ -371,7 +371,7 @@ async def _json_of(answer: Awaitable[object]) -> Row:
 
 
 def _object(answer: object) -> Row:
-    """An answer that is a JSON object; the SDKs hand out a body of another content type as text."""
+    """Return an answer that is a JSON object. The SDKs return a body of another content type as text."""
     if not isinstance(answer, Mapping):
         raise ModelError(f"no JSON object in the answer, but {type(answer).__name__}", "broken_body")
     return answer
@@ -386,7 +386,7 @@ def _size(batch: Row) -> int:
 
 
 def _created_at(batch: Row) -> float:
-    """Seconds since the epoch, as OpenAI has it, or a date, as Anthropic."""
+    """Return the creation time in seconds since the epoch. OpenAI gives seconds, Anthropic a date."""
     found = batch.get("created_at")
     try:
         return datetime.fromisoformat(found).timestamp() if isinstance(found, str) else float(found or 0)

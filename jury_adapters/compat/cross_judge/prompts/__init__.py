@@ -1,4 +1,4 @@
-"""Prompts that come with cross-judge 0.1.0 (MIT licence, see LICENSE beside this file), word for word.
+"""Prompts of cross-judge 0.1.0 (MIT licence, see LICENSE in this folder), verbatim.
 
 The YAML files of this folder are for :meth:`Critic.from_yaml_prompt`.
 """
@@ -26,5 +26,5 @@ Output JSON only, exact schema:
 
 
 def render_user_prompt(item: str, labels: list[str]) -> str:
-    """The default user prompt about an item, with the allowed labels."""
+    """Return the default user prompt for an item, with the allowed labels."""
     return DEFAULT_USER_PROMPT_TEMPLATE.format(item=item, labels=" | ".join(labels))

@@ -1,4 +1,4 @@
-"""The rule ``average``: the mean score."""
+"""Voting rule ``average``: the mean score decides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jury_adapters.core.voting.scores import ScoreVote
 
 @dataclass(frozen=True, kw_only=True)
 class Average(ScoreVote):
-    """Passes when the mean score reaches ``threshold``."""
+    """Rule that passes if the mean score reaches ``threshold``."""
 
     name: ClassVar[str] = "average"
     passes_when: ClassVar[str] = "the mean score reaches `threshold` (0.5, inclusive)"

@@ -1,4 +1,4 @@
-"""The rule ``bayes``: jurors count by how often they are right."""
+"""Voting rule ``bayes``: jurors count according to how often they are right."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from jury_adapters.core.voting.options import Probability
 
 Reliability: TypeAlias = float | tuple[float, float]
 
-# Logarithms of equal odds do not cancel exactly: PASS and FAIL of two jurors who are right in 0.6 must be a tie.
+# Logarithms of equal odds do not cancel exactly, but PASS and FAIL of two jurors with reliability 0.6 must be a tie.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bayes(VotingStrategy):
-    """Passes when the posterior probability of PASS, given the votes, reaches ``threshold``.
+    """Rule that passes if the posterior probability of PASS, given the votes, reaches ``threshold``.
 
     Attributes:
         reliabilities: one per juror: ``{'gpt': 0.9, 'claude': (0.95, 0.8)}``, or a list in juror order. Each is the
@@ -32,10 +32,10 @@ class Bayes(VotingStrategy):
         threshold: pass from this posterior on, strictly between 0 and 1. Above 1/2 a wrong PASS is worse than a wrong
             FAIL; ``jury_adapters.calibration.reliabilities.fit_threshold`` learns it from labels.
 
-    Votes are taken as independent given the truth (naive Bayes): log-odds = ln(prior / (1 - prior)) + the sum over
-    voters of ln(P(vote | PASS) / P(vote | FAIL)). Jurors err together, so the posterior is over-confident; calibrate
-    it before relying on its value. The score is the posterior of PASS, the confidence that of the winner,
-    which with a threshold other than 1/2 may be the less probable of the two.
+    Votes are assumed to be independent given the truth (naive Bayes): log-odds = ln(prior / (1 - prior)) + the sum over
+    votes of ln(P(vote | PASS) / P(vote | FAIL)). The errors of real jurors are correlated, so the posterior is
+    overconfident; calibrate it before you rely on its value. The score is the posterior of PASS. The confidence is the
+    posterior of the winner, which with a threshold other than 1/2 may be the less probable of the two.
     """
 
     name: ClassVar[str] = "bayes"
@@ -102,7 +102,7 @@ class Bayes(VotingStrategy):
                           reasoning=f"posterior {sure:.3f} from {n} votes")  # fmt: skip
 
     def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
-        """Each juror at its own extreme: of one below 1/2 a FAIL speaks for PASS."""
+        """Yield the votes with each juror at its own extreme; a FAIL of a juror below 1/2 is evidence for PASS."""
         for sign in (1, -1):
             filled = list(judgments)
             for position in positions:
@@ -112,7 +112,7 @@ class Bayes(VotingStrategy):
 
 
 def _evidence_of(reliability: Reliability) -> dict[str, float]:
-    """The log-odds for PASS that a vote of PASS, and one of FAIL, adds."""
+    """Return the log-odds for PASS that a PASS vote and a FAIL vote each add."""
     true_pass, true_fail = reliability if isinstance(reliability, tuple) else (reliability, reliability)
     _check_probability(true_pass, "a reliability")
     _check_probability(true_fail, "a reliability")

@@ -1,4 +1,4 @@
-"""The rule ``first_disagreement``: a label for what the jurors disagree about."""
+"""Voting rule ``first_disagreement``: a label for cases on which the jurors disagree."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from jury_adapters.core.voting.base import Box, VoteResult
 
 @dataclass(frozen=True, kw_only=True)
 class FirstDisagreement(BallotVote):
-    """The ballot all agree on, else a label that says that they do not, which has no PASS/FAIL meaning.
+    """Rule that returns the common ballot of all jurors, or a label without PASS/FAIL meaning if ballots differ.
 
     Attributes:
-        disagree_label: the label where two ballots differ.
+        disagree_label: the label of a verdict whose ballots differ.
     """
 
     name: ClassVar[str] = "first_disagreement"

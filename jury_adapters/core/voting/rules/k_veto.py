@@ -1,4 +1,4 @@
-"""The rule ``k_veto``: the number of objections that fail a case."""
+"""Voting rule ``k_veto``: a fixed number of objections fails a case."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from jury_adapters.core.voting.options import Count
 
 @dataclass(frozen=True, kw_only=True)
 class KVeto(VotingStrategy):
-    """Fails as soon as ``k`` jurors say FAIL, however many say PASS.
+    """Rule that fails if ``k`` jurors say FAIL, however many say PASS.
 
     LLM judges pass far more than they should, so a minority that objects is often right (Beyond Consensus, arXiv
     2510.11822: 4 objections of 14). With ``k=1`` one objection is enough. Learn ``k`` from labels with
     :func:`jury_adapters.calibration.reliabilities.fit_k_veto`.
 
     Attributes:
-        k: how many objections fail a case, from 1.
+        k: the number of objections that fail a case, from 1.
 
-    The confidence is the share of the eligible weight that voted as the verdict says; weights decide nothing.
+    The confidence is the share of the eligible weight that voted for the status of the verdict. Weights do not affect
+    the status.
     """
 
     name: ClassVar[str] = "k_veto"

@@ -1,4 +1,4 @@
-"""The rule ``majority``: most votes win."""
+"""Voting rule ``majority``: the ballot with most votes wins."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from jury_adapters.core.voting.shares import Share, parse_share
 
 @dataclass(frozen=True, kw_only=True)
 class Majority(MostVotes):
-    """Most votes win: PASS when passes > fails; for labels the most frequent one.
+    """Rule in which most votes win: PASS if passes > fails; for labels the most frequent one.
 
     Attributes:
-        min_share: the share of the eligible votes the winner needs (``"2/3"``); below it the verdict is ABSTAIN with
-            the ``disagree_label``, or the ``fallback`` label without one.
+        min_share: the share of the eligible votes that the winner needs (``"2/3"``); below it the verdict is ABSTAIN
+            with the ``disagree_label``, or without one the ``fallback`` label.
 
-    Each juror has one vote; weights only enter the confidence. Use ``weighted`` to let them decide.
+    Each juror has one vote; weights affect only the confidence. Use ``weighted`` if weights should decide.
     """
 
     name: ClassVar[str] = "majority"

@@ -1,4 +1,4 @@
-"""The rule ``median``: the median score."""
+"""Voting rule ``median``: the median score decides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jury_adapters.core.voting.scores import ScoreVote
 
 @dataclass(frozen=True, kw_only=True)
 class Median(ScoreVote):
-    """Passes when the median score reaches ``threshold``; one outlier cannot move it."""
+    """Rule that passes if the median score, which one outlier cannot move, reaches ``threshold``."""
 
     name: ClassVar[str] = "median"
     passes_when: ClassVar[str] = "the median score reaches `threshold` (0.5, inclusive)"

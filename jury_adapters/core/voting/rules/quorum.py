@@ -1,4 +1,4 @@
-"""The rule ``quorum``: enough jurors reach the threshold."""
+"""Voting rule ``quorum``: enough jurors must reach the threshold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jury_adapters.core.voting.shares import Share, parse_share
 
 @dataclass(frozen=True, kw_only=True)
 class Quorum(ScoreVote):
-    """Passes when the share of jurors whose score reaches ``threshold`` is at least ``quorum``.
+    """Rule that passes if the share of jurors whose score reaches ``threshold`` is at least ``quorum``.
 
     The scores decide, not the jurors' own PASS or FAIL. The jury's score is the share that passed.
 

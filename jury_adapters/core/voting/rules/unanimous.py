@@ -1,4 +1,4 @@
-"""The rule ``unanimous``: all must agree."""
+"""Voting rule ``unanimous``: all jurors must agree."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from jury_adapters.core.voting.base import Box, VoteResult
 
 @dataclass(frozen=True, kw_only=True)
 class Unanimous(BallotVote):
-    """PASS when all agree on PASS, FAIL when all agree on FAIL; for labels the label all agree on.
+    """Rule that passes or fails if all jurors agree on PASS or FAIL; for labels all must agree on one.
 
     Attributes:
-        on_split: what a split means for statuses: ``"fail"`` (default) or ``"abstain"`` (default where
-            ``disagree_label`` is given). Split labels always give ABSTAIN with the ``disagree_label``, or the
-            ``fallback`` label without one.
+        on_split: the result of a split in a vote on statuses: ``"fail"`` (default) or ``"abstain"`` (default if
+            ``disagree_label`` is given). Split labels always give ABSTAIN with the ``disagree_label``, or without one
+            the ``fallback`` label.
 
-    Weights do not matter, and an abstention does not break unanimity.
+    Weights have no effect, and an abstention does not break unanimity.
     """
 
     name: ClassVar[str] = "unanimous"

@@ -1,4 +1,4 @@
-"""The rule ``weighted``: the largest weight x confidence wins."""
+"""Voting rule ``weighted``: the ballot with the largest weight x confidence wins."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from jury_adapters.core.voting.base import Box, VoteResult
 
 @dataclass(frozen=True, kw_only=True)
 class Weighted(MostVotes):
-    """The ballot with the largest sum of weight x confidence wins.
+    """Rule in which the ballot with the largest sum of weight x confidence wins.
 
     Attributes:
-        use_confidence: whether a vote counts weight x confidence, or the weight alone. A juror that gives no
-            confidence counts with 1.0.
+        use_confidence: whether a vote counts weight x confidence, or only the weight. A juror without a confidence
+            counts with 1.0.
     """
 
     name: ClassVar[str] = "weighted"

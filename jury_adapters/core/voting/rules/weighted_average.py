@@ -1,4 +1,4 @@
-"""The rule ``weighted_average``: the weighted mean score."""
+"""Voting rule ``weighted_average``: the weighted mean score decides."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from jury_adapters.core.voting.scores import ScoreVote
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedAverage(ScoreVote):
-    """Passes when the weighted mean score reaches ``threshold``; the weights need not sum to 1.
+    """Rule that passes if the weighted mean score reaches ``threshold``; the weights need not sum to 1.
 
-    When everyone with a weight above 0 has left, nothing is eligible and the verdict is ABSTAIN.
+    If no juror with a weight above 0 votes, the verdict is ABSTAIN.
     """
 
     name: ClassVar[str] = "weighted_average"
