@@ -53,6 +53,9 @@ class ServerThread(ABC):
         self._loop.run_until_complete(self.serve())
         if left := asyncio.all_tasks(self._loop):
             self._loop.run_until_complete(asyncio.wait(left, timeout=1))
+        # A connection to a client that does not read has bytes left to write, so closing it would never end.
+        for transport in list(getattr(self._loop, "_transports", {}).values()):
+            transport.abort()
         for _ in range(3):  # a connection that is being closed lets go of its socket in a later turn of the loop
             self._loop.run_until_complete(asyncio.sleep(0))
         self._loop.close()
