@@ -100,6 +100,7 @@ def main() -> None:
     options = parser.parse_args()
     logging_off()
     if options.file_limit:
+        sys.dont_write_bytecode = True  # a file of bytecode that is cut off would break every later import
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (options.file_limit, options.file_limit))
     if options.as_nobody and os.geteuid() == 0:

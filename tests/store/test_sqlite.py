@@ -91,7 +91,8 @@ def test_look_ups_use_the_index(path):
 def test_a_full_disk_loses_no_judgment_and_damages_nothing(path):
     """In a process of its own, whose files may not grow beyond a limit."""
     script = f"""
-import asyncio, resource, signal
+import asyncio, resource, signal, sys
+sys.dont_write_bytecode = True  # a file of bytecode that is cut off would break every later import
 from jury_adapters import Store
 from jury_adapters.core.journal import JournalKey, once
 from jury_adapters.testing import a_case, passed

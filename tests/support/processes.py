@@ -163,5 +163,6 @@ def _run(
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
     if largest_file is not None:
+        sys.dont_write_bytecode = True  # a file of bytecode that is cut off would break every later import
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
     main()
