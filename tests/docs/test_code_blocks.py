@@ -24,7 +24,7 @@ LINES_NOT_RUN = {
     "python3 -m venv": "needs a package registry; .ci/run runs the README's two commands in clean copies",
     "git ": "changes a repository",
     "mkdocs ": "needs the extra docs; .ci/run builds the site",
-    ".ci/": "takes 20 minutes; it is what CI runs",
+    ".ci/": "takes three quarters of an hour and more; CI runs it",
     "ruff ": "the tools of a checkout; .ci/run runs them",
     "pytest tests": "this very suite",
     "JURY_DOCS_WRITE=1": "this very test",
