@@ -56,4 +56,4 @@ def test_nothing_is_kept_of_runs_that_are_judged() -> None:
     before = runs(5)
     threads = threading.active_count()
     assert runs(40) <= before
-    assert threading.active_count() <= threads + 1
+    assert threading.active_count() < threads + 20  # a pool may grow; a thread for each run would be 40

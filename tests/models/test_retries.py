@@ -121,8 +121,8 @@ def test_past_the_deadline_is_a_timeout_however_many_tries_are_left():
 
 
 def test_waiting_for_a_slot_counts_into_the_deadline():
-    limiter = Limiter(Limits(max_concurrency=1, deadline_s=0.2))
-    results = many(limiter, Work(seconds=0.15), 3)
+    limiter = Limiter(Limits(max_concurrency=1, deadline_s=1.0))
+    results = many(limiter, Work(seconds=0.6), 3)
     assert results[0] == "done"
     assert [getattr(result, "kind", None) for result in results[1:]] == ["timeout", "timeout"]
     assert many(limiter, Work(), 1) == ["done"]
