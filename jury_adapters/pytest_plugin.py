@@ -390,4 +390,4 @@ def _advice(judgment: Judgment) -> str:
             "What to do: the jurors disagree, so read the answer yourself. If it is wrong, mend the application; if it "
             "is right, mend the rubric or the juror that erred."
         )
-    return "What to do: read the reasons above. If they are right, mend the application; if not, mend the rubric."
+    return "What to do: read the reasons above. If they are right, fix the application; if not, fix the rubric."
