@@ -387,7 +387,7 @@ def _advice(judgment: Judgment) -> str:
         return "What to do: the jury could not say. Give the case what is missing (see the reasons above)."
     if getattr(judgment, "escalate_for_review", False):
         return (
-            "What to do: the jurors disagree, so read the answer yourself. If it is wrong, mend the application; if it "
-            "is right, mend the rubric or the juror that erred."
+            "What to do: the jurors disagree, so read the answer yourself. If it is wrong, fix the application; if it "
+            "is right, fix the rubric or the juror that erred."
         )
     return "What to do: read the reasons above. If they are right, fix the application; if not, fix the rubric."
