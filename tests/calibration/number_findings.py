@@ -96,7 +96,7 @@ PRINTED = {
 def of_numbers(random: np.random.Generator, seed: int) -> Iterator[Finding]:
     """Yield the findings of one batch of each kind."""
     how = Resampling(60, seed)
-    items = int(random.choice([1, 2, 5, 30, 90, 200]))
+    items = int(random.choice([1, 2, 5, 30, 90, 400]))
     groups = [number // 3 for number in range(items)] if seed % 3 == 0 else []
     yield from confidence_quality(of_confidences(random, items, groups), resampling=how)
     yield from graded_agreement(of_grades(random, items, groups), resampling=how)

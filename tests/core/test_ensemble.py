@@ -45,10 +45,11 @@ class Breaks(PlainJudge):
 
 class Waits(Judge):
     def __init__(self, seconds, name=""):
-        self.seconds, self.name = seconds, name
+        self.seconds, self.name, self.waited = seconds, name, False
 
     async def assess(self, case):
         await asyncio.sleep(self.seconds)
+        self.waited = True
         return True
 
 
@@ -146,8 +147,9 @@ def test_a_juror_that_returns_nonsense_is_an_error_that_says_what_to_return():
 
 
 def test_a_juror_that_is_too_slow_is_a_timeout_and_the_others_vote():
-    jury = Ensemble([Waits(60, "slow"), Waits(0, "fast"), Waits(0, "also fast")], timeout=0.05)
-    verdict = jury.judge(CASE)
+    slow = Waits(60, "slow")
+    verdict = Ensemble([slow, Waits(0, "fast"), Waits(0, "also fast")], timeout=0.05).judge(CASE)
+    assert not slow.waited
     assert verdict.by_name["slow"].error == "timeout"
     assert "0.05" in verdict.by_name["slow"].reasoning
     assert (verdict.status, verdict.tally.errors) == (Status.PASS, 1)

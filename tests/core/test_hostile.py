@@ -5,11 +5,14 @@ import io
 import json
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import SLOW
+from support.proportion import assert_proportional
 
 from jury_adapters import (
     CascadedJury,
@@ -298,18 +301,21 @@ def test_a_voting_function_that_breaks_loses_no_judgment():
 
 @pytest.mark.parametrize("schedule", ["parallel", "frugal"])
 @pytest.mark.parametrize("make", [always_pass, lambda name: later(True, 0, name)], ids=["plain", "async"])
-def test_a_thousand_jurors_vote(make, schedule):
-    jurors = [make(f"j{i}") for i in range(1_000)]
-    verdict = Ensemble(jurors, schedule=schedule, on="status").judge("q")
-    assert verdict.status is Status.PASS
-    if schedule == "parallel":
-        assert (len(verdict.judgments), verdict.tally.passed, verdict.agreement) == (1_000, 1_000, 1.0)
-    else:
-        assert 500 < len(verdict.judgments) < 1_000
-        assert len(verdict.judgments) + verdict.calls_saved == 1_000
-        assert verdict.partial
-    assert len(max(str(verdict).splitlines(), key=len)) < 500
-    assert Verdict.from_json(verdict.to_json()) == verdict
+def test_a_thousand_jurors_vote_in_proportion_to_their_number(make, schedule):
+    def vote(count):
+        verdict = Ensemble([make(f"j{i}") for i in range(count)], schedule=schedule, on="status").judge("q")
+        assert verdict.status is Status.PASS
+        if schedule == "parallel":
+            assert (len(verdict.judgments), verdict.tally.passed, verdict.agreement) == (count, count, 1.0)
+        else:
+            assert count / 2 < len(verdict.judgments) < count
+            assert len(verdict.judgments) + verdict.calls_saved == count
+            assert verdict.partial
+        assert len(max(str(verdict).splitlines(), key=len)) < 500
+        assert Verdict.from_json(verdict.to_json()) == verdict
+
+    # Jurors are asked in other threads.
+    assert_proportional(vote, 300 if SLOW else 100, clock=time.process_time)
 
 
 # --- texts
@@ -341,27 +347,33 @@ def test_the_most_frequent_label_wins_whatever_it_is_made_of(labels):
     assert verdict.label == next(label for label in labels if labels.count(label) == most)
 
 
-BIG = "é<\x1b" + "x" * 1_000_000
+def big(size):
+    return "é<\x1b" + "x" * size
 
 
 @pytest.mark.parametrize("where", ["answer", "reasoning", "label", "error", "raw_response"])
-def test_a_megabyte_of_text_goes_through_everything_and_is_shown_short(where):
-    if where == "answer":
-        juror = says((True, "short"))
-    elif where == "error":
-        juror = judge(lambda case: (_ for _ in ()).throw(ValueError(BIG)))
-    else:
-        juror = says(Judgment(None if where == "label" else "PASS", **{where: BIG}))
-    verdict = Ensemble([juror, juror, always_pass()]).judge(question="q", answer=BIG if where == "answer" else "a")
-    assert len(str(verdict)) < 5_000
-    assert len(verdict._repr_html_()) < 10_000
-    assert "\x1b" not in str(verdict)
-    assert Verdict.from_json(verdict.to_json()) == verdict
-    assert verdict.canonical_json()
+def test_megabytes_of_text_go_through_everything_in_proportion_and_are_shown_short(where):
+    def judged(size):
+        text = big(size)
+        if where == "answer":
+            juror = says((True, "short"))
+        elif where == "error":
+            juror = judge(lambda case: (_ for _ in ()).throw(ValueError(text)))
+        else:
+            juror = says(Judgment(None if where == "label" else "PASS", **{where: text}))
+        verdict = Ensemble([juror, juror, always_pass()]).judge(question="q", answer=text if where == "answer" else "a")
+        assert len(str(verdict)) < 5_000
+        assert len(verdict._repr_html_()) < 10_000
+        assert "\x1b" not in str(verdict)
+        assert Verdict.from_json(verdict.to_json()) == verdict
+        assert verdict.canonical_json()
+
+    assert_proportional(judged, 500_000 if SLOW else 100_000, clock=time.process_time)
 
 
 def test_megabytes_of_every_kind_make_a_case_with_a_key():
-    case = Case(question=BIG, answer=BIG, contexts=[BIG, BIG], metadata={"a": BIG})
+    text = big(5_000_000)
+    case = Case(question=text, answer=text, contexts=[text, text], metadata={"a": text})
     assert len(case.key) == 32
 
 

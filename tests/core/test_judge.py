@@ -23,11 +23,13 @@ def of(outcome, **options):
     return judge(name="j", **options)(lambda case: outcome)
 
 
-def later(outcome, seconds=0.0, **options):
-    """A judge that returns this after a while, asynchronously."""
+def later(outcome, seconds=0.0, answered=None, **options):
+    """A judge that returns this after a while, asynchronously; what it returned is added to `answered`."""
 
     async def answer(case):
         await asyncio.sleep(seconds)
+        if answered is not None:
+            answered.append(outcome)
         return outcome
 
     return judge(name="j", **options)(answer)
@@ -291,20 +293,22 @@ def test_an_exception_becomes_an_error_with_type_and_message(error, shown, how):
 @pytest.mark.parametrize(
     "wrap",
     [
-        lambda j: j,
-        lambda j: j.with_timeout(5),
-        lambda j: Ensemble([of(True), j, later(True, 5)]),
-        lambda j: Ensemble([of(True), j, later(True, 5)], timeout=5),
-        lambda j: Ensemble([Ensemble([j, later(True)]), later(True)], schedule="frugal"),
-        lambda j: j & of(True),
+        lambda j, slow: j,
+        lambda j, slow: j.with_timeout(5),
+        lambda j, slow: Ensemble([of(True), j, slow]),
+        lambda j, slow: Ensemble([of(True), j, slow], timeout=60),
+        lambda j, slow: Ensemble([Ensemble([j, later(True)]), later(True)], schedule="frugal"),
+        lambda j, slow: j & of(True),
     ],
     ids=["alone", "timed", "ensemble", "timed ensemble", "frugal", "and"],
 )
 def test_interrupts_pass_and_the_portal_works_afterwards(error, how, wrap):
+    answered = []
     with pytest.raises(error):
-        wrap(raising(error(), how)).judge("q")
+        wrap(raising(error(), how), later(True, 20, answered)).judge("q")
     assert later(True).judge("q").status is Status.PASS
     assert Ensemble([later(True), later(False), later(True)]).judge("q").status is Status.PASS
+    assert answered == []  # nothing waited for the slow juror
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -334,7 +338,7 @@ def test_a_plain_function_over_its_limit_is_abandoned_counted_and_forgotten_when
     judgment = slow.judge("q")
     assert (judgment.status, judgment.error, judgment.critic) == (Status.ERROR, "timeout", "slow")
     assert "0.05 s" in judgment.reasoning
-    assert judgment.elapsed_s > 0.04
+    assert 0.04 < judgment.elapsed_s < 5
     assert portal.abandoned_threads() == before + 1
     assert seen[0].daemon
     release.set()

@@ -213,6 +213,6 @@ def test_columns_without_a_name_may_be_several(tmp_path: Path):
 
 def test_many_columns_are_no_work(tmp_path: Path):
     path = tmp_path / "a.csv"
-    path.write_text(",".join(f"c{n}" for n in range(100_000)) + ",c0\n")
+    path.write_text(",".join(f"c{n}" for n in range(500_000)) + ",c0\n")
     with pytest.raises(InputError, match="the column 'c0' stands twice"):
         list(read_rows(path))

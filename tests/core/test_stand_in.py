@@ -181,9 +181,12 @@ def test_a_backed_frugal_jury_in_a_tier_asks_everyone():
 
 
 def test_a_time_limit_holds_for_each_of_the_two():
+    waited = []
+
     @judge(name="slow")
     async def slow(case):
         await asyncio.sleep(60)
+        waited.append(case)
 
     for backed in (
         Ensemble([slow.backed_by(says(True))], timeout=0.05),
@@ -195,6 +198,7 @@ def test_a_time_limit_holds_for_each_of_the_two():
         assert verdict.judgments[0].metadata["stand_in"]["error"] == "timeout"
     judgment = slow.backed_by(slow.named("slower")).with_timeout(0.05).judge(CASE)
     assert judgment.error == "timeout; its stand-in slower: timeout"
+    assert waited == []
 
 
 def test_a_cancelled_juror_has_no_stand_in():

@@ -64,8 +64,8 @@ def test_all_workers_together_keep_the_slots_and_a_call_is_no_visit_each():
 
 def test_all_workers_together_keep_the_rate():
     source, vendor = Here(), Vendor()
-    asyncio.run(many(limiters(source, Limits(requests_per_minute=6000)), vendor, 160))
-    assert len(vendor.at) == 160
+    asyncio.run(many(limiters(source, Limits(requests_per_minute=6000)), vendor, 250))
+    assert len(vendor.at) == 250
     took = vendor.at[-1] - vendor.at[0]
     assert len(vendor.at) <= 100 + took * 100 + 1
 

@@ -1,4 +1,4 @@
-"""What a reader of the pages has: an empty folder, keys, and models at local addresses."""
+"""Things that a reader of the pages has: an empty folder, keys, and models at local addresses."""
 
 import asyncio
 import logging

@@ -465,7 +465,7 @@ def test_the_digits_of_a_time_or_a_decimal_are_not_words_of_their_own(answer, co
         "Check FAQ or ask.",
         "Ask FAQ",
         "TL;DR: the library is open.",
-        "Read TODO now.",
+        "Read RSVP now.",
         "Read the PDF, or ask the API for the URL.",
         "The ATM wants your PIN.",
         "Show your ID; the TV has USB.",

@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from support.examples import SLOW
 from support.langchain_apps import Scripted, Watched, ask, call, weather
 
 from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
 
-RUNS = 100
+RUNS = 200 if SLOW else 100
 
 
 @pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
-def test_100_agents_at_64_at_once(kind: Any) -> None:
+def test_many_agents_at_64_at_once(kind: Any) -> None:
     watched = Watched(kind=kind)
     app = create_agent(Scripted(script=[call("weather", city="Oslo"), "It is 80F."], delay=0.01), tools=[weather])
 
@@ -53,7 +54,7 @@ def test_nothing_is_kept_of_runs_that_are_judged() -> None:
         gc.collect()
         return sum(type(thing).__name__ in ("FinishedRun", "_Open", "Found", "ToolCall") for thing in gc.get_objects())
 
-    before = runs(5)
+    before = runs(30)  # the pools of threads grow to their full size
     threads = threading.active_count()
     assert runs(40) <= before
-    assert threading.active_count() < threads + 20  # a pool may grow; a thread for each run would be 40
+    assert threading.active_count() <= threads + 1

@@ -5,10 +5,9 @@ import copy
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from llama_index.core.evaluation import ContextRelevancyEvaluator, CorrectnessEv
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from support.canned import an_index, canned, said, three_words
+from support.counted_calls import calls_of
 
 import jury_adapters
 from jury_adapters import (
@@ -456,27 +456,9 @@ def test_our_own_overhead_is_small_and_does_not_grow() -> None:
             await evaluator.aevaluate(**ITEM)
 
     asyncio.run(many(20))
-    first, later = (_own_calls(lambda: asyncio.run(many(20))) for _ in range(2))
+    first, later = (calls_of(lambda: asyncio.run(many(20)), Path(jury_adapters.__file__).parent) for _ in range(2))
     assert later < 1.1 * first  # but for what the garbage collector calls
     assert later / 20 < 400  # some 210 today, which take 40 us
-
-
-def _own_calls(work: Callable[[], None]) -> int:
-    """Count the calls of the package's own functions."""
-    calls = 0
-    package = str(Path(jury_adapters.__file__).parent)
-
-    def called(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event == "call" and frame.f_code.co_filename.startswith(package)
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return calls
 
 
 def test_importing_the_package_loads_no_framework() -> None:

@@ -290,12 +290,13 @@ def test_over_http_a_rate_limit_of_the_server_is_kept_after_the_first_seconds(se
     asked(server, 240)
     late = [accepted for at, accepted in times if at > times[0][0] + 3]
     assert late.count(False) <= 0.25 * len(late)  # 37 % without a rate; a busy machine sends in bursts
+    assert times[-1][0] - times[0][0] < 2.5 * 6 + 5
 
 
 def test_over_http_random_refusals_leave_the_rate_unlimited(server):
     server.plan = lambda ask: (
         Act(status=429, error={}, headers={"retry-after-ms": "50"}) if ask.number % 40 == 7 else Act(delay=0.02)
     )
-    limiter = asked(server, 400)
+    limiter = asked(server, 800 if SLOW else 400)
     assert limiter._rate.limit is None
     assert server.most_in_flight > 32

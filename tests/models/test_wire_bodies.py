@@ -8,6 +8,7 @@ import zlib
 from functools import cache
 
 import pytest
+from support.examples import SLOW
 from support.scripts import run_script
 from support.wire import VENDORS, End, WireServer, reply, response, well
 from support.wire_faults import KEY, MIB, critic
@@ -20,28 +21,29 @@ PIECE = b" " * 2**16
 MOST_MIB = 200  # what an endless answer sends before it stalls, so that a test cannot take the machine with it
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 GROWTH_MIB = 150
+BOMB_MIB = 1024 if SLOW else 256
 
 
 @cache
 def spaces():
-    """256 MiB of spaces, of which deflate makes 0.25 MB, and their checksum."""
+    """Spaces, of which deflate makes a thousandth, and their checksum."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     # After a full flush nothing refers back, so that one packed MiB can be repeated.
     packed = packer.compress(b" " * MIB) + packer.flush(zlib.Z_FULL_FLUSH)
     checksum = 0
-    for _ in range(256):
+    for _ in range(BOMB_MIB):
         checksum = zlib.crc32(b" " * MIB, checksum)
-    return packed * 256, checksum
+    return packed * BOMB_MIB, checksum
 
 
 def bomb(request, coding):
-    """The good answer behind 256 MiB of spaces."""
+    """The good answer behind many MiB of spaces."""
     data = json.dumps(reply(request)).encode()
     packed, checksum = spaces()
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     packed += packer.compress(data) + packer.flush()
     if coding == "gzip":
-        end = struct.pack("<II", zlib.crc32(data, checksum), 256 * MIB + len(data))
+        end = struct.pack("<II", zlib.crc32(data, checksum), BOMB_MIB * MIB + len(data))
         packed = b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + packed + end
     return [response(packed, content_encoding=coding)]
 

@@ -11,10 +11,13 @@ from tests.reliability.memory import blocks_grown, bytes_grown, critic, waiting_
 from tests.support.examples import SLOW
 
 
-@pytest.mark.parametrize(("judge", "count"), [(waiting_judge, 30_000 if SLOW else 6000), (critic, 1500)])
-def test_no_block_is_kept_of_a_case(judge, count):
+@pytest.mark.parametrize(
+    ("judge", "count", "most"),
+    [(waiting_judge, 30_000 if SLOW else 6000, 1 / 9), (critic, 1500, 1 / 2)],  # the first critic loads modules too
+)
+def test_no_block_is_kept_of_a_case(judge, count, most):
     between = count - count // 10 - 2 * 8
-    assert blocks_grown(judge(), count, max_concurrency=8) < between / 2
+    assert blocks_grown(judge(), count, max_concurrency=8) < most * between
 
 
 @pytest.mark.parametrize("judge", [waiting_judge, critic])

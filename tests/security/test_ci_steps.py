@@ -1,4 +1,4 @@
-"""The steps of .ci/run that install fewer packages than a developer has."""
+"""The steps of .ci/run: those with few packages need no others, and those of slow tests leave out no folder."""
 
 import ast
 import re
@@ -47,3 +47,14 @@ def test_what_the_oldest_step_collects_needs_no_framework():
     needed = {(path.name, name) for path in collected for name in imported_at_once(path, {path})}
     assert collected
     assert sorted((path, name) for path, name in needed if name.startswith(FRAMEWORKS)) == []
+
+
+def test_every_test_with_a_full_size_runs_at_it():
+    script = (ROOT / ".ci/run").read_text().replace("\\\n", " ")
+    at_full_size = [line for line in script.splitlines() if re.match(r" *\.venv/bin/pytest tests/\w+ tests/\w+", line)]
+    folders = {ROOT / word for line in at_full_size for word in line.split() if word.startswith("tests/")}
+    sized = [
+        path for path in ROOT.glob("tests/**/test_*.py") if "support.examples" in set(imported_at_once(path, {path}))
+    ]
+    assert len(sized) > 30
+    assert [path for path in sized if not folders & set(path.parents)] == []

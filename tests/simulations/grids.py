@@ -59,8 +59,3 @@ def three_standard_errors(repetitions: int) -> float:
     errors below.
     """
     return 3 * sqrt(LEAST * (1 - LEAST) / repetitions)
-
-
-def two_standard_errors(repetitions: int) -> float:
-    """Return two standard errors of a coverage of 95 % in so many batches."""
-    return 2 * sqrt(0.95 * 0.05 / repetitions)

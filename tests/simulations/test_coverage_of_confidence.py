@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from grids import LEAST
-from support.examples import SLOW
+from support.examples import only_first
 
 from tests.simulations.coverage_of_confidence import (
     Confidences,
@@ -19,7 +19,6 @@ from tests.simulations.coverage_of_confidence import (
 )
 
 ROOT = Path(__file__).parents[2]
-BATCHES = 60 if SLOW else 20
 HARDEST = [
     Confidences(50, 1, 0.6, 0.98),  # hardly ever a wrong answer with more confidence than a right one
     Confidences(200, 4, 0.6, 0.5),
@@ -29,10 +28,10 @@ HARDEST = [
 ]
 
 
-@pytest.mark.parametrize("cell", HARDEST, ids=str)
+@pytest.mark.parametrize("cell", only_first(HARDEST), ids=str)
 def test_the_interval_covers_where_it_is_hardest(cell):
-    for simulated in simulate(cell, BATCHES):
-        assert simulated.coverage > LEAST - allowed(BATCHES), simulated
+    for simulated in simulate(cell, 60):
+        assert simulated.coverage > LEAST - allowed(120), simulated
         assert simulated.withheld < 0.2, simulated
 
 

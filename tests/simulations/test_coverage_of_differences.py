@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from grids import LEAST, three_standard_errors, two_standard_errors
-from support.examples import SLOW
+from grids import LEAST, three_standard_errors
+from support.examples import only_first
 
 from tests.simulations.coverage_of_differences import (
     GROUP_SIZES,
@@ -20,7 +20,6 @@ from tests.simulations.coverage_of_differences import (
 )
 
 ROOT = Path(__file__).parents[2]
-BATCHES = 300 if SLOW else 80
 HARDEST = [
     Cell(30, (0.95, 0.97), JURIES[0], 600, 1),  # hardly ever a disagreement among the labels
     Cell(30, (0.5, 0.5), JURIES[2], 600, 5),
@@ -29,17 +28,17 @@ HARDEST = [
 ]
 
 
-@pytest.mark.parametrize("cell", HARDEST)
+@pytest.mark.parametrize("cell", only_first(HARDEST))
 def test_the_intervals_cover_where_it_is_hardest(cell):
-    simulated = simulate(cell, BATCHES)
-    assert simulated.corrected > LEAST - two_standard_errors(BATCHES)
-    assert simulated.verdicts > LEAST - two_standard_errors(BATCHES)
+    simulated = simulate(cell, 300)
+    assert simulated.corrected > LEAST - 0.03  # two standard errors of 300 batches
+    assert simulated.verdicts > LEAST - 0.03
     assert abs(simulated.bias) < 0.02
 
 
 def test_a_jury_that_favours_a_system_misleads_without_labels():
-    assert simulate(Cell(50, (0.7, 0.8), JURIES[1], 600, 1), 40).at_face_value < 0.1
-    assert simulate(Cell(50, (0.7, 0.7), JURIES[0], 600, 1), 40).at_face_value > 0.85
+    assert simulate(Cell(50, (0.7, 0.8), JURIES[1], 600, 1), 100).at_face_value < 0.1
+    assert simulate(Cell(50, (0.7, 0.7), JURIES[0], 600, 1), 100).at_face_value > 0.85
 
 
 @pytest.mark.parametrize(

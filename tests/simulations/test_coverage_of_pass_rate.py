@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
-from grids import LEAST, two_standard_errors
-from support.examples import SLOW
+from grids import LEAST
+from support.examples import only_first
 
 from tests.simulations.coverage_of_pass_rate import LABELLED, RATES, Cell, Simulated, grid, main, simulate, table
 
 ROOT = Path(__file__).parents[2]
-BATCHES = 600 if SLOW else 200
 HARDEST = [
     Cell(30, 0.97, 1.0, 0.9, 1000),  # hardly ever a disagreement among the labels
     Cell(30, 0.9, 0.98, 0.5, 1000),
@@ -18,10 +17,10 @@ HARDEST = [
 ]
 
 
-@pytest.mark.parametrize("cell", HARDEST)
+@pytest.mark.parametrize("cell", only_first(HARDEST))
 def test_the_interval_covers_where_it_is_hardest(cell):
-    simulated = simulate(cell, BATCHES)
-    assert simulated.coverage > LEAST - two_standard_errors(BATCHES)
+    simulated = simulate(cell, 600)
+    assert simulated.coverage > LEAST - 0.02  # two standard errors of 600 batches
     assert abs(simulated.bias) < 0.02
 
 

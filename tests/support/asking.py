@@ -23,7 +23,7 @@ def complete(
 
 
 def failure(model: ChatModel, **how: object) -> ModelError:
-    """What asking ends with, after all tries and without waiting between them."""
+    """Return the result of asking, after all tries and without waiting between them."""
     with pytest.raises(ModelError) as caught, no_waiting():
         complete(model, **how)  # type: ignore[arg-type]
     return caught.value

@@ -23,8 +23,8 @@ QUERIES = {
 def refusal(make, monkeypatch, **given):
     with pytest.raises(ConfigurationError) as caught:
         make(monkeypatch, **given)
-    told, error = [], caught.value
+    texts, error = [], caught.value
     while error is not None:
-        told.append(f"{error!r} {error}")
+        texts.append(f"{error!r} {error}")
         error = error.__cause__ or error.__context__
-    return "\n".join(told)
+    return "\n".join(texts)

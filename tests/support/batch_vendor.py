@@ -44,7 +44,7 @@ class Batch:
 
 @dataclass
 class Fault:
-    """What happens to a call instead of what should.
+    """Fault of a call.
 
     Attributes:
         status: an HTTP status; 0 to break the connection off.

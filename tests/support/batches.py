@@ -1,4 +1,4 @@
-"""What the tests of batches share."""
+"""Helpers of the tests of batches."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the tests of dockets put before a judge, and a judge for it."""
+"""Cases of the tests of dockets, and a judge for them."""
 
 import asyncio
 

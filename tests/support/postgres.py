@@ -46,7 +46,7 @@ class PostgresServer:
         self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
 
     def sql(self, *statements: str, database: str = "juries", user: str = "owner") -> str:
-        """What ``psql`` says to statements, as the server's superuser or another user."""
+        """Return what ``psql`` prints for statements, as the server's superuser or another user."""
         commands = [part for statement in statements for part in ("-c", statement)]
         return self._run(
             "psql",

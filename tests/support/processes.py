@@ -25,8 +25,8 @@ from unittest.mock import patch
 from jury_adapters.cli import main
 
 
-class _Handed:
-    """A file descriptor that is handed to the process."""
+class _Inherited:
+    """File descriptor that the process inherits."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -68,8 +68,8 @@ class Command:
         largest_file: int | None = None,
     ) -> None:
         environment = dict(os.environ if environment is None else environment)
-        told = ([*map(str, arguments)], environment, folder or Path.cwd(), largest_file)
-        self._process = _forked().Process(target=_run, args=(*told, *map(_Handed, streams)), daemon=True)
+        command = ([*map(str, arguments)], environment, folder or Path.cwd(), largest_file)
+        self._process = _forked().Process(target=_run, args=(*command, *map(_Inherited, streams)), daemon=True)
         self._process.start()
 
     def poll(self) -> int | None:
@@ -109,21 +109,21 @@ def run_command(
         largest_file: the bytes that a file may have which it writes.
         out: its standard output, where that is not to be read.
     """
-    (reading, writing), (shown, showing), (told, telling) = (os.pipe() for _ in range(3))
+    (reading, writing), (out_end, output), (error_end, errors) = (os.pipe() for _ in range(3))
     os.write(writing, typed.encode() if isinstance(typed, str) else typed)
     os.close(writing)
-    streams = (reading, showing if out is None else out, telling)
+    streams = (reading, output if out is None else out, errors)
     command = Command(*arguments, streams=streams, environment=environment, folder=folder, largest_file=largest_file)
-    for theirs in (reading, showing, telling):
+    for theirs in (reading, output, errors):
         os.close(theirs)
     with ThreadPoolExecutor(2) as readers:
-        texts = readers.map(_rest, (shown, told))
+        texts = readers.map(_rest, (out_end, error_end))
         code = command.wait()
         return subprocess.CompletedProcess(arguments, code, *texts)
 
 
 def on_a_terminal(arguments: Sequence[object], environment: Mapping[str, str], folder: Path | None = None) -> str:
-    """What the command shows on a terminal, from its start to its end; it must end well."""
+    """Return the output of the command on a terminal, from its start to its end; it must end well."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
     command = Command(*arguments, streams=(theirs, theirs, theirs), environment=environment, folder=folder)

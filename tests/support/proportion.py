@@ -1,4 +1,4 @@
-"""Work in proportion to its input, shown by two inputs that are measured side by side in one run."""
+"""Check that work takes time in proportion to its input, by two inputs that are measured in one run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 
 TRIES = 3
-"""How often it may fail: something else may hold up one measurement."""
+"""Number of tries, of which one must succeed: another process may disturb a measurement."""
 
 
 def assert_proportional(
     work: Callable[[int], object], size: int, *, factor: int = 10, clock: Callable[[], float] = time.thread_time
 ) -> None:
-    """Do work of this size and of `factor` times it, which may take three times as long as proportion allows.
+    """Do work of a size and of `factor` times it, which may take three times as long as proportion allows.
 
     Quadratic work takes `factor` times as long as that. The clock is by default the processor time of this thread.
     """

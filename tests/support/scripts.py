@@ -20,7 +20,7 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE
 
 @dataclass(frozen=True)
 class Ran:
-    """What a script printed, and how it ended."""
+    """Output of a script, and its exit code."""
 
     code: int
     out: str

@@ -47,7 +47,7 @@ class InFile:
         return self
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
-        """What another program gets; the tables are ``judgments`` and ``cases``."""
+        """Return the rows that another program reads; the tables are ``judgments`` and ``cases``."""
         with closing(sqlite3.connect(self.address)) as connection, connection:
             return connection.execute(statement).fetchall()
 
@@ -81,7 +81,7 @@ class InDatabase:
         return self.address.rpartition("/")[2]
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
-        """What another program gets, as the server's owner; the tables are ``jury_judgments`` and ``jury_cases``."""
+        """Return the rows that the server's owner reads; the tables are ``jury_judgments`` and ``jury_cases``."""
         return [tuple(row.split("|")) for row in self.server.sql(statement, database=self.name).splitlines()]
 
 
@@ -89,12 +89,12 @@ Place = InFile | InDatabase
 
 
 def table(place: Place, name: str) -> str:
-    """What the table ``judgments`` or ``cases`` is called there."""
+    """Return the name there of the table ``judgments`` or ``cases``."""
     return name if isinstance(place, InFile) else f"jury_{name}"
 
 
 def rows(place: Place, condition: str = "true") -> int:
-    """How many rows of judgments another program sees."""
+    """Return the number of rows of judgments that another program sees."""
     ((count,),) = place.sql(f"SELECT count(*) FROM {table(place, 'judgments')} WHERE {condition}")
     return int(count)
 
@@ -119,5 +119,5 @@ def critic(*script: str | Exception, name: str = "juror", **options: Any) -> Cri
 
 
 def calls(juror: Critic) -> int:
-    """How often such a critic was asked."""
+    """Return the number of requests to such a critic."""
     return len(juror.model.inner.calls)

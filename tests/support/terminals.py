@@ -66,6 +66,6 @@ class Terminal:
 
 
 def on_a_terminal(command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None) -> str:
-    """What a program shows on a terminal, from its start to its end; it must end well."""
+    """Return the output of a program on a terminal, from its start to its end; it must end well."""
     with Terminal(command, environment, folder) as terminal:
         return terminal.rest()

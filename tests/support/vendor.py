@@ -61,7 +61,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Act:
-    """What the server does; by default it answers well.
+    """Action of the server; by default it answers well.
 
     Attributes:
         status: the HTTP status.
