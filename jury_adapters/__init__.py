@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jury_adapters.core.agreement import Alpha, krippendorff_alpha, pairwise_agreement
-    from jury_adapters.core.background.docket import Docket
+    from jury_adapters.core.background.judge_queue import JudgeQueue
     from jury_adapters.core.budget import Budget
     from jury_adapters.core.cascade import CascadedJury, Tier
     from jury_adapters.core.case import Case
@@ -98,7 +98,6 @@ __all__ = [
     "Critic",
     "DecisionCritic",
     "DirectorySuperset",
-    "Docket",
     "Ensemble",
     "Equals",
     "FileContent",
@@ -109,6 +108,7 @@ __all__ = [
     "GateFailed",
     "InputError",
     "Judge",
+    "JudgeQueue",
     "JudgedRun",
     "Judgment",
     "Jury",
@@ -183,7 +183,7 @@ _HOMES = {
     "core.case": ("Case",),
     "core.case_parts": ("Message", "Step"),
     "core.compose": ("all_of", "always_fail", "always_pass", "any_of"),
-    "core.background.docket": ("Docket",),
+    "core.background.judge_queue": ("JudgeQueue",),
     "core.ensemble": ("Ensemble", "combine"),
     "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError", "ModelError"),
     "core.escalation": ("Policy", "TierPolicy", "escalate_below"),

@@ -13,7 +13,7 @@ from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogR
 from opentelemetry.sdk.trace import TracerProvider
 
 from jury_adapters import Case, Ensemble, Judge, Status, abstain
-from jury_adapters.core.background.docket import Docket, JudgedRun, Run
+from jury_adapters.core.background.judge_queue import JudgedRun, JudgeQueue, Run
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.sinks import EVENT_NAME, log_verdicts, note_span, otel_events
 from jury_adapters.testing import a_case, errored, failed, passed
@@ -124,8 +124,10 @@ def test_an_event_belongs_to_the_span_in_which_the_run_ended() -> None:
     metadata: dict[str, Any] = {}
     with tracer.start_as_current_span("request") as span:
         note_span(metadata)
-    with Docket(Judge.from_function(lambda case: True), on_verdict=otel_events(logger_provider=emitted.provider)) as on:
-        on.offer(Run("run-1", metadata=metadata), Case(answer="a"))
+    with JudgeQueue(
+        Judge.from_function(lambda case: True), on_verdict=otel_events(logger_provider=emitted.provider)
+    ) as on:
+        on.put(Case(answer="a"), run=Run("run-1", metadata=metadata))
     assert emitted.records[0].trace_id == span.get_span_context().trace_id
     assert emitted.records[0].span_id == span.get_span_context().span_id
     without: dict[str, Any] = {}
@@ -157,8 +159,8 @@ else:
 def test_a_run_that_failed_is_told_too() -> None:
     emitted = Emitted()
     jury = split_jury()
-    with Docket(jury, on_verdict=otel_events(logger_provider=emitted.provider)) as docket:
-        docket.offer(Run("run-1", error="ValueError: no"), Case(question="q"))
+    with JudgeQueue(jury, on_verdict=otel_events(logger_provider=emitted.provider)) as queue:
+        queue.put(Case(question="q"), run=Run("run-1", error="ValueError: no"))
     attributes = emitted.records[0].attributes
     assert attributes["gen_ai.evaluation.score.label"] == Status.FAIL.value.lower()
     assert "ValueError: no" in attributes["gen_ai.evaluation.explanation"]

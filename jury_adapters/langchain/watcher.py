@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Self, TypeAlias, Unpack
 
-from jury_adapters.core.background.options import MAX_OPEN, DocketOptions, WatchOptions
-from jury_adapters.core.background.watch import RunWatch, docket_of
+from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions, WatchOptions
+from jury_adapters.core.background.watch import RunWatch, queue_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.conversation import is_verdict, role_of, text_of_message
@@ -51,7 +51,7 @@ class RunWatcher(RunWatch):
             predicate of a step; by default all but those known to repeat what the model wrote. See
             :class:`jury_adapters.core.evidence.Evidence`.
         max_open: the maximum number of runs under way; a further one drops the oldest, which is counted as evicted.
-        **options: as for :class:`jury_adapters.Docket`: ``on_verdict``, ``on_error``, ``sample``, ``max_pending``,
+        **options: as for :class:`jury_adapters.JudgeQueue`: ``on_verdict``, ``on_error``, ``sample``, ``max_pending``,
             ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
@@ -72,13 +72,11 @@ class RunWatcher(RunWatch):
         field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
         max_open: int = MAX_OPEN,
-        **options: Unpack[DocketOptions],
+        **options: Unpack[JudgeQueueOptions],
     ) -> None:
         self._fields = Fields(inputs=inputs, outputs=outputs, field_map=field_map, evidence_tools=evidence_tools)
-        self._docket = docket_of(
-            judge, max_open, ("runs", "inputs", "outputs", "field_map", "evidence_tools"), **options
-        )
-        self._collector = Collector(_chooser(runs), self._put_on_docket, self._docket.count, max_open=max_open)
+        self._queue = queue_of(judge, max_open, ("runs", "inputs", "outputs", "field_map", "evidence_tools"), **options)
+        self._collector = Collector(_chooser(runs), self._put_in_queue, self._queue.count, max_open=max_open)
 
     @property
     def ignore_retry(self) -> bool:
@@ -97,9 +95,9 @@ class RunWatcher(RunWatch):
     def _open_runs(self) -> int:
         return self._collector.open
 
-    def _put_on_docket(self, finished: FinishedRun) -> None:
+    def _put_in_queue(self, finished: FinishedRun) -> None:
         note_span(finished.metadata)
-        self._docket.offer(finished.run, lambda: case_of(finished, self._fields))
+        self._queue.put(lambda: case_of(finished, self._fields), run=finished.run)
 
 
 def case_of(finished: FinishedRun, fields: Fields) -> Case:

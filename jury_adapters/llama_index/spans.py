@@ -24,10 +24,10 @@ from llama_index_instrumentation.span_handlers import BaseSpanHandler
 from pydantic import PrivateAttr
 
 from jury_adapters.core.background.counts import Outcome
-from jury_adapters.core.background.docket import Docket
-from jury_adapters.core.background.options import MAX_OPEN, DocketOptions, WatchOptions
+from jury_adapters.core.background.judge_queue import JudgeQueue
+from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions, WatchOptions
 from jury_adapters.core.background.telling import sinks_of
-from jury_adapters.core.background.watch import RunWatch, docket_of
+from jury_adapters.core.background.watch import RunWatch, queue_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.evidence import EvidenceTools
@@ -142,13 +142,13 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             name: ``query`` of an engine, ``message`` and ``chat_history`` of a chat, the keywords or the start event's
             fields of a workflow. ``outputs`` is the return value of the run, or for a stream a mapping with
             ``response`` (the answer), ``source_nodes``, ``sources`` and ``metadata``.
-        **options: as for :class:`jury_adapters.Docket`.
+        **options: as for :class:`jury_adapters.JudgeQueue`.
 
     Raises:
         ConfigurationError: an option is out of range.
     """
 
-    _docket: Docket = PrivateAttr()
+    _queue: JudgeQueue = PrivateAttr()
     _given: JudgeLike = PrivateAttr()
     _wanted: Callable[[object, str], bool] | None = PrivateAttr()
     _open: dict[str, OpenRun] = PrivateAttr(default_factory=dict)
@@ -166,7 +166,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         max_open: int = MAX_OPEN,
         evidence_tools: EvidenceTools = None,
         field_map: FieldMapLike | None = None,
-        **options: Unpack[DocketOptions],
+        **options: Unpack[JudgeQueueOptions],
     ) -> None:
         super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
         self._given = judge
@@ -174,10 +174,10 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         self._cases = RunCases(field_map, evidence_tools)
         if events:
             options["on_verdict"] = (*sinks_of(options.get("on_verdict")), _emit)
-        self._docket = docket_of(judge, max_open, ("engines", "events", "evidence_tools", "field_map"), **options)
+        self._queue = queue_of(judge, max_open, ("engines", "events", "evidence_tools", "field_map"), **options)
         self._max_open = max_open
         # Read at each span of the application: pydantic takes a microsecond to find a private name.
-        vars(self).update(_open=self._open, _docket=self._docket, _wanted=self._wanted)
+        vars(self).update(_open=self._open, _queue=self._queue, _wanted=self._wanted)
 
     @classmethod
     def class_name(cls) -> str:
@@ -186,12 +186,12 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     @property
     def judge(self) -> Judge:
         """Judge of the runs."""
-        return self._docket.judge
+        return self._queue.judge
 
     @property
     def pending(self) -> int:
         """Number of runs that wait or are being judged."""
-        return self._docket.pending
+        return self._queue.pending
 
     def remove(self) -> None:
         """Detach the handler: runs that begin or end from now on are not judged; runs that have ended are.
@@ -301,7 +301,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         try:
             if not self._wants(kind, instance, method):
                 if kind not in ONLY_NAMED:  # the queries inside a workflow are runs of their own
-                    self._docket.count("skipped")
+                    self._queue.count("skipped")
                 return False
             later = tuple(takewhile(lambda one: one is not self, reversed(get_dispatcher().span_handlers)))
             return not any(
@@ -336,18 +336,18 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             opened.root.heard = runs.Heard()  # the model of a stream may be called while the stream is read
         heard = opened.root.heard
         if result is None and opened.kind not in ("agent", "workflow"):
-            self._docket.count("unanswered")
+            self._queue.count("unanswered")
         elif result is None:
             if opened.root.task is None:
-                self._docket.count("cancelled")
+                self._queue.count("cancelled")
             else:  # older workflows give no other sign of a run that failed
                 case = self._cases.without_result(asked, heard)
-                self._docket.offer(opened.run("the run ended without a result"), case)
+                self._queue.put(case, run=opened.run("the run ended without a result"))
         elif streams.watch(result, partial(self._read, opened, self._cases.of_stream(asked, heard, result))):
             self._streams[opened.root.id] = opened
             return True
         else:
-            self._docket.offer(opened.run(), self._cases.of_result(asked, heard, result))
+            self._queue.put(self._cases.of_result(asked, heard, result), run=opened.run())
         return False
 
     def _read(self, opened: OpenRun, case: Callable[..., Case], ending: Ending) -> None:
@@ -357,11 +357,11 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         opened.root.holders.discard(id(self))
         try:
             if ending.abandoned:
-                self._docket.count("abandoned")
+                self._queue.count("abandoned")
             elif ending.error is not None:
                 self._failed(opened, case, ending.error)
             else:
-                self._docket.offer(opened.run(), lambda: case(lambda: ending.answer))
+                self._queue.put(lambda: case(lambda: ending.answer), run=opened.run())
         except Exception:
             self._broke(opened.root.id)
 
@@ -372,19 +372,19 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     def _failed(self, opened: OpenRun, case: Callable[[], Case], error: BaseException | None) -> None:
         ending = "cancelled" if error is None else ending_of(error)
         if ending == "failed" and error is not None:
-            self._docket.offer(opened.run(error_text(error)), case)
+            self._queue.put(case, run=opened.run(error_text(error)))
         elif ending != "failed":
-            self._docket.count(ending)
+            self._queue.count(ending)
 
     def _give_up(self, id_: str, outcome: Outcome) -> None:
         opened = self._open.pop(id_, None) or self._streams.pop(id_, None)
         if opened is not None:
             opened.root.holders.discard(id(self))
             if opened.asked is not None:
-                self._docket.count(outcome)
+                self._queue.count(outcome)
 
     def _broke(self, id_: str) -> None:
-        self._docket.count("broken")
+        self._queue.count("broken")
         _log.exception("watching run %s broke; the run itself goes on", id_)
 
 

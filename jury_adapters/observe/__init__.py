@@ -13,9 +13,9 @@ logger                                      level    what
                                                      error, HTTP status, request id), milliseconds, tokens
 ``jury_adapters.models.retries``            INFO     a failed call: no retries left, or past its deadline
 ``jury_adapters.core.batch``                INFO     the end of each batch: cases, seconds, errors, how many broken off
-``jury_adapters.core.background.docket``    WARNING  runs that will not be judged: too many pending, or the
+``jury_adapters.core.background.judge_queue``    WARNING  runs that will not be judged: too many pending, or the
                                                      process ends
-``jury_adapters.core.background.docket``    ERROR    judging a run failed without a judgment
+``jury_adapters.core.background.judge_queue``    ERROR    judging a run failed without a judgment
 ``jury_adapters.core.background.telling``   ERROR    ``on_verdict=`` raised
 ``jury_adapters.core.journal``              ERROR    a judgment could not be recorded
 ``jury_adapters.llama_index``,              WARNING  an answer was returned without a judgment; ERROR: a filter of

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.llama_apps import Model, an_index, says_paris
 
-from jury_adapters.core.background.docket import JudgedRun
+from jury_adapters.core.background.judge_queue import JudgedRun
 from jury_adapters.llama_index import judge_runs
 
 ROUNDS = 7

@@ -15,8 +15,8 @@ from jury_adapters import (
     CascadedJury,
     Critic,
     DecisionCritic,
-    Docket,
     Ensemble,
+    JudgeQueue,
     PairwiseCritic,
     Run,
     Store,
@@ -377,8 +377,8 @@ def test_judging_in_the_background_and_alone_has_no_slot():
     seen = judge(name="seen")(lambda case: slots.append(run_context().slot) is None)
     seen.judge("alone")
     asyncio.run(seen.ajudge("alone"))
-    with Docket(seen) as docket:
-        docket.offer(Run("run"), case(0))
+    with JudgeQueue(seen) as queue:
+        queue.put(case(0), run=Run("run"))
     assert slots == [None] * 3
     list(seen.judge_many(["one", "two"]))
     assert len({slot.batch for slot in slots[3:]}) == 1

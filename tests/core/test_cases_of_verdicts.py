@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, NotEmpty, Scorecard, Tier, Verdict, judge
 from jury_adapters.cli.app import app
-from jury_adapters.core.background.docket import Docket
+from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.results_file import read_results
 from jury_adapters.core.runs import Run
 from jury_adapters.report import Report
@@ -129,8 +129,8 @@ def test_a_report_counts_a_row_that_is_no_case_as_an_error_under_its_id():
 
 def test_a_run_that_cannot_be_read_gets_a_verdict_of_the_jury():
     heard = []
-    with Docket(jury(), on_verdict=heard.append) as docket:
-        docket.offer(Run("1"), lambda: 1 / 0)
+    with JudgeQueue(jury(), on_verdict=heard.append) as queue:
+        queue.put(lambda: 1 / 0, run=Run("1"))
     (judged,) = heard
     assert isinstance(judged.judgment, Verdict)
     assert (judged.case, judged.judgment.status, judged.judgment.case_id) == (None, "ERROR", None)

@@ -4,7 +4,7 @@ import multiprocessing
 import random
 
 from jury_adapters import Case, Judge
-from jury_adapters.core.background.docket import Docket
+from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.jitter import OWN, backoff
 from jury_adapters.core.runs import Run
 
@@ -21,11 +21,11 @@ def test_waits_and_samples_do_not_touch_the_random_module():
     expected = [random.random() for _ in range(5)]
     random.seed(7)
     found = []
-    with Docket(Judge.from_function(lambda case: True), sample=0.5) as docket:
+    with JudgeQueue(Judge.from_function(lambda case: True), sample=0.5) as queue:
         for _ in range(5):
             found.append(random.random())
             backoff(3, multiplier=0.5, longest=30)
-            docket.offer(Run("one"), Case(answer="yes"))
+            queue.put(Case(answer="yes"), run=Run("one"))
     assert found == expected
 
 

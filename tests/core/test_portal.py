@@ -344,14 +344,14 @@ def test_a_finaliser_inside_asyncios_policy_initialisation_may_put_a_run_before_
         f"""
         import asyncio, gc, sys, threading, time
         from jury_adapters import Case, judge
-        from jury_adapters.core.background.docket import Docket, Run
+        from jury_adapters.core.background.judge_queue import JudgeQueue, Run
 
         class AbandonedStream:
             def __init__(self):
                 self.itself = self  # only the garbage collector can end it
 
             def __del__(self):
-                docket.offer(Run("abandoned"), Case(question="q"))
+                queue.put(Case(question="q"), run=Run("abandoned"))
                 ended_in.append(threading.current_thread().name)
 
         def collect_inside(frame, event, argument):
@@ -360,7 +360,7 @@ def test_a_finaliser_inside_asyncios_policy_initialisation_may_put_a_run_before_
                 gc.collect()
 
         ended_in, heard = [], []
-        docket = Docket(judge(lambda case: True), on_verdict=lambda judged: heard.append(judged.run.id))
+        queue = JudgeQueue(judge(lambda case: True), on_verdict=lambda judged: heard.append(judged.run.id))
         gc.disable()
         AbandonedStream()
         threading.setprofile(collect_inside)
@@ -369,11 +369,11 @@ def test_a_finaliser_inside_asyncios_policy_initialisation_may_put_a_run_before_
             application.start()
             application.join()
         else:
-            docket.offer(Run("first"), Case(question="q"))
+            queue.put(Case(question="q"), run=Run("first"))
             until = time.monotonic() + 20
             while not ended_in and time.monotonic() < until:  # the thread of the portal starts by itself
                 time.sleep(0.005)
-        assert docket.flush(20)
+        assert queue.flush(20)
         assert ended_in == [{holder!r}], ended_in
         assert "abandoned" in heard, heard
         """

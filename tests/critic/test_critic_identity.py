@@ -15,7 +15,7 @@ from support.vendor import VendorServer
 
 from jury_adapters import CascadedJury, ConfigurationError, Critic, DecisionCritic, Ensemble, PairwiseCritic, Status
 from jury_adapters import judge as a_judge
-from jury_adapters.core.background.docket import Docket
+from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.cascade import Tier
 from jury_adapters.judges import llm
 from jury_adapters.models.base import Reply
@@ -215,7 +215,7 @@ def test_a_bare_function_needs_a_name_in_a_store(model, tmp_path):
         with pytest.raises(ConfigurationError, match=NEEDS_NAME):
             next(judge.judge_many([a_case()], store=store))
     with pytest.raises(ConfigurationError, match=NEEDS_NAME):
-        Docket(CascadedJury([Tier("only", plain, "final")]), store=store)
+        JudgeQueue(CascadedJury([Tier("only", plain, "final")]), store=store)
 
 
 def critic_of_pairs(model):

@@ -20,7 +20,7 @@ from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnableP
 from support.langchain_apps import PAGES, Scripted, Watched, a_jury, answers, call, chain, rag, retriever, weather
 
 from jury_adapters import Case, ConfigurationError, Judge, Status
-from jury_adapters.core.background.docket import Run
+from jury_adapters.core.background.judge_queue import Run
 from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
 
 BOTH = pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
@@ -348,14 +348,14 @@ def test_nothing_of_ours_raises_into_the_run(kind: Any) -> None:
         raise RuntimeError("judge down")
 
     watched = Watched(Judge.from_function(breaks), kind=kind)
-    watched.handler._docket._sinks += (fails,)
+    watched.handler._queue._sinks += (fails,)
     assert chain().invoke({"question": "q"}, watched.config)
     assert asyncio.run(chain().ainvoke({"question": "q"}, watched.config))
     assert [judged.judgment.status for judged in watched.all()] == [Status.ERROR, Status.ERROR]
     assert watched.handler.counts.sink_errors == 2
 
 
-def test_a_sample_and_a_full_docket() -> None:
+def test_a_sample_and_a_full_queue() -> None:
     none = Watched(sample=0.0)
     chain().invoke({"question": "q"}, none.config)
     assert none.nothing().unsampled == 1

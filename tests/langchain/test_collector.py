@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters.core.background.docket import Run
+from jury_adapters.core.background.judge_queue import Run
 from jury_adapters.core.context import judging
 from jury_adapters.langchain.collector import Collector, snapshot
 from jury_adapters.langchain.finished_runs import FinishedRun

@@ -257,7 +257,7 @@ def test_two_watchers_of_one_stream_are_both_told():
         assert sorted(judged.case.question for judged in told) == ["chat", "query"]
 
 
-def test_a_stream_read_after_the_handler_went_is_judged_while_its_docket_is_open():
+def test_a_stream_read_after_the_handler_went_is_judged_while_its_queue_is_open():
     verdicts = Verdicts()
     watched = judge_runs(says_paris(), on_verdict=verdicts)
     response = INDEX.as_query_engine(llm=Model(), streaming=True).query("Which capital?")

@@ -6,7 +6,7 @@ import pytest
 from support.vendor import WELL, Act, error
 
 from jury_adapters import Budget, Case, Critic, Ensemble, Limits, ModelError, Status
-from jury_adapters.core.background.docket import Docket
+from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.runs import Run
 from jury_adapters.models.error_mapping import error_code, kind_of_status
 from jury_adapters.models.persistent_failures import PersistentFailures, is_persistent
@@ -230,12 +230,12 @@ def test_background_judging_probes_and_recovers_when_the_key_does(server, vendor
     server.plan = lambda ask: WELL if well else act[vendor]
     judged = []
     critic = critic_at(server, vendor, open_after=3, cool_off_s=0.5)
-    with Docket(critic, on_verdict=judged.append, max_concurrency=1) as docket:
+    with JudgeQueue(critic, on_verdict=judged.append, max_concurrency=1) as queue:
 
         def offer(count):
             for number, case in enumerate(some_cases(count)):
-                docket.offer(Run(str(number)), case)
-            assert docket.flush(30)
+                queue.put(case, run=Run(str(number)))
+            assert queue.flush(30)
 
         offer(30)
         asked = len(server.asks)

@@ -28,7 +28,7 @@ import asyncio
 import jury_adapters
 from jury_adapters import *
 from jury_adapters import __all__ as names
-from jury_adapters.core.background.docket import Docket, Run
+from jury_adapters.core.background.judge_queue import JudgeQueue, Run
 from jury_adapters.testing import ScriptedModel, a_case
 
 async def model(prompt):
@@ -43,8 +43,8 @@ cases = [a_case(question=f"{number}?") for number in range(5)]
 assert jury.judge(cases[0]).passed
 assert asyncio.run(jury.ajudge(cases[1])).passed
 assert len(list(jury.judge_many(cases))) == 5
-with Docket(jury, on_verdict=lambda judged: None) as docket:
-    docket.offer(Run("run"), cases[2])
+with JudgeQueue(jury, on_verdict=lambda judged: None) as queue:
+    queue.put(cases[2], run=Run("run"))
 str(jury.judge(cases[3])), jury.plan(cases)
 """
 PROOF = "import socket\nopen(os.devnull, 'w').close()\nsocket.socket().bind(('127.0.0.1', 0))\n"

@@ -149,10 +149,10 @@ def test_every_logger_is_in_our_tree() -> None:
 
 
 DROPPED = """
-from jury_adapters import Case, Docket, Run, judge
-docket = Docket(judge(lambda case: True))
-docket.close()
-assert not docket.offer(Run("1"), Case(answer="a"))
+from jury_adapters import Case, JudgeQueue, Run, judge
+queue = JudgeQueue(judge(lambda case: True))
+queue.close()
+assert not queue.put(Case(answer="a"), run=Run("1"))
 """
 SILENT = """
 from jury_adapters import Critic, Limits, ModelError
@@ -170,4 +170,4 @@ def test_what_a_judgment_says_anyway_is_not_on_stderr_too() -> None:
 
 def test_what_may_be_a_loss_is_on_stderr_also_where_nobody_configured_logging() -> None:
     done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, check=True)
-    assert done.stderr == "1 runs not judged so far: the docket is closed\n"
+    assert done.stderr == "1 runs not judged so far: the queue is closed\n"

@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from spans_seen import Spans, by_name
 
 from jury_adapters import CascadedJury, Case, Critic, Ensemble, Judge, Tier, all_of, any_of
-from jury_adapters.core.background.docket import Docket, Run
+from jury_adapters.core.background.judge_queue import JudgeQueue, Run
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.observe import trace_juries, tracing
@@ -197,15 +197,15 @@ def test_chains_and_samples(spans: Spans) -> None:
 
 def test_a_run_judged_in_the_background_is_linked_to_its_span(spans: Spans) -> None:
     app = spans.provider.get_tracer("app")
-    docket = Docket(pair())
+    queue = JudgeQueue(pair())
     with trace_juries(spans.provider):
         for number in range(3):
             with app.start_as_current_span(f"run {number}"):
                 metadata: dict[str, Any] = {}
                 note_span(metadata)
-                docket.offer(Run(f"run-{number}", metadata=metadata), a_case())
-        docket.offer(Run("without a span"), a_case())
-        assert docket.close(10)
+                queue.put(a_case(), run=Run(f"run-{number}", metadata=metadata))
+        queue.put(a_case(), run=Run("without a span"))
+        assert queue.close(10)
     verdicts = spans.named("judge pair")
     assert all(span.parent is None for span in verdicts)
     linked = [link.context.span_id for span in verdicts for link in span.links]

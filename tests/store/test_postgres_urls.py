@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jury_adapters import ConfigurationError, Critic, Store
-from jury_adapters.core.background.docket import Docket
+from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.journal import open_journal
 from jury_adapters.store import existing_store, is_url, open_store, place_name, place_of
 from jury_adapters.store.postgres_server import Server
@@ -26,8 +26,8 @@ def critic(**options):
     "url", [NOBODY, NOBODY.replace("+psycopg", ""), NOBODY.replace("postgresql+psycopg", "postgres")]
 )
 @pytest.mark.parametrize("take", [
-    open_store, existing_store, open_journal, lambda url: critic(store=url), lambda url: Docket(critic(), store=url),
-    lambda url: list(critic().judge_many([], store=url)),
+    open_store, existing_store, open_journal, lambda url: critic(store=url),
+    lambda url: JudgeQueue(critic(), store=url), lambda url: list(critic().judge_many([], store=url)),
 ])  # fmt: skip
 def test_a_server_that_is_not_there_is_said_at_once_wherever_a_store_is_taken(take, url):
     with pytest.raises(ConfigurationError, match=r"refused.*see that the server runs at that address") as caught:

@@ -21,7 +21,7 @@ from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from jury_adapters import Case, Ensemble, Judge
-from jury_adapters.core.background.docket import JudgedRun
+from jury_adapters.core.background.judge_queue import JudgedRun
 from jury_adapters.langchain.callbacks import JuryCallbackHandler
 
 PAGES = ("Rayleigh scattering makes the sky blue.", "Ripe bananas are yellow.")

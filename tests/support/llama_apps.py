@@ -24,7 +24,7 @@ from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_ca
 from llama_index.core.memory import ChatMemoryBuffer
 
 from jury_adapters import Case, Judge
-from jury_adapters.core.background.docket import JudgedRun
+from jury_adapters.core.background.judge_queue import JudgedRun
 
 ANSWER = "Paris is the capital."
 PASSAGE = "year: 2025\n\nParis is the capital of France."

@@ -17,8 +17,8 @@ MAX_OPEN: Final = 5_000
 """Default of the maximum number of open runs."""
 
 
-class DocketOptions(TypedDict, total=False):
-    """Options of :class:`jury_adapters.core.background.docket.Docket`."""
+class JudgeQueueOptions(TypedDict, total=False):
+    """Options of :class:`jury_adapters.core.background.judge_queue.JudgeQueue`."""
 
     on_verdict: Sink | Sequence[Sink] | None
     on_error: Callable[[JudgedRun], object] | None
@@ -30,7 +30,7 @@ class DocketOptions(TypedDict, total=False):
     exit_timeout: float
 
 
-class WatchOptions(DocketOptions, total=False):
+class WatchOptions(JudgeQueueOptions, total=False):
     """Options of every handler that watches an application: those of its queue, and a limit.
 
     Attributes:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from jury_adapters import judge
-from jury_adapters.core.background.docket import Docket, Run
+from jury_adapters.core.background.judge_queue import JudgeQueue, Run
 from jury_adapters.core.background.passing_threads import PassingThreads
 from jury_adapters.core.case import Case
 
@@ -92,15 +92,15 @@ def test_a_thread_at_work_is_let_go_and_ends_when_it_is_done(gone):
 
 def test_an_application_has_as_many_threads_after_a_burst_of_runs_as_before(gone):
     told = []
-    docket = Docket(judge(lambda case: True), on_verdict=told.append)
-    docket.offer(Run("0"), Case(answer="the portal is there from now on"))
-    assert docket.close()
+    queue = JudgeQueue(judge(lambda case: True), on_verdict=told.append)
+    queue.put(Case(answer="the portal is there from now on"), run=Run("0"))
+    assert queue.close()
     assert gone()
     before = threading.active_count()
-    docket = Docket(judge(lambda case: True), on_verdict=told.append)
+    queue = JudgeQueue(judge(lambda case: True), on_verdict=told.append)
     for number in range(200):
-        docket.offer(Run(str(number)), Case(answer="a"))
-    assert docket.flush(10)
+        queue.put(Case(answer="a"), run=Run(str(number)))
+    assert queue.flush(10)
     assert len(told) == 201
     assert gone()
     assert threading.active_count() <= before

@@ -24,6 +24,7 @@ from functools import partial
 from os import PathLike
 from time import monotonic
 from typing import Self, TypeAlias
+from uuid import uuid4
 from weakref import WeakSet
 
 from jury_adapters.core import portal
@@ -45,10 +46,10 @@ from jury_adapters.core.secrets import without_keys
 
 _log = logging.getLogger(__name__)
 
-Offered: TypeAlias = Case | Callable[[], Case]
+CaseSource: TypeAlias = Case | Callable[[], Case]
 
 
-class Docket:
+class JudgeQueue:
     """Queue whose runs are judged in the background, some milliseconds after they were added.
 
     Args:
@@ -71,7 +72,7 @@ class Docket:
     """
 
     _running: int
-    _offers: int
+    _number: int
 
     def __init__(
         self,
@@ -101,7 +102,7 @@ class Docket:
         self._never_waits = judge.inline and judge.timeout is None
         self._closed = False
         self._forget_pending()
-        _DOCKETS.add(self)
+        _QUEUES.add(self)
 
     @property
     def counts(self) -> Counts:
@@ -119,15 +120,19 @@ class Docket:
         with self._changed:
             self._tally[outcome] += 1
 
-    def offer(self, run: Run, case: Offered) -> bool:
-        """Add a run to the queue and return immediately, without waiting or raising an exception.
+    def put(self, case: CaseSource, *, run: Run | None = None) -> bool:
+        """Add a case to the queue and return immediately, without waiting or raising an exception.
 
         Args:
-            run: the description of the run.
             case: the case, or a function that returns it, which is called in the background.
+            run: the run of the application that the case is from; by default a run with a random id.
 
         Returns:
-            False if the run will not be judged: it is not sampled, it is dropped, or the queue is closed.
+            False if the case will not be judged: it is not sampled, it is dropped, or the queue is closed.
+
+        Example::
+
+            queue.put(Case(question="2 + 2?", answer="4"))
         """
         if self._sample < 1 and OWN.random() >= self._sample:
             self.count("unsampled")
@@ -138,12 +143,12 @@ class Docket:
                 self._tally["dropped"] += 1
                 dropped = self._tally["dropped"]
             else:
-                self._offers += 1
-                self._pending.add(self._offers)
-                self._waiting.append((self._offers, run, case))
+                self._number += 1
+                self._pending.add(self._number)
+                self._waiting.append((self._number, run or Run(uuid4().hex), case))
         if refused:
             if dropped & (dropped - 1) == 0:  # log only the 1st, 2nd, 4th, 8th... dropped run
-                why = "the docket is closed" if self._closed else f"{self._max_pending} others are pending"
+                why = "the queue is closed" if self._closed else f"{self._max_pending} others are pending"
                 _log.warning("%d runs not judged so far: %s", dropped, why)
             return False
         filling = 2 * len(self._pending) >= self._max_pending and self._running < self._max_concurrency
@@ -206,11 +211,11 @@ class Docket:
     def _forget_pending(self) -> None:
         """Reset the queue, for a new object and for a forked child process: the parent judges the pending runs."""
         self._changed = threading.Condition()  # its lock is reentrant, because finalisers call `count`
-        self._waiting: deque[tuple[int, Run, Offered]] = deque()
+        self._waiting: deque[tuple[int, Run, CaseSource]] = deque()
         self._pending: set[int] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._running = 0
-        self._offers = 0
+        self._number = 0
         self._awake = False  # the portal will check the queue without being woken up
         self._ticking = False  # the timer of the portal runs
         self._called = False  # the portal was woken up to check the queue at once
@@ -282,14 +287,14 @@ class Docket:
             self._pending.difference_update(numbers)
             self._changed.notify_all()
 
-    async def _hear(self, taken: list[int], run: Run, offered: Offered) -> None:
+    async def _hear(self, taken: list[int], run: Run, case_source: CaseSource) -> None:
         """Judge a run, or several if the judge never waits, record them in ``taken``, and call the sinks."""
         until = monotonic() + _SHARE
-        heard = [await self._judged(run, offered)]
+        heard = [await self._judged(run, case_source)]
         while self._never_waits and self._waiting and monotonic() < until:
-            number, run, offered = self._waiting.popleft()
+            number, run, case_source = self._waiting.popleft()
             taken.append(number)
-            heard.append(await self._judged(run, offered))
+            heard.append(await self._judged(run, case_source))
         judged = [one for one in heard if one is not None]
         for sink in self._on_error:
             await self._tell(sink, [one for one in judged if one.judgment.status is Status.ERROR])
@@ -298,10 +303,10 @@ class Docket:
         with self._changed:
             self._tally["judged"] += len(judged)
 
-    async def _judged(self, run: Run, offered: Offered) -> JudgedRun | None:
+    async def _judged(self, run: Run, case_source: CaseSource) -> JudgedRun | None:
         """Return the run with its judgment; None if the judge raised an interrupt."""
         try:
-            case, unreadable = _read(offered, self.judge)
+            case, unreadable = _read(case_source, self.judge)
             if run.error is not None:
                 run = replace(run, error=without_keys(run.error))
                 judgment = run_failed(self.judge, str(run.error))
@@ -339,10 +344,10 @@ class Docket:
             self._running -= places - 1
 
 
-def _read(offered: Offered, judge: Judge) -> tuple[Case | None, Judgment]:
+def _read(case_source: CaseSource, judge: Judge) -> tuple[Case | None, Judgment]:
     """Return the case; or None and a judgment that gives the reason."""
     try:
-        return (offered() if callable(offered) else offered), _NOTHING
+        return (case_source() if callable(case_source) else case_source), _NOTHING
     except (Exception, SystemExit) as error:
         failure = judge.failure(error)
         return None, evolve(failure, reasoning=f"nothing of the run could be judged: {failure.error}")
@@ -356,24 +361,24 @@ def _own_context() -> Context:
 
 def _flush_all() -> None:
     """Flush all queues at the end of the process; their time limits run concurrently."""
-    dockets = tuple(_DOCKETS)
-    for docket in dockets:
-        docket._closed = True
+    queues = tuple(_QUEUES)
+    for queue in queues:
+        queue._closed = True
     started = monotonic()
-    for docket in dockets:
-        if not docket.flush(max(0.0, started + docket.exit_timeout - monotonic())):
-            _log.warning("the process ends with %d runs not judged", docket.pending)
+    for queue in queues:
+        if not queue.flush(max(0.0, started + queue.exit_timeout - monotonic())):
+            _log.warning("the process ends with %d runs not judged", queue.pending)
 
 
 def _after_fork() -> None:
-    for docket in tuple(_DOCKETS):
-        docket._forget_pending()
+    for queue in tuple(_QUEUES):
+        queue._forget_pending()
 
 
 _NOTHING = broken("no_case")
 _PAUSE = 0.05  # seconds for which runs are collected, so that the portal wakes up once for all of them
 _SHARE = 0.005  # seconds of work of one task at a time, equal to the switch interval of Python's threads
-_DOCKETS: WeakSet[Docket] = WeakSet()
+_QUEUES: WeakSet[JudgeQueue] = WeakSet()
 # Flush before the interpreter shuts down its thread pools, which are needed even for DNS lookups. A plain atexit hook
 # runs too late.
 getattr(threading, "_register_atexit", atexit.register)(_flush_all)

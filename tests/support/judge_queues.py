@@ -1,4 +1,4 @@
-"""Cases of the tests of dockets, and a judge for them."""
+"""Cases of the tests of judge queues, and a judge for them."""
 
 import asyncio
 

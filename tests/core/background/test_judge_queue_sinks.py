@@ -6,10 +6,10 @@ import time
 from contextvars import ContextVar
 
 import pytest
-from support.dockets import CASE, passing
+from support.judge_queues import CASE, passing
 
 from jury_adapters import Case, Judge, Status
-from jury_adapters.core.background.docket import Docket, JudgedRun, Run
+from jury_adapters.core.background.judge_queue import JudgedRun, JudgeQueue, Run
 from jury_adapters.core.context import run_context
 
 
@@ -25,12 +25,12 @@ def test_a_run_is_judged_and_every_sink_told():
             told.append(("object", judged))
 
     sinks = [lambda judged: told.append(("plain", judged)), later, Sink(), lambda judged: later(judged)]  # noqa: PLW0108
-    with Docket(passing(), on_verdict=sinks) as docket:
-        assert docket.offer(Run("1", name="a run"), CASE)
-        assert docket.offer(Run("2"), lambda: CASE)
+    with JudgeQueue(passing(), on_verdict=sinks) as queue:
+        assert queue.put(CASE, run=Run("1", name="a run"))
+        assert queue.put(lambda: CASE, run=Run("2"))
     assert [name for name, judged in told if judged.run.id == "1"] == ["plain", "async", "object", "async"]
     assert {judged.judgment.status for _, judged in told} == {Status.PASS}
-    assert (docket.counts.judged, docket.pending) == (2, 0)
+    assert (queue.counts.judged, queue.pending) == (2, 0)
 
 
 def test_a_callable_that_is_also_a_sequence_is_one_sink():
@@ -39,8 +39,8 @@ def test_a_callable_that_is_also_a_sequence_is_one_sink():
             self.append(judged)
 
     kept = Kept()
-    with Docket(passing(), on_verdict=kept) as docket:
-        docket.offer(Run("1"), CASE)
+    with JudgeQueue(passing(), on_verdict=kept) as queue:
+        queue.put(CASE, run=Run("1"))
     assert len(kept) == 1
 
 
@@ -53,11 +53,11 @@ def test_a_sink_that_raises_is_counted_and_the_others_are_told(caplog: pytest.Lo
     async def exiting(judged: JudgedRun) -> None:
         raise SystemExit(3)
 
-    with Docket(passing(), on_verdict=[broken, exiting, told.append]) as docket:
-        docket.offer(Run("1"), CASE)
-        docket.offer(Run("2"), CASE)
+    with JudgeQueue(passing(), on_verdict=[broken, exiting, told.append]) as queue:
+        queue.put(CASE, run=Run("1"))
+        queue.put(CASE, run=Run("2"))
     assert len(told) == 2
-    assert docket.counts.sink_errors == 4
+    assert queue.counts.sink_errors == 4
     assert "no such table" in caplog.text
 
 
@@ -82,11 +82,11 @@ def test_a_slow_sink_is_told_of_many_runs_at_once_but_of_no_more_than_allowed(ki
         change(-1)
 
     sink = {"plain": plain, "asynchronous": asynchronous, "lambda": lambda judged: asynchronous(judged)}[kind]  # noqa: PLW0108
-    docket = Docket(Judge.from_function(lambda case: True), on_verdict=sink, max_concurrency=4)
+    queue = JudgeQueue(Judge.from_function(lambda case: True), on_verdict=sink, max_concurrency=4)
     for number in range(30):
-        docket.offer(Run(str(number)), CASE)
-    assert docket.close(20)
-    assert docket.counts.judged == 30
+        queue.put(CASE, run=Run(str(number)))
+    assert queue.close(20)
+    assert queue.counts.judged == 30
     assert 2 <= most <= 4
 
 
@@ -97,8 +97,8 @@ def test_a_case_that_cannot_be_made_is_an_error_and_on_error_is_told_first():
         raise LookupError("nothing here")
 
     options = {"on_verdict": lambda judged: told.append("verdict"), "on_error": told.append}
-    with Docket(passing(), **options) as docket:
-        docket.offer(Run("1"), unreadable)
+    with JudgeQueue(passing(), **options) as queue:
+        queue.put(unreadable, run=Run("1"))
     judged, then = told
     assert then == "verdict"
     assert judged.case is None
@@ -109,8 +109,8 @@ def test_a_case_that_cannot_be_made_is_an_error_and_on_error_is_told_first():
 def test_no_key_stands_in_the_error_of_a_run(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SOME_VENDOR_API_KEY", "plainwordsasakey")
     told = []
-    with Docket(passing(), on_verdict=told.append) as docket:
-        docket.offer(Run("1", error="401: plainwordsasakey, sk-0123456789abcdef: no"), CASE)
+    with JudgeQueue(passing(), on_verdict=told.append) as queue:
+        queue.put(CASE, run=Run("1", error="401: plainwordsasakey, sk-0123456789abcdef: no"))
     (judged,) = told
     assert judged.run.error == "401: [key], [key]: no"
     assert "plainwords" not in repr(judged)
@@ -121,11 +121,11 @@ def test_a_sink_that_flushes_does_not_wait_for_itself():
     answers = []
 
     async def asynchronous(judged: JudgedRun) -> None:
-        answers.append(await docket.aflush())
+        answers.append(await queue.aflush())
 
-    docket = Docket(passing(), on_verdict=[lambda judged: answers.append(docket.flush()), asynchronous])
-    docket.offer(Run("1"), CASE)
-    assert docket.flush(10)
+    queue = JudgeQueue(passing(), on_verdict=[lambda judged: answers.append(queue.flush()), asynchronous])
+    queue.put(CASE, run=Run("1"))
+    assert queue.flush(10)
     assert answers == [False, False]
 
 
@@ -134,7 +134,7 @@ def test_judges_and_sinks_know_that_they_are_judging_and_nothing_else_of_the_cal
     seen = []
     judge = Judge.from_function(lambda case: bool(seen.append((run_context().judging, request.get()))) or True)
     request.set("mine")
-    with Docket(judge, on_verdict=lambda judged: seen.append((run_context().judging, request.get()))) as docket:
-        docket.offer(Run("1"), CASE)
+    with JudgeQueue(judge, on_verdict=lambda judged: seen.append((run_context().judging, request.get()))) as queue:
+        queue.put(CASE, run=Run("1"))
     assert seen == [(True, "none"), (True, "none")]
     assert not run_context().judging

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.dockets import CASE, passing
+from support.judge_queues import CASE, passing
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Status
 from jury_adapters.core import portal
-from jury_adapters.core.background.docket import Docket, JudgedRun, Run
+from jury_adapters.core.background.judge_queue import JudgedRun, JudgeQueue, Run
 
 
 def gated() -> tuple[Judge, threading.Event]:
@@ -23,21 +23,30 @@ def gated() -> tuple[Judge, threading.Event]:
 
 def test_offering_never_waits_and_what_is_too_much_is_dropped(caplog: pytest.LogCaptureFixture):
     judge, go = gated()
-    with Docket(judge, max_pending=3, max_concurrency=2) as docket:
-        assert [docket.offer(Run(str(n)), CASE) for n in range(10)] == [True] * 3 + [False] * 7
-        assert (docket.pending, docket.counts.dropped) == (3, 7)
+    with JudgeQueue(judge, max_pending=3, max_concurrency=2) as queue:
+        assert [queue.put(CASE, run=Run(str(n))) for n in range(10)] == [True] * 3 + [False] * 7
+        assert (queue.pending, queue.counts.dropped) == (3, 7)
         go.set()
-        assert docket.flush(20)
-        assert docket.offer(Run("again"), CASE)
-    assert docket.counts.judged == 4
+        assert queue.flush(20)
+        assert queue.put(CASE, run=Run("again"))
+    assert queue.counts.judged == 4
     assert [record.args[0] for record in caplog.records] == [1, 2, 4]
 
 
-def test_a_closed_docket_takes_nothing_and_counts_it():
-    docket = Docket(passing())
-    assert docket.close()
-    assert not docket.offer(Run("1"), CASE)
-    assert docket.counts.dropped == 1
+def test_cases_without_a_run_get_runs_with_ids_of_their_own():
+    judged = []
+    with JudgeQueue(passing(), on_verdict=judged.append) as queue:
+        assert queue.put(CASE)
+        assert queue.put(lambda: CASE)
+    assert [one.case for one in judged] == [CASE, CASE]
+    assert len({one.run.id for one in judged}) == 2
+
+
+def test_a_closed_queue_takes_nothing_and_counts_it():
+    queue = JudgeQueue(passing())
+    assert queue.close()
+    assert not queue.put(CASE, run=Run("1"))
+    assert queue.counts.dropped == 1
 
 
 def test_no_more_are_judged_at_once_than_allowed():
@@ -50,10 +59,10 @@ def test_no_more_are_judged_at_once_than_allowed():
         now[0] -= 1
         return True
 
-    with Docket(Judge.from_function(judge), max_concurrency=3) as docket:
+    with JudgeQueue(Judge.from_function(judge), max_concurrency=3) as queue:
         for number in range(20):
-            docket.offer(Run(str(number)), CASE)
-    assert (most[0], docket.counts.judged) == (3, 20)
+            queue.put(CASE, run=Run(str(number)))
+    assert (most[0], queue.counts.judged) == (3, 20)
 
 
 def test_an_interrupt_in_a_judge_does_not_stop_the_judging_of_others(caplog: pytest.LogCaptureFixture):
@@ -62,11 +71,11 @@ def test_an_interrupt_in_a_judge_does_not_stop_the_judging_of_others(caplog: pyt
             raise KeyboardInterrupt
         return True
 
-    with Docket(Judge.from_function(judge)) as docket:
-        docket.offer(Run("1"), Case(question="interrupt"))
-        docket.offer(Run("2"), CASE)
-        assert docket.flush(10)
-    assert (docket.counts.judged, docket.counts.broken) == (1, 1)
+    with JudgeQueue(Judge.from_function(judge)) as queue:
+        queue.put(Case(question="interrupt"), run=Run("1"))
+        queue.put(CASE, run=Run("2"))
+        assert queue.flush(10)
+    assert (queue.counts.judged, queue.counts.broken) == (1, 1)
     assert "judging run 1 broke" in caplog.text
 
 
@@ -79,11 +88,11 @@ def test_a_cancelled_error_of_the_judges_own_is_an_error_judgment(waits: bool):
         return judge(case)
 
     told: list[JudgedRun] = []
-    with Docket(Judge.from_function(asynchronous if waits else judge), on_verdict=told.append) as docket:
-        docket.offer(Run("1"), CASE)
-        assert docket.flush(10)
+    with JudgeQueue(Judge.from_function(asynchronous if waits else judge), on_verdict=told.append) as queue:
+        queue.put(CASE, run=Run("1"))
+        assert queue.flush(10)
     assert [(one.judgment.status, one.judgment.error) for one in told] == [("ERROR", "CancelledError")]
-    assert (docket.counts.judged, docket.counts.broken) == (1, 0)
+    assert (queue.counts.judged, queue.counts.broken) == (1, 0)
 
 
 @pytest.mark.parametrize("waits", [True, False])
@@ -97,12 +106,12 @@ def test_whatever_a_judge_raises_each_run_is_counted(waits: bool):
         return judge(case)
 
     told = []
-    with Docket(Judge.from_function(asynchronous if waits else judge), on_verdict=told.append) as docket:
+    with JudgeQueue(Judge.from_function(asynchronous if waits else judge), on_verdict=told.append) as queue:
         for question in ("one", "poison", "two"):
-            docket.offer(Run(question), Case(question=question))
-        assert docket.flush(10)
+            queue.put(Case(question=question), run=Run(question))
+        assert queue.flush(10)
     assert {judged.run.id for judged in told} == {"one", "two"}
-    assert (docket.counts.judged, docket.counts.broken, docket.pending) == (2, 1, 0)
+    assert (queue.counts.judged, queue.counts.broken, queue.pending) == (2, 1, 0)
 
 
 def test_runs_are_judged_together_and_the_portal_is_not_woken_for_each(monkeypatch: pytest.MonkeyPatch):
@@ -114,34 +123,34 @@ def test_runs_are_judged_together_and_the_portal_is_not_woken_for_each(monkeypat
 
     monkeypatch.setattr(portal, "call_soon", counting)  # the real one, counted
     judge = Judge.from_function(lambda case: True)
-    with Docket(judge, on_verdict=lambda judged: threads.append(threading.get_ident())) as docket:
+    with JudgeQueue(judge, on_verdict=lambda judged: threads.append(threading.get_ident())) as queue:
         for number in range(100):
-            docket.offer(Run(str(number)), CASE)
-        assert docket.flush(10)
+            queue.put(CASE, run=Run(str(number)))
+        assert queue.flush(10)
         assert len(calls) <= 8  # to begin with, to hurry, and again after a pause on a slow machine
     assert len(threads) == 100
 
 
 def test_what_nobody_waits_for_is_judged_all_the_same():
     told = threading.Event()
-    docket = Docket(passing(), on_verdict=lambda judged: told.set())
+    queue = JudgeQueue(passing(), on_verdict=lambda judged: told.set())
     for _ in range(3):
         told.clear()
-        docket.offer(Run("1"), CASE)
+        queue.put(CASE, run=Run("1"))
         assert told.wait(60)
         time.sleep(0.12)  # long enough for the portal to stop looking
-    assert docket.close()
-    assert docket.counts.judged == 3
+    assert queue.close()
+    assert queue.counts.judged == 3
 
 
 def test_little_room_is_used_at_once():
-    docket = Docket(Judge.from_function(lambda case: True), max_pending=1)
+    queue = JudgeQueue(Judge.from_function(lambda case: True), max_pending=1)
     taken, until = 0, time.monotonic() + 60
     while taken < 5 and time.monotonic() < until:
-        taken += docket.offer(Run("x"), CASE)
+        taken += queue.put(CASE, run=Run("x"))
         time.sleep(0.001)
     assert taken == 5
-    assert docket.close()
+    assert queue.close()
 
 
 def test_a_plain_function_that_answers_with_a_coroutine_is_asked_about_many_runs_at_once():
@@ -156,18 +165,18 @@ def test_a_plain_function_that_answers_with_a_coroutine_is_asked_about_many_runs
         now -= 1
         return True
 
-    with Docket(Judge.from_function(lambda case: ask(case)), max_concurrency=4) as docket:  # noqa: PLW0108
+    with JudgeQueue(Judge.from_function(lambda case: ask(case)), max_concurrency=4) as queue:  # noqa: PLW0108
         for number in range(12):
-            docket.offer(Run(str(number)), CASE)
-    assert docket.counts.judged == 12
+            queue.put(CASE, run=Run(str(number)))
+    assert queue.counts.judged == 12
     assert most == 4
 
 
 def test_a_run_that_failed_is_fail_in_the_shape_of_the_judge():
     asked, told, errors = [], [], []
     jury = Ensemble([Judge.from_function(lambda case: bool(asked.append(case)), name="a")])
-    with Docket(jury, on_verdict=told.append, on_error=errors.append) as docket:
-        docket.offer(Run("1", error="ValueError: no"), CASE)
+    with JudgeQueue(jury, on_verdict=told.append, on_error=errors.append) as queue:
+        queue.put(CASE, run=Run("1", error="ValueError: no"))
     (judged,) = told
     assert judged.judgment.status is Status.FAIL
     assert "ValueError: no" in judged.judgment.reasoning
@@ -179,11 +188,11 @@ def test_a_run_that_failed_is_fail_in_the_shape_of_the_judge():
 @given(st.sampled_from([0.0, 0.25, 1.0]))
 @settings(max_examples=6, deadline=None)
 def test_the_share_asked_for_is_judged(sample: float):
-    with Docket(passing(), sample=sample, max_pending=10_000) as docket:
-        taken = sum(docket.offer(Run(str(n)), CASE) for n in range(400))
-        assert docket.flush(30)
-    assert docket.counts.judged == taken
-    assert docket.counts.judged + docket.counts.unsampled == 400
+    with JudgeQueue(passing(), sample=sample, max_pending=10_000) as queue:
+        taken = sum(queue.put(CASE, run=Run(str(n))) for n in range(400))
+        assert queue.flush(30)
+    assert queue.counts.judged == taken
+    assert queue.counts.judged + queue.counts.unsampled == 400
     assert abs(taken / 400 - sample) < (0.12 if 0 < sample < 1 else 1e-9)
 
 
@@ -191,47 +200,49 @@ def test_the_share_asked_for_is_judged(sample: float):
 @settings(max_examples=25, deadline=None)
 def test_whatever_is_offered_is_judged_or_counted(max_pending: int, max_concurrency: int, bursts: list[int]):
     told = []
-    with Docket(passing(), max_pending=max_pending, max_concurrency=max_concurrency, on_verdict=told.append) as docket:
+    with JudgeQueue(
+        passing(), max_pending=max_pending, max_concurrency=max_concurrency, on_verdict=told.append
+    ) as queue:
         taken = 0
         for burst in bursts:
-            taken += sum(docket.offer(Run("x"), CASE) for _ in range(burst))
-            assert docket.pending <= max_pending
-        assert docket.flush(20)
-    assert docket.counts.judged == len(told) == taken
-    assert docket.counts.judged + docket.counts.dropped == sum(bursts)
+            taken += sum(queue.put(CASE, run=Run("x")) for _ in range(burst))
+            assert queue.pending <= max_pending
+        assert queue.flush(20)
+    assert queue.counts.judged == len(told) == taken
+    assert queue.counts.judged + queue.counts.dropped == sum(bursts)
 
 
 def test_many_threads_may_offer_at_once():
     told = []
-    with Docket(passing(), on_verdict=told.append, max_pending=5000) as docket, ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda n: docket.offer(Run(str(n)), CASE), range(2000)))
-        assert docket.flush(30)
+    with JudgeQueue(passing(), on_verdict=told.append, max_pending=5000) as queue, ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda n: queue.put(CASE, run=Run(str(n))), range(2000)))
+        assert queue.flush(30)
         assert sorted(int(judged.run.id) for judged in told) == list(range(2000))
-    assert (docket.counts.judged, docket.pending) == (2000, 0)
+    assert (queue.counts.judged, queue.pending) == (2000, 0)
 
 
 def test_flushing_does_not_wait_for_what_comes_later():
     judge, go = gated()
-    docket = Docket(judge)
-    docket.offer(Run("1"), CASE)
-    assert not docket.flush(0.01)
+    queue = JudgeQueue(judge)
+    queue.put(CASE, run=Run("1"))
+    assert not queue.flush(0.01)
     flushed = []
-    thread = threading.Thread(target=lambda: flushed.append(docket.flush(20)))
+    thread = threading.Thread(target=lambda: flushed.append(queue.flush(20)))
     thread.start()
     time.sleep(0.02)
     go.set()
     thread.join(60)
     assert flushed == [True]
-    assert docket.close()
+    assert queue.close()
 
 
 def test_flushing_in_asynchronous_code_leaves_the_loop_free():
     async def main() -> int:
         ticks = 0
-        docket = Docket(passing(0.1))
-        docket.offer(Run("1"), CASE)
-        assert not await docket.aflush(0.01)
-        closing = asyncio.ensure_future(docket.aclose(20))
+        queue = JudgeQueue(passing(0.1))
+        queue.put(CASE, run=Run("1"))
+        assert not await queue.aflush(0.01)
+        closing = asyncio.ensure_future(queue.aclose(20))
         while not closing.done():
             ticks += 1
             await asyncio.sleep(0.005)
@@ -242,16 +253,16 @@ def test_flushing_in_asynchronous_code_leaves_the_loop_free():
 
 
 def test_nothing_is_left_on_the_loop():
-    with Docket(passing(0.001)) as docket:
+    with JudgeQueue(passing(0.001)) as queue:
         for number in range(50):
-            docket.offer(Run(str(number)), CASE)
+            queue.put(CASE, run=Run(str(number)))
 
     async def tasks() -> int:
         return len(asyncio.all_tasks()) - 1
 
     assert portal.run(tasks) == 0
-    assert not docket._tasks
-    assert not docket._waiting
+    assert not queue._tasks
+    assert not queue._waiting
 
 
 @pytest.mark.parametrize(
@@ -264,4 +275,4 @@ def test_nothing_is_left_on_the_loop():
 )  # fmt: skip
 def test_wrong_options_are_refused(options: dict):
     with pytest.raises(ConfigurationError):
-        Docket(options.pop("judge", passing()), **options)
+        JudgeQueue(options.pop("judge", passing()), **options)

@@ -1,4 +1,4 @@
-"""Dockets at the end of a process, and in a child of it."""
+"""Judge queues at the end of a process, and in a child of it."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ def _script(body: str) -> str:
     code = """
         import asyncio, os, sys, threading, time
         from jury_adapters import Case, Judge
-        from jury_adapters.core.background.docket import Docket, Run
+        from jury_adapters.core.background.judge_queue import JudgeQueue, Run
 
         async def slowly(case):
             await asyncio.to_thread(time.sleep, float(case.question))  # needs the thread pools
@@ -22,8 +22,8 @@ def _script(body: str) -> str:
         def told(judged):
             print(f"judged {judged.run.id}\\n", end="", flush=True)
 
-        def docket(judge=slowly, **options):
-            return Docket(Judge.from_function(judge), on_verdict=told, **options)
+        def queue(judge=slowly, **options):
+            return JudgeQueue(Judge.from_function(judge), on_verdict=told, **options)
     """
     script = textwrap.dedent(code) + textwrap.dedent(body)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
@@ -32,10 +32,10 @@ def _script(body: str) -> str:
 
 def test_what_is_pending_is_judged_before_the_process_ends():
     output = _script("""
-        first, second = docket(), docket(max_concurrency=1)
+        first, second = queue(), queue(max_concurrency=1)
         for n in range(3):
-            first.offer(Run(f"a{n}"), Case(question="0.1"))
-            second.offer(Run(f"b{n}"), Case(question="0.1"))
+            first.put(Case(question="0.1"), run=Run(f"a{n}"))
+            second.put(Case(question="0.1"), run=Run(f"b{n}"))
         print("end", flush=True)
     """)
     lines = output.splitlines()
@@ -43,11 +43,11 @@ def test_what_is_pending_is_judged_before_the_process_ends():
     assert sorted(lines[1:]) == [f"judged {name}{n}" for name in "ab" for n in range(3)]
 
 
-def test_the_end_of_the_process_waits_for_all_dockets_together_and_no_longer_than_told():
+def test_the_end_of_the_process_waits_for_all_queues_together_and_no_longer_than_told():
     output = _script("""
-        dockets = [docket(waiting, exit_timeout=0.3) for _ in range(5)]
-        for one in dockets:
-            one.offer(Run("slow"), Case(question="1.5"))
+        queues = [queue(waiting, exit_timeout=0.3) for _ in range(5)]
+        for one in queues:
+            one.put(Case(question="1.5"), run=Run("slow"))
         import atexit
         atexit.register(lambda: print("warned", flush=True))
     """)
@@ -59,12 +59,12 @@ def test_a_forked_child_judges_its_own_runs_and_not_its_parents():
     output = _script("""
         import warnings
         warnings.simplefilter("ignore")  # newer Pythons warn of forking with threads, which is what is tested
-        one = docket()
-        one.offer(Run("parent"), Case(question="0.3"))
+        one = queue()
+        one.put(Case(question="0.3"), run=Run("parent"))
         child = os.fork()
         if child == 0:
             assert one.pending == 0
-            one.offer(Run("child"), Case(question="0"))
+            one.put(Case(question="0"), run=Run("child"))
             assert one.flush(10)
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -76,19 +76,19 @@ def test_a_forked_child_judges_its_own_runs_and_not_its_parents():
 def test_at_the_end_of_the_process_nothing_new_is_taken():
     output = _script("""
         def offers_more(judged):
-            print("taken:", late.offer(Run("late"), Case(question="0")), flush=True)
+            print("taken:", late.put(Case(question="0"), run=Run("late")), flush=True)
 
-        late = Docket(Judge.from_function(slowly), on_verdict=offers_more)
-        late.offer(Run("1"), Case(question="0.2"))
+        late = JudgeQueue(Judge.from_function(slowly), on_verdict=offers_more)
+        late.put(Case(question="0.2"), run=Run("1"))
     """)
     assert output.splitlines()[0] == "taken: False"
 
 
 def test_closing_logs_how_many_runs_it_did_not_wait_for():
     output = _script("""
-        one = docket(waiting, exit_timeout=0)
+        one = queue(waiting, exit_timeout=0)
         for n in range(3):
-            one.offer(Run(str(n)), Case(question="30"))
+            one.put(Case(question="30"), run=Run(str(n)))
         assert not one.close(0.2)
         assert not asyncio.run(one.aclose(0.1))
     """)
