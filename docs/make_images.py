@@ -39,7 +39,7 @@ HERE = Path(__file__).parent
 RECORDED = HERE.parent / "cookbook" / "data" / "codefeedback.jsonl.gz"
 SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
 LARGE = "gemini-2.5-pro"
-# By list price when the votes were cast, the cheapest first: the order in which a frugal jury asks.
+# By list price when the votes were cast, the cheapest first: the order in which an early-stopping jury asks.
 BY_PRICE = (
     "gemini-1.5-flash", "gpt-4o-mini", "deepseek-chat", "gpt-4.1-mini", "qwen-coder-plus", "gemini-2.5-flash",
     "claude_3.5_haiku", "gemini-1.5-pro", "gemini-2.5-pro", "gpt-4.1", "gpt-4o", "claude_3.5_sonnet", "gpt-4-turbo",
@@ -60,7 +60,7 @@ def main() -> None:
 def pictures() -> Iterator[tuple[str, str]]:
     """File names and SVG texts; the same on every machine."""
     yield "life_of_a_case.svg", life_of_a_case()
-    yield "frugal_panel.svg", frugal_panel()
+    yield "early_stopping.svg", early_stopping()
     yield "calls_saved.svg", calls_saved()
     yield "cascade_funnel.svg", cascade_funnel()
     yield "agreement_coefficients.svg", agreement_coefficients()
@@ -96,18 +96,18 @@ def life_of_a_case() -> str:
     return draw.svg()
 
 
-def frugal_panel() -> str:
-    """What a frugal panel of five asks, for three cases; the panel itself says who was asked."""
+def early_stopping() -> str:
+    """What an early-stopping panel of five asks, for three cases; the panel itself says who was asked."""
     draw = Drawing(
         (760, 308),
-        "Frugal settling of a panel of five",
+        "Early stopping in a panel of five",
         "Three cases, five jurors, majority vote. Three equal votes settle the first case and two jurors are not "
         "asked; the second needs four votes; the third, the closest, needs all five.",
     )
     for juror in range(5):
         draw.text((150 + juror * 84, 32), f"juror {juror + 1}", "note", "middle")
     for row, votes in enumerate(("PPPFP", "PPFPF", "PFPFP")):
-        middle, verdict = 78 + row * 80, _frugal(votes)
+        middle, verdict = 78 + row * 80, _early_stopped(votes)
         asked = len(votes) - verdict.calls_saved
         draw.text((16, middle + 5), f"case {row + 1}", "strong")
         for juror, vote in enumerate(votes):
@@ -132,7 +132,7 @@ def frugal_panel() -> str:
 
 
 def calls_saved() -> str:
-    """Calls that a frugal panel saves, by size and rule."""
+    """Calls that an early-stopping panel saves, by size and rule."""
     sizes = (3, 5, 7, 9, 11, 13)
     fit, report = _fold(0), _fold(1)
     lines: dict[str, list[Point]] = {"weighted vote": [], "majority": [], "unanimous": []}
@@ -148,7 +148,7 @@ def calls_saved() -> str:
         lines["unanimous"].append((size, _saved(codes, range(size), voting="unanimous", on_split="abstain")))
     draw = Drawing(
         (760, 380),
-        "Calls saved by frugal settling, against the size of the panel",
+        "Calls saved by early stopping, against the size of the panel",
         "Share of juror calls not made at identical verdicts. "
         + "; ".join(f"{name}: " + ", ".join(f"{y:.1%} of {x:g}" for x, y in points) for name, points in lines.items()),
     )
@@ -291,10 +291,10 @@ def _funnel_tier(draw: Drawing, top: float, width: float, told: str, lines: Sequ
         draw.text((452, top + 18 + row * 19), line, ("strong", "note", "")[min(row, 2)])
 
 
-def _frugal(votes: str, order: Sequence[int] = range(5), **options: Unpack[EnsembleOptions]) -> Verdict:
-    """What a frugal panel says of these votes; it asks in this order."""
+def _early_stopped(votes: str, order: Sequence[int] = range(5), **options: Unpack[EnsembleOptions]) -> Verdict:
+    """What an early-stopping panel says of these votes; it asks in this order."""
     rank = {column: place for place, column in enumerate(order)}
-    options["schedule"] = "frugal"
+    options["schedule"] = "early_stop"
     panel = Ensemble([Replay(column, rank[column]) for column in range(len(rank))], **options)
     verdict = panel.judge(answer=votes)
     assert isinstance(verdict, Verdict)
@@ -302,9 +302,9 @@ def _frugal(votes: str, order: Sequence[int] = range(5), **options: Unpack[Ensem
 
 
 def _saved(codes: Ints, order: Sequence[int], **options: Unpack[EnsembleOptions]) -> float:
-    """The share of calls that a frugal panel does not make; equal rows are judged once."""
+    """The share of calls that an early-stopping panel does not make; equal rows are judged once."""
     rows = Counter("".join("FP-"[code] for code in row) for row in codes.tolist())
-    return sum(_frugal(row, order, **options).calls_saved * times for row, times in rows.items()) / codes.size
+    return sum(_early_stopped(row, order, **options).calls_saved * times for row, times in rows.items()) / codes.size
 
 
 def _rows() -> list[Row]:

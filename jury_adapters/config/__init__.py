@@ -13,7 +13,7 @@ A file describes an ensemble (``jurors:``), a scorecard (``scorecard:``) or a ca
         policy: {escalate_below: 0.8}
         screen: grounding
       - name: judges
-        schedule: frugal
+        schedule: early_stop
         jurors:
           - {recorded: gpt-4o, votes: votes.jsonl, pass_labels: [valid]}
           - {recorded: claude-3.5-haiku, votes: votes.jsonl, pass_labels: [valid]}

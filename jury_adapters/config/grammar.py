@@ -70,7 +70,7 @@ class PeersSpec(QuestionSpec):
         description="How they vote; weighted where only weights are given.",
     )
     weights: list[float] | dict[str, float] | None = Field(None, description="Per juror, in order or by name.")
-    schedule: Schedule = Field("parallel", description="frugal asks only as many as could change the outcome.")
+    schedule: Schedule = Field("parallel", description="early_stop asks only as many as could change the outcome.")
     timeout: float | None = Field(None, description="Seconds each juror may take; then it counts as ERROR timeout.")
     band_on: BandOn = Field("pairs", description="What the confidence band is made of.")
 

@@ -83,7 +83,9 @@ class RecordedSpec(JudgeSpec):
     pass_labels: list[str | int] = Field([], description="Labels that mean PASS; every other label then means FAIL.")
     abstain_labels: list[str | int] = Field([], description="Labels that are no vote, such as a tie.")
     threshold: float = Field(0.5, ge=0, le=1, description="Where a vote has only a score, PASS from here on.")
-    cost: float = Field(0.0, ge=0, description="US dollars per vote, roughly; a frugal jury asks the cheapest first.")
+    cost: float = Field(
+        0.0, ge=0, description="US dollars per vote, roughly; an early-stopping jury asks the cheapest first."
+    )
     timeout: Timeout = None
 
     def build(self, place: Place) -> Judge:

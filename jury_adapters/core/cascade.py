@@ -212,7 +212,7 @@ def _check(tiers: Sequence[Tier]) -> None:
 
 
 def _runner(tier: Tier) -> Judge:
-    """Return the judge that a tier runs: a frugal jury that stops as early as the policy allows, or a full vote."""
+    """Return the judge that a tier runs: a jury that stops as early as the policy allows, or one with a full vote."""
     if tier.policy.kind is Policy.FINAL:
         return tier.judge
     rule, judge = tier.policy.rule, tier.judge

@@ -63,8 +63,8 @@ class Ensemble(Jury):
             even if the others agree. If one of them breaks and errors count as FAIL, as they do by default in a vote on
             statuses or scores, the verdict is FAIL.
         schedule: ``"parallel"`` asks all jurors at once and keeps full diagnostics. ``"sequential"`` asks one after the
-            other. ``"frugal"`` asks the fewest jurors that could settle the vote, cheapest first, and more only while
-            the vote is open. A frugal verdict has the status and label of the full vote; score, confidence and
+            other. ``"early_stop"`` asks the fewest jurors that could settle the vote, cheapest first, and more only
+            while the vote is open. Its verdict has the status and label of the full vote; score, confidence and
             agreement describe the jurors that were asked. With ``on="auto"`` a vote on statuses stays open as long as a
             juror without a vote may give a label without a PASS/FAIL meaning. Functions may (see
             ``Judge.opinion_statuses``), so a jury of functions asks every juror unless ``on="status"`` or
@@ -100,8 +100,8 @@ class Ensemble(Jury):
         members, names = named_members(judges, "Ensemble")
         warn_of_two_seats(members, stacklevel=2)
         _warn_of_several_rubrics(members, stacklevel=2)
-        if schedule not in ("parallel", "frugal", "sequential"):
-            raise ConfigurationError(unknown("schedule", schedule, ("parallel", "frugal", "sequential")))
+        if schedule not in ("parallel", "early_stop", "sequential"):
+            raise ConfigurationError(unknown("schedule", schedule, ("parallel", "early_stop", "sequential")))
         if band_on not in ("pairs", "share"):
             raise ConfigurationError(unknown("band_on=", band_on, ("pairs", "share")))
         limit = positive_timeout(timeout)
@@ -167,7 +167,7 @@ class Ensemble(Jury):
         return {"members": self.names, "voting": voting, "required": self.required, "schedule": schedule}
 
     async def assess(self, case: Case) -> Verdict:
-        if self.schedule == "frugal":
+        if self.schedule == "early_stop":
             votes = await ask_until_settled(self.seats, case, self._stop_rule, first=self._required)
             return self._partial_verdict(votes, case.generator)
         ask = ask_in_turn if self.schedule == "sequential" else ask_all
@@ -195,11 +195,11 @@ class Ensemble(Jury):
         return self._built(result, tuple(named), self.weights, generator)
 
     def stopping_at(self, rule: StopRule) -> Ensemble:
-        """Return the jury for use in a tier: if it is frugal, it stops as soon as this rule is settled."""
-        return self._with(_stop_rule=rule) if self.schedule == "frugal" else self
+        """Return the jury for use in a tier: with early stopping, it stops as soon as this rule is settled."""
+        return self._with(_stop_rule=rule) if self.schedule == "early_stop" else self
 
     def asking_everyone(self) -> Ensemble:
-        return self._with(schedule="parallel") if self.schedule == "frugal" else self
+        return self._with(schedule="parallel") if self.schedule == "early_stop" else self
 
     def _verdict(
         self, judgments: Sequence[Judgment], weights: tuple[float, ...] | None, generator: str | None

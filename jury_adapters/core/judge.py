@@ -42,7 +42,7 @@ class Judge(ABC):
         name: the name of the judge in verdicts; the class name by default. Judges without a name are called
             ``Judge#<position>`` inside a jury.
         timeout: time limit per case in seconds, after which the judgment is ERROR ``timeout``; None for no limit.
-        cost: approximate cost of one judgment in US dollars; a frugal jury asks the cheapest jurors first.
+        cost: approximate cost of one judgment in US dollars; an early-stopping jury asks the cheapest jurors first.
         blocking: True if judging waits without ``await`` (a file, a database, ``requests``) or computes for a long
             time. A plain function, or :meth:`PlainJudge.examine`, then runs in a worker thread, in parallel with the
             other jurors.
@@ -51,9 +51,9 @@ class Judge(ABC):
         size: the most judgments of single judges that one judgment can take; 1 unless the judge is a jury.
         requests_at_once: the most requests to models that are in flight at a time while one case is judged; 0 for a
             judge that does not ask a model.
-        opinion_statuses: the statuses that the judge's opinions may have, ABSTAIN and ERROR excluded. A frugal jury
-            with ``on="auto"`` stops early only if every juror without a vote is known to say PASS or FAIL
-            (``PASS_OR_FAIL``), or if the vote is already on labels. The default is ``ANY_OPINION``.
+        opinion_statuses: the statuses that the judge's opinions may have, ABSTAIN and ERROR excluded. With
+            ``schedule="early_stop"`` and ``on="auto"`` a jury stops early only if every juror without a vote is known
+            to say PASS or FAIL (``PASS_OR_FAIL``), or if the vote is already on labels. The default is ``ANY_OPINION``.
 
     >>> class Polite(PlainJudge):
     ...     def examine(self, case):

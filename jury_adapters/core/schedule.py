@@ -19,7 +19,7 @@ from jury_adapters.core.runner import run_judge
 from jury_adapters.core.voting.base import Votes, VotingStrategy, Weights, all_alike
 from jury_adapters.core.voting.required import with_required
 
-Schedule = Literal["parallel", "frugal", "sequential"]
+Schedule = Literal["parallel", "early_stop", "sequential"]
 
 # Each test of whether a vote is settled counts all votes, so a large panel is tested at most about 100 times.
 _TESTS_PER_PANEL = 100

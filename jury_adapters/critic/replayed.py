@@ -271,7 +271,7 @@ def may_decide_alone(judge: Judge) -> bool:
     if isinstance(judge, CascadedJury):
         return may_decide_alone(judge.tiers[0].judge)
     asked = judge.members
-    if isinstance(judge, Ensemble) and judge.schedule == "frugal":
+    if isinstance(judge, Ensemble) and judge.schedule == "early_stop":
         return any(map(may_decide_alone, asked))
     return all(map(may_decide_alone, asked))
 

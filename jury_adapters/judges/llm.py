@@ -238,7 +238,7 @@ def rag_jury(
         verbatim: whether to include ``verbatim``. It saves most calls if answers quote, but then a quotation is
             accepted even if it answers another question.
         voting: the voting rule for the models on a criterion.
-        schedule: the order of asking the models; ``"frugal"`` stops asking when the vote on a criterion is settled.
+        schedule: the order of asking the models; ``"early_stop"`` stops asking when the vote on a criterion is settled.
         errors: the effect of a model that breaks on the vote on a criterion; by default as for
             :class:`jury_adapters.Ensemble`. A criterion whose vote is an ERROR or an ABSTAIN follows the
             rule of :class:`jury_adapters.Scorecard`. After a ``relevance`` tier that breaks, the cascade continues, and

@@ -42,7 +42,7 @@ def panel(
         *jurors: models, critics or juries. A judge keeps its name; the critic of one of several models is called
             ``"<rubric> <model>"``. A single juror is the result, without a vote, unless ``errors`` is given.
         voting: the rule by which several jurors vote.
-        schedule: the order in which several jurors are asked; ``"frugal"`` stops asking when the vote is settled.
+        schedule: the order in which several jurors are asked; ``"early_stop"`` stops asking when the vote is settled.
         errors: the effect of a juror that breaks, also of a single one; by default as for
             :class:`jury_adapters.Ensemble`.
         name: the panel's name in verdicts.

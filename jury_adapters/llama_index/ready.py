@@ -65,7 +65,7 @@ class ReadyEvaluator(JuryEvaluator):
             is built from the environment and found no models, another judge must not silently replace it.
         jury: an existing jury, another judge or a function of a case, instead of models.
         voting: the voting rule for several models; see :class:`jury_adapters.Ensemble`.
-        schedule: the order in which they are asked; ``"frugal"`` stops asking when the vote is settled.
+        schedule: the order in which they are asked; ``"early_stop"`` stops asking when the vote is settled.
         errors: the policy for a juror that fails. The default is that of :class:`jury_adapters.Ensemble`: it counts as
             FAIL, and the result is invalid if all jurors fail.
         budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not

@@ -114,7 +114,7 @@ def by_hand() -> PlainVerdict:
 def main() -> None:
     """Measure and print."""
     jury = Ensemble([named, short, supported])
-    frugal = Ensemble([named, short, supported], schedule="frugal", on="status")
+    early = Ensemble([named, short, supported], schedule="early_stop", on="status")
     cascade = CascadedJury(
         [
             Tier("guard", named, "reject_on_any_fail"),
@@ -138,7 +138,7 @@ def main() -> None:
         "floor: the same result by hand, plain dataclasses": times(by_hand),
         "Ensemble of 3 plain functions, judge()": times(lambda: jury.judge(CASE)),
         "the same, await ajudge()": lambda: asyncio.run(awaited()),
-        "the same, schedule='frugal'": times(lambda: frugal.judge(CASE)),
+        "the same, schedule='early_stop'": times(lambda: early.judge(CASE)),
         "cascade of 3 tiers (1 + 2 + 3 judges), judge()": times(lambda: cascade.judge(CASE)),
     }
     seconds: dict[str, list[float]] = {name: [] for name in rows}

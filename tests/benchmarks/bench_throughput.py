@@ -65,7 +65,7 @@ def cpu(rounds: int) -> None:
         AIOHTTP: jobs.bare_aiohttp,
         PANEL: jobs.ours(),
         "our panel of 3, with a store": jobs.ours(store=True),
-        "our panel of 3, schedule='frugal'": jobs.ours(schedule="frugal"),
+        "our panel of 3, schedule='early_stop'": jobs.ours(schedule="early_stop"),
         **_model_objects(),
     }
     with vendor() as url:

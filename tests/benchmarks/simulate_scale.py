@@ -104,8 +104,8 @@ MEASURED = Measured()
 PANELS = (
     Panel("one small model", 1.0),
     Panel("panel of three small models", 3.0),
-    Panel('the same, `schedule="frugal"`', 2.15),
-    Panel("cascade: offline checks, then the frugal panel for 4 of 10", 0.86),
+    Panel('the same, `schedule="early_stop"`', 2.15),
+    Panel("cascade: offline checks, then the early-stopping panel for 4 of 10", 0.86),
 )
 TIERS = (
     Tier("low: 500 requests, 200,000 tokens", 500, 200_000),

@@ -1,4 +1,4 @@
-"""Calls saved by a frugal jury, on recorded judges: the verdict is the full panel's, every time."""
+"""Calls saved by an early-stopping jury, on recorded judges: the verdict is the full panel's, every time."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, Status
 
-# By list price when the votes were cast, the cheapest first: the order in which a frugal jury asks.
+# By list price when the votes were cast, the cheapest first: the order in which an early-stopping jury asks.
 PANEL = (
     "gemini-1.5-flash", "gpt-4o-mini", "deepseek-chat", "gpt-4.1-mini", "qwen-coder-plus", "gemini-2.5-flash",
     "claude_3.5_haiku", "gemini-1.5-pro", "gemini-2.5-pro", "gpt-4.1", "gpt-4o", "claude_3.5_sonnet", "gpt-4-turbo",
@@ -38,21 +38,21 @@ class Replay(PlainJudge):
     def __init__(self, name: str, place: int, order: int) -> None:
         self.name = name
         self.place = place
-        self.cost = float(order)  # a frugal jury asks the cheapest first
+        self.cost = float(order)  # an early-stopping jury asks the cheapest first
 
     def examine(self, case: Case) -> Judgment:
         return SAID[case.metadata["row"][self.place]]
 
 
 def saved(codes: Ints, order: list[int], **options: object) -> float:
-    """The share of calls that the frugal jury does not make; fails when any verdict is not the full panel's."""
+    """The share of calls that the early-stopping jury does not make; fails when any verdict is not the full panel's."""
     rank = {juror: position for position, juror in enumerate(order)}
     judges = [Replay(PANEL[juror], juror, rank[juror]) for juror in range(len(order))]
-    full, frugal = Ensemble(judges, **options), Ensemble(judges, schedule="frugal", **options)  # type: ignore[arg-type]
+    full, early = Ensemble(judges, **options), Ensemble(judges, schedule="early_stop", **options)  # type: ignore[arg-type]
     calls = 0
     for row, times in Counter(map(tuple, codes.tolist())).items():
         case = Case(metadata={"row": row})
-        verdict, whole = frugal.judge(case), full.judge(case)
+        verdict, whole = early.judge(case), full.judge(case)
         assert (verdict.status, verdict.label) == (whole.status, whole.label)
         calls += verdict.calls_saved * times
     return calls / codes.size

@@ -183,10 +183,10 @@ def test_k_objections_fail_a_case_and_fewer_do_not() -> None:
         Ensemble([lambda case: True] * 3, voting="k_veto", k=4)
 
 
-def test_a_frugal_veto_stops_at_the_kth_objection_or_when_it_cannot_come() -> None:
+def test_an_early_stopping_veto_stops_at_the_kth_objection_or_when_it_cannot_come() -> None:
     def answers(*said: bool) -> Ensemble:
         jurors = [lambda case, passed=passed: passed for passed in said]
-        return Ensemble(jurors, voting="k_veto", k=2, schedule="frugal")
+        return Ensemble(jurors, voting="k_veto", k=2, schedule="early_stop")
 
     stopped = answers(False, False, True, True, True).judge("q")
     assert (stopped.status, stopped.calls_saved) == (Status.FAIL, 3)

@@ -375,7 +375,7 @@ def test_columns_with_other_names_are_told_once_with_what_to_do(tmp_path: Path):
 
 
 def test_judgments_of_an_async_jury_are_streamed(tmp_path: Path, cases: Path):
-    text = "jurors: [{check: not_empty, timeout: 5}, {check: refusal_check}]\nschedule: frugal\n"
+    text = "jurors: [{check: not_empty, timeout: 5}, {check: refusal_check}]\nschedule: early_stop\n"
     out = tmp_path / "out.jsonl"
     assert jury("judge", cases, "--jury", yaml(tmp_path, text), "--out", out).exit_code == 0
     found = [Judgment.from_json(json.dumps(json.loads(line)["verdict"])) for line in out.read_text().splitlines()]

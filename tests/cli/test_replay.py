@@ -22,7 +22,7 @@ def juries(tmp_path):
     panel = ", ".join(juror(name, 0.0003) for name in SMALL)
     large = juror("gemini-2.5-pro", 0.006)
     (tmp_path / "panel.yaml").write_text(f"name: panel\njurors: [{panel}]\n")
-    (tmp_path / "frugal.yaml").write_text(f"schedule: frugal\njurors: [{panel}]\n")
+    (tmp_path / "early_stop.yaml").write_text(f"schedule: early_stop\njurors: [{panel}]\n")
     (tmp_path / "cascade.yaml").write_text(
         "name: cascade\ntiers:\n"
         f"  - {{name: small, policy: escalate_on_split, min_valid: 2, jurors: [{panel}]}}\n"
@@ -44,14 +44,14 @@ def labelled(told):
 
 
 def test_juries_are_compared_with_people_and_with_each_other(juries):
-    options = [part for name in ("panel", "frugal", "cascade") for part in ("--jury", juries / f"{name}.yaml")]
+    options = [part for name in ("panel", "early_stop", "cascade") for part in ("--jury", juries / f"{name}.yaml")]
     result = replay(VOTES, *options, "--pass-label", "valid", "--json")
     assert result.exit_code == 0, result.output
-    panel, frugal, cascade = json.loads(result.stdout)
-    assert [one["jury"] for one in (panel, frugal, cascade)] == ["panel", "frugal", "cascade"]
-    assert all(panel[figure] == frugal[figure] for figure in ("decided", "passed"))  # the same verdicts, fewer calls
-    assert jury_of(panel) == jury_of(frugal)
-    assert frugal["calls"] < panel["calls"] <= frugal["calls"] + frugal["calls_saved"]  # who has no vote is no call
+    panel, early, cascade = json.loads(result.stdout)
+    assert [one["jury"] for one in (panel, early, cascade)] == ["panel", "early_stop", "cascade"]
+    assert all(panel[figure] == early[figure] for figure in ("decided", "passed"))  # the same verdicts, fewer calls
+    assert jury_of(panel) == jury_of(early)
+    assert early["calls"] < panel["calls"] <= early["calls"] + early["calls_saved"]  # who has no vote is no call
     assert jury_of(cascade)["balanced_accuracy"] > jury_of(panel)["balanced_accuracy"]
     assert panel["cost_usd"] == pytest.approx(panel["calls"] * 0.0003)
     table = replay(VOTES, *options, "--pass-label", "valid", "--limit", 50)
@@ -233,9 +233,16 @@ def test_accuracy_is_that_of_the_decided_and_copies_count_once(tmp_path):
 
 def test_juries_of_one_name_are_told_apart_by_their_files(juries):
     (juries / "calibrated.yaml").write_text((juries / "panel.yaml").read_text())
-    options = ["--jury", juries / "panel.yaml", "--jury", juries / "calibrated.yaml", "--jury", juries / "frugal.yaml"]
+    options = [
+        "--jury",
+        juries / "panel.yaml",
+        "--jury",
+        juries / "calibrated.yaml",
+        "--jury",
+        juries / "early_stop.yaml",
+    ]
     told = json.loads(replay(VOTES, *options, "--pass-label", "valid", "--limit", 5, "--json").stdout)
-    assert [one["jury"] for one in told] == ["panel (panel.yaml)", "panel (calibrated.yaml)", "frugal"]
+    assert [one["jury"] for one in told] == ["panel (panel.yaml)", "panel (calibrated.yaml)", "early_stop"]
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -526,7 +526,7 @@ DEFAULTS = {
     "critic": (one, 64),
     "panel of three": (Ensemble([one, two, three]), 22),
     "panel with a check": (Ensemble([one, two, three, check]), 22),
-    "early stopping": (Ensemble([one, two, three], schedule="frugal"), 22),
+    "early stopping": (Ensemble([one, two, three], schedule="early_stop"), 22),
     "sequential": (Ensemble([one, two, three], schedule="sequential"), 64),
     "repeated": (models(1, repeat=5)[0], 13),
     "panel of a hundred": (Ensemble(models(100)), 1),

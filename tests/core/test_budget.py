@@ -126,13 +126,13 @@ def test_one_budget_limits_all_jurors_and_batches_together():
     assert verdicts[-1].tally.abstained == 2
 
 
-def test_a_frugal_panel_and_one_with_repeats_keep_it_too():
+def test_an_early_stopping_panel_and_one_with_repeats_keep_it_too():
     juror, budget = critic(repeat=3), Budget(calls=7)
     list(juror.judge_many(cases(5), budget=budget))
     assert sent(juror) == 7
-    frugal, budget = [critic(model=name) for name in "abc"], Budget(calls=7)
-    list(Ensemble(frugal, schedule="frugal").judge_many(cases(10), budget=budget))
-    assert sum(sent(juror) for juror in frugal) == 7
+    early, budget = [critic(model=name) for name in "abc"], Budget(calls=7)
+    list(Ensemble(early, schedule="early_stop").judge_many(cases(10), budget=budget))
+    assert sum(sent(juror) for juror in early) == 7
 
 
 def test_the_asynchronous_batch_keeps_it_too():

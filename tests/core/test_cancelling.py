@@ -63,7 +63,7 @@ SHAPES = {
     "alone": lambda juror: juror,
     "timed": lambda juror: juror.with_timeout(20),
     "parallel": lambda juror: Ensemble([juror, lambda case: True]),
-    "frugal": lambda juror: Ensemble([juror, sleeps], schedule="frugal"),
+    "early_stop": lambda juror: Ensemble([juror, sleeps], schedule="early_stop"),
     "in turn": lambda juror: Ensemble([juror, sleeps], schedule="sequential"),
     "nested": lambda juror: Ensemble([Ensemble([juror, sleeps]), sleeps]),
     "cascade": lambda juror: CascadedJury([Tier("only", juror)]),
@@ -209,7 +209,7 @@ BREAKERS = [
 def test_a_cancelled_error_of_a_jurors_own_is_one_error_among_its_peers(breaks, timeout):
     juror = judge(timeout=timeout)(breaks)
     assert juror.judge(CASE).status is Status.ERROR
-    for schedule in ("parallel", "sequential", "frugal"):
+    for schedule in ("parallel", "sequential", "early_stop"):
         jury = Ensemble([juror, lambda case: True, lambda case: True], schedule=schedule)
         assert jury.judge(CASE).status is Status.PASS
         assert asyncio.run(jury.ajudge(CASE)).status is Status.PASS

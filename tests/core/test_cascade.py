@@ -292,10 +292,10 @@ def test_a_chain_is_a_tier_too():
         ("final", "PPPFF", 3, True),
     ],
 )
-def test_a_frugal_tier_settles_on_its_policy_and_not_on_its_vote(policy, letters, asked, stops):
+def test_an_early_stopping_tier_settles_on_its_policy_and_not_on_its_vote(policy, letters, asked, stops):
     log = []
-    frugal = panel(letters, log, schedule="frugal")
-    jury = CascadedJury([Tier("first", frugal, policy)]) if policy == "final" else cascade(frugal, policy)
+    early = panel(letters, log, schedule="early_stop")
+    jury = CascadedJury([Tier("first", early, policy)]) if policy == "final" else cascade(early, policy)
     verdict = jury.judge(CASE)
     assert len(log) == asked
     assert (verdict.stopped_at == "first") is stops
@@ -308,18 +308,18 @@ def test_a_frugal_tier_settles_on_its_policy_and_not_on_its_vote(policy, letters
 @pytest.mark.parametrize(
     "policy", ["reject_on_any_fail", "accept_on_all_pass", "escalate_on_split", escalate_below(0.6)]
 )
-def test_a_cascade_decides_alike_whether_its_tiers_are_frugal_or_not(policy, jurors):
+def test_a_cascade_decides_alike_whether_its_tiers_are_early_stopping_or_not(policy, jurors):
     for votes in product("PFAE", repeat=jurors):
         letters = "".join(votes)
-        frugal = cascade(panel(letters, schedule="frugal"), policy).judge(CASE)
+        early = cascade(panel(letters, schedule="early_stop"), policy).judge(CASE)
         full = cascade(panel(letters), policy).judge(CASE)
-        assert (frugal.status, frugal.stopped_at, frugal.decision) == (full.status, full.stopped_at, full.decision)
+        assert (early.status, early.stopped_at, early.decision) == (full.status, full.stopped_at, full.decision)
 
 
-def test_a_frugal_jury_outside_a_cascade_keeps_settling_on_its_vote():
-    frugal = panel("PPFF", schedule="frugal", tie="pass")
-    cascade(frugal, "reject_on_any_fail").judge(CASE)
-    assert frugal.judge(CASE).calls_saved == 2
+def test_an_early_stopping_jury_outside_a_cascade_keeps_settling_on_its_vote():
+    early = panel("PPFF", schedule="early_stop", tie="pass")
+    cascade(early, "reject_on_any_fail").judge(CASE)
+    assert early.judge(CASE).calls_saved == 2
 
 
 def test_waiting_tiers_run_one_after_the_other():

@@ -135,9 +135,9 @@ ONLY_WAITING = {
     "panel with a juror that is done": lambda critic: Ensemble([critic(), judge(name="done")(_at_once)]),
     "nested": lambda critic: Ensemble([Ensemble([critic(), critic()]), critic()]),
     "repeated": lambda critic: critic(repeat=3),
-    "early stopping": lambda critic: Ensemble([critic(), critic(), critic()], schedule="frugal"),
+    "early stopping": lambda critic: Ensemble([critic(), critic(), critic()], schedule="early_stop"),
     "early stopping with a juror that is done": lambda critic: Ensemble(
-        [critic(), critic(), judge(name="done")(_at_once)], schedule="frugal"
+        [critic(), critic(), judge(name="done")(_at_once)], schedule="early_stop"
     ),
     "sequential": lambda critic: Ensemble([critic(), critic()], schedule="sequential"),
     "fallback": lambda critic: broken().backed_by(critic()),
@@ -227,7 +227,7 @@ def _blocks(case):
 REALLY_WORKING = {
     "slow function": lambda critic: Ensemble([critic(), judge(name="slow")(_slow)]),
     "slow function, early stopping": lambda critic: Ensemble(
-        [critic(), *[judge(name="slow")(_slow)] * 2], schedule="frugal"
+        [critic(), *[judge(name="slow")(_slow)] * 2], schedule="early_stop"
     ),
     "slow function in a nested jury": lambda critic: Ensemble(
         [Ensemble([critic(), critic()]), Ensemble([critic(), judge(name="slow")(_slow)])]

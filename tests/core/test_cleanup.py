@@ -41,7 +41,7 @@ async def cancelled_twice(work, turns_between):
 
 
 @pytest.mark.parametrize("turns", range(1, TURNS))
-@pytest.mark.parametrize("schedule", ["parallel", "frugal"])
+@pytest.mark.parametrize("schedule", ["parallel", "early_stop"])
 def test_a_jury_that_is_cancelled_twice_ends_after_its_jurors(schedule, turns):
     slow = Slow()
     inner = Ensemble([judge(slow, name="a"), judge(slow, name="b")], schedule=schedule)

@@ -128,7 +128,7 @@ def test_judgments_stand_in_juror_order_whoever_finishes_first(turns):
     assert [judgment.reasoning for judgment in verdict.judgments] == [str(turn) for turn in turns]
 
 
-@pytest.mark.parametrize("schedule", ["parallel", "sequential", "frugal"])
+@pytest.mark.parametrize("schedule", ["parallel", "sequential", "early_stop"])
 @pytest.mark.parametrize("error", [ValueError("no template"), SystemExit(3), RecursionError(), OSError()])
 def test_one_broken_juror_breaks_only_itself(schedule, error):
     verdict = Ensemble([Says(), Breaks(error), Says()], schedule=schedule, voting="unanimous").judge(CASE)
@@ -201,7 +201,7 @@ def test_weights_by_position_name_or_number(weights):
         ([NotEmpty], {}, r"not the class NotEmpty; a judge is NotEmpty\(\)"),
         ("openai:gpt-4o", {}, "takes a list of judges"),
         ([lambda: True], {}, "takes one Case"),
-        ([passes], {"schedule": "frugl"}, r"unknown schedule 'frugl'\. Did you mean 'frugal'\?"),
+        ([passes], {"schedule": "early_stp"}, r"unknown schedule 'early_stp'\. Did you mean 'early_stop'\?"),
         ([passes], {"band_on": "pair"}, r"Did you mean 'pairs'\?"),
         ([passes], {"timeout": 0}, "timeout is a positive number of seconds"),
         ([passes], {"weights": [1, 2]}, "2 weights for 1 judgments; give one weight per judgment"),
@@ -387,7 +387,7 @@ def test_the_cost_of_a_jury_is_that_of_all_its_jurors():
     assert Ensemble([dear, Ensemble([cheap, cheap])]).cost == 3.0
 
 
-@pytest.mark.parametrize("schedule", ["parallel", "sequential", "frugal"])
+@pytest.mark.parametrize("schedule", ["parallel", "sequential", "early_stop"])
 def test_judging_twice_gives_the_same_canonical_verdict(schedule):
     jury = Ensemble([passes, Breaks(), Says(score=0.3, confidence=0.4)], schedule=schedule)
     assert jury.judge(CASE).canonical_json() == jury.judge(CASE).canonical_json()

@@ -125,8 +125,8 @@ def test_what_a_guard_decides_has_no_agreement_to_ask_for():
     assert [gate.note.partition(": ")[2] for gate in gates[:2]] == ["undefined (decided by a guard, by rule)"] * 2
 
 
-def test_a_frugal_verdict_is_partial():
-    verdict = Ensemble([always_pass()] * 3, schedule="frugal").judge("?")
+def test_an_early_stopping_verdict_is_partial():
+    verdict = Ensemble([always_pass()] * 3, schedule="early_stop").judge("?")
     (gate,) = check_gates(verdict, allow_partial=False)
     assert gate.result == "failed"
 

@@ -160,7 +160,7 @@ def test_a_juror_that_returns_nonsense_is_one_error_among_its_peers(make, outcom
         lambda: Verdict("PASS", tally=Tally(ballots=5)),
     ],
 )
-@pytest.mark.parametrize("schedule", ["parallel", "sequential", "frugal"])
+@pytest.mark.parametrize("schedule", ["parallel", "sequential", "early_stop"])
 def test_a_juror_with_an_impossible_judgment_loses_its_vote_and_nobody_elses(schedule, build):
     jury = Ensemble([judge(name="h")(lambda case: build()), always_pass(), always_pass("p")], schedule=schedule)
     verdict = jury.judge("q")
@@ -234,7 +234,7 @@ ORDINARY = [
 
 
 @pytest.mark.parametrize("error", ORDINARY, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize("schedule", ["parallel", "sequential", "frugal"])
+@pytest.mark.parametrize("schedule", ["parallel", "sequential", "early_stop"])
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_juror_that_raises_is_one_error_among_its_peers(asynchronous, schedule, error):
     def plain(case):
@@ -254,7 +254,7 @@ def test_a_juror_that_raises_is_one_error_among_its_peers(asynchronous, schedule
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit, OwnBase])
-@pytest.mark.parametrize("schedule", ["parallel", "sequential", "frugal"])
+@pytest.mark.parametrize("schedule", ["parallel", "sequential", "early_stop"])
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_what_is_no_exception_passes_at_once_and_cancels_the_others(asynchronous, schedule, error):
     def plain(case):
@@ -277,7 +277,7 @@ def test_what_is_no_exception_passes_at_once_and_cancels_the_others(asynchronous
     assert later(True).judge("q").passed
 
 
-@pytest.mark.parametrize("schedule", ["parallel", "sequential", "frugal"])
+@pytest.mark.parametrize("schedule", ["parallel", "sequential", "early_stop"])
 def test_a_juror_that_hangs_costs_its_limit_and_no_more(schedule):
     release, waited = threading.Event(), []
     hangs = judge(name="hangs")(lambda case: waited.append(release.wait(60)))
@@ -287,7 +287,7 @@ def test_a_juror_that_hangs_costs_its_limit_and_no_more(schedule):
     release.set()
     assert verdict.status is Status.PASS
     assert {j.error for j in verdict.judgments if j.status is Status.ERROR} <= {"timeout"}
-    assert schedule == "frugal" or verdict.tally.errors == 2
+    assert schedule == "early_stop" or verdict.tally.errors == 2
 
 
 def test_a_voting_function_that_breaks_loses_no_judgment():
@@ -299,7 +299,7 @@ def test_a_voting_function_that_breaks_loses_no_judgment():
 # --- many
 
 
-@pytest.mark.parametrize("schedule", ["parallel", "frugal"])
+@pytest.mark.parametrize("schedule", ["parallel", "early_stop"])
 @pytest.mark.parametrize("make", [always_pass, lambda name: later(True, 0, name)], ids=["plain", "async"])
 def test_a_thousand_jurors_vote_in_proportion_to_their_number(make, schedule):
     def vote(count):

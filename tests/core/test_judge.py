@@ -297,10 +297,10 @@ def test_an_exception_becomes_an_error_with_type_and_message(error, shown, how):
         lambda j, slow: j.with_timeout(5),
         lambda j, slow: Ensemble([of(True), j, slow]),
         lambda j, slow: Ensemble([of(True), j, slow], timeout=60),
-        lambda j, slow: Ensemble([Ensemble([j, later(True)]), later(True)], schedule="frugal"),
+        lambda j, slow: Ensemble([Ensemble([j, later(True)]), later(True)], schedule="early_stop"),
         lambda j, slow: j & of(True),
     ],
-    ids=["alone", "timed", "ensemble", "timed ensemble", "frugal", "and"],
+    ids=["alone", "timed", "ensemble", "timed ensemble", "early_stop", "and"],
 )
 def test_interrupts_pass_and_the_portal_works_afterwards(error, how, wrap):
     answered = []

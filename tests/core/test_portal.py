@@ -172,7 +172,7 @@ def test_no_task_is_left_after_interrupts_timeouts_and_errors():
         Ensemble([judge(breaks), judge(slow), judge(slow)]).judge("q")
     Ensemble([judge(slow), leaf], timeout=0.02).judge("q")
     votes = [judge(slow), leaf, leaf]  # all are asked, and the last one alone outweighs the others
-    settled = Ensemble(votes, voting="weighted", weights=[1, 1, 5], on="status", schedule="frugal").judge("q")
+    settled = Ensemble(votes, voting="weighted", weights=[1, 1, 5], on="status", schedule="early_stop").judge("q")
     assert settled.skipped[0] == "slow"
     assert len(asked) == 4
     assert settles(lambda: tasks_on_the_portal() == 0)

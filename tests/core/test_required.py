@@ -93,7 +93,7 @@ def test_a_label_that_does_not_vote_is_no_vote():
 @examples(200)
 def test_early_stopping_gives_the_same_verdict(statuses, required, voting, errors):
     options = {"voting": voting, "errors": errors, "required": sorted(required)}
-    full, early = (jury(statuses, schedule=s, **options).judge(CASE) for s in ("parallel", "frugal"))
+    full, early = (jury(statuses, schedule=s, **options).judge(CASE) for s in ("parallel", "early_stop"))
     assert (early.status, early.label) == (full.status, full.label)
 
 
@@ -104,7 +104,7 @@ def test_early_stopping_asks_required_jurors_first():
         return named(name, lambda case: asked.append(name) or True, cost)
 
     jurors = [juror("cheap", 1), juror("cheaper", 0.5), juror("dear", 9)]
-    verdict = Ensemble(jurors, schedule="frugal", on="status", required=["dear"]).judge(CASE)
+    verdict = Ensemble(jurors, schedule="early_stop", on="status", required=["dear"]).judge(CASE)
     assert verdict.passed
     assert (asked[0], verdict.skipped) == ("dear", ("cheap",))
 

@@ -1,4 +1,4 @@
-"""Who is asked, in which order, and that a frugal jury comes to what the full vote comes to."""
+"""Who is asked, in which order, and that an early-stopping jury comes to what the full vote comes to."""
 
 import asyncio
 import threading
@@ -143,29 +143,29 @@ def arun(jury):
 
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)], ids=["each seventh vote", "all votes"])
 @pytest.mark.parametrize(("strategy", "letters", "weights"), JURIES)
-def test_a_frugal_jury_comes_to_the_status_and_label_of_the_full_vote_and_asks_no_more_than_needed(
+def test_an_early_stopping_jury_comes_to_the_status_and_label_of_the_full_vote_and_asks_no_more_than_needed(
     strategy, letters, weights, step
 ):
     options, opinions = {"voting": strategy, "weights": weights}, opinions_in(letters)
     for votes in islice(product(letters, repeat=4), 0, None, step):
         jurors = [Recorded(vote, str(n), opinions=opinions) for n, vote in enumerate(votes)]
         full = Ensemble(jurors, **options).judge(CASE)
-        frugal = Ensemble(jurors, schedule="frugal", **options).judge(CASE)
-        assert outcome(frugal) == outcome(full)
+        early = Ensemble(jurors, schedule="early_stop", **options).judge(CASE)
+        assert outcome(early) == outcome(full)
         prefixes = [[*votes[:k], *[None] * (4 - k)] for k in range(1, 5)]
         needed = next(
             k for k, prefix in enumerate(prefixes, start=1) if strategy.settled(prefix, weights, [opinions] * 4)
         )
         if strategy.min_valid == 1:
-            assert len(frugal.judgments) == needed
+            assert len(early.judgments) == needed
         else:  # nobody plans with so many abstentions that min_valid is missed
-            assert needed <= len(frugal.judgments) <= 4
-        assert (frugal.partial, frugal.calls_saved) == (len(frugal.judgments) < 4, 4 - len(frugal.judgments))
+            assert needed <= len(early.judgments) <= 4
+        assert (early.partial, early.calls_saved) == (len(early.judgments) < 4, 4 - len(early.judgments))
 
 
 @examples(300)
 @given(data=st.data())
-def test_a_frugal_jury_comes_to_the_full_vote_whoever_is_cheapest_and_whoever_finishes_first(data):
+def test_an_early_stopping_jury_comes_to_the_full_vote_whoever_is_cheapest_and_whoever_finishes_first(data):
     strategy, letters, weights = data.draw(st.sampled_from(JURIES)).values
     votes = data.draw(st.lists(st.sampled_from(letters), min_size=4, max_size=4))
     costs = data.draw(st.lists(st.integers(0, 3), min_size=4, max_size=4))
@@ -178,15 +178,15 @@ def test_a_frugal_jury_comes_to_the_full_vote_whoever_is_cheapest_and_whoever_fi
         for n, (vote, cost, turn) in enumerate(zip(votes, costs, turns, strict=True))
     ]
     full = arun(Ensemble(jurors, voting=strategy, weights=weights))
-    frugal = arun(Ensemble(jurors, voting=strategy, weights=weights, schedule="frugal"))
-    assert outcome(frugal) == outcome(full)
+    early = arun(Ensemble(jurors, voting=strategy, weights=weights, schedule="early_stop"))
+    assert outcome(early) == outcome(full)
     assert asked(full) == ["0", "1", "2", "3"]
-    assert sorted([*asked(frugal), *frugal.skipped]) == asked(full)
-    assert asked(frugal) == sorted(asked(frugal))
-    assert frugal.partial is bool(frugal.skipped)
-    assert frugal.calls_saved == len(frugal.skipped)
-    assert len(frugal.tally.ballots) == len(frugal.judgments)
-    assert len(frugal.weights) == (len(frugal.judgments) if weights else 0)
+    assert sorted([*asked(early), *early.skipped]) == asked(full)
+    assert asked(early) == sorted(asked(early))
+    assert early.partial is bool(early.skipped)
+    assert early.calls_saved == len(early.skipped)
+    assert len(early.tally.ballots) == len(early.judgments)
+    assert len(early.weights) == (len(early.judgments) if weights else 0)
 
 
 @examples(60)
@@ -194,14 +194,14 @@ def test_a_frugal_jury_comes_to_the_full_vote_whoever_is_cheapest_and_whoever_fi
 def test_large_panels_of_waiting_jurors_come_to_the_full_vote(votes, chance):
     jurors = [Waits(vote, chance.randrange(9), cost=chance.random()) for vote in votes]
     for voting in ("majority", "unanimous", "average", "quorum", "weighted"):
-        frugal = arun(Ensemble(jurors, voting=voting, schedule="frugal"))
-        assert outcome(frugal) == outcome(arun(Ensemble(jurors, voting=voting)))
+        early = arun(Ensemble(jurors, voting=voting, schedule="early_stop"))
+        assert outcome(early) == outcome(arun(Ensemble(jurors, voting=voting)))
 
 
 def test_two_of_three_are_asked_when_the_first_two_agree():
     log = []
     jury = Ensemble([Recorded(vote, name, log=log) for name, vote in zip("abc", (PASS, PASS, FAIL), strict=True)],
-                    schedule="frugal")  # fmt: skip
+                    schedule="early_stop")  # fmt: skip
     verdict = jury.judge(CASE)
     assert log == ["a", "b"]
     assert (verdict.status, verdict.partial, verdict.skipped, verdict.calls_saved) == (Status.PASS, True, ("c",), 1)
@@ -210,7 +210,7 @@ def test_two_of_three_are_asked_when_the_first_two_agree():
 
 
 def test_the_third_is_asked_when_the_first_two_differ():
-    jury = Ensemble([Recorded(vote) for vote in (PASS, FAIL, FAIL)], schedule="frugal")
+    jury = Ensemble([Recorded(vote) for vote in (PASS, FAIL, FAIL)], schedule="early_stop")
     verdict = jury.judge(CASE)
     assert (verdict.status, verdict.partial, verdict.skipped, verdict.calls_saved) == (Status.FAIL, False, (), 0)
 
@@ -219,7 +219,7 @@ def test_the_cheapest_are_asked_first_and_equal_costs_in_juror_order():
     log = []
     costs = {"dear": 3.0, "first": 1.0, "second": 1.0, "free": 0.0}
     jurors = [Recorded(PASS, name, cost, log) for name, cost in costs.items()]
-    verdict = Ensemble(jurors, schedule="frugal").judge(CASE)
+    verdict = Ensemble(jurors, schedule="early_stop").judge(CASE)
     assert log == ["free", "first", "second"]
     assert asked(verdict) == ["first", "second", "free"]  # in juror order all the same
     assert verdict.skipped == ("dear",)
@@ -227,16 +227,16 @@ def test_the_cheapest_are_asked_first_and_equal_costs_in_juror_order():
 
 def test_a_heavy_juror_alone_settles_a_weighted_vote():
     jurors = [Recorded(PASS, "heavy"), Recorded(FAIL, "light"), Recorded(FAIL, "lighter")]
-    verdict = Ensemble(jurors, voting="weighted", weights=[5, 1, 1], schedule="frugal").judge(CASE)
+    verdict = Ensemble(jurors, voting="weighted", weights=[5, 1, 1], schedule="early_stop").judge(CASE)
     assert asked(verdict) == ["heavy"]
     assert verdict.status is Status.PASS
     assert verdict.weights == (5,)
 
 
 def test_a_unanimous_jury_stops_at_the_first_fail():
-    verdict = Ensemble([Recorded(FAIL), Recorded(PASS), Recorded(PASS)], voting="unanimous", schedule="frugal").judge(
-        CASE
-    )
+    verdict = Ensemble(
+        [Recorded(FAIL), Recorded(PASS), Recorded(PASS)], voting="unanimous", schedule="early_stop"
+    ).judge(CASE)
     assert verdict.status is Status.FAIL
     assert verdict.calls_saved == 2
 
@@ -244,31 +244,34 @@ def test_a_unanimous_jury_stops_at_the_first_fail():
 def test_an_unproved_vote_asks_everyone():
     jurors = [Recorded(PASS) for _ in range(5)]
     for options in ({"voting": lambda judgments: True}, {"errors": "propagate"}):
-        verdict = Ensemble(jurors, schedule="frugal", **options).judge(CASE)
+        verdict = Ensemble(jurors, schedule="early_stop", **options).judge(CASE)
         assert (len(verdict.judgments), verdict.partial) == (5, False)
 
 
 def test_function_jurors_may_give_labels_so_that_auto_asks_everyone():
     """One label without a PASS/FAIL meaning makes it a vote on labels."""
     jurors = [lambda case: True, lambda case: True, lambda case: Judgment(None, label="odd")]
-    full, frugal = (Ensemble(jurors, schedule=schedule).judge(CASE) for schedule in ("parallel", "frugal"))
-    assert outcome(frugal) == outcome(full) == (Status.PASS, "PASS")
-    assert [Ensemble(jurors, schedule="frugal", on=on).judge(CASE).calls_saved for on in ("status", "label")] == [1, 1]
+    full, early = (Ensemble(jurors, schedule=schedule).judge(CASE) for schedule in ("parallel", "early_stop"))
+    assert outcome(early) == outcome(full) == (Status.PASS, "PASS")
+    assert [Ensemble(jurors, schedule="early_stop", on=on).judge(CASE).calls_saved for on in ("status", "label")] == [
+        1,
+        1,
+    ]
 
 
 def test_auto_stops_early_as_soon_as_labels_vote():
     jurors = [lambda case, name=name: Judgment(None, label=name) for name in "AAB"]
-    assert Ensemble(jurors, schedule="frugal").judge(CASE).calls_saved == 1
+    assert Ensemble(jurors, schedule="early_stop").judge(CASE).calls_saved == 1
 
 
-def test_the_same_frugal_jury_plans_anew_for_each_case():
+def test_the_same_early_stopping_jury_plans_anew_for_each_case():
     class Echo(PlainJudge):
         opinion_statuses = PASS_OR_FAIL
 
         def examine(self, case):
             return case.answer == "yes"
 
-    jury = Ensemble([Echo(), Echo(), Recorded(FAIL)], schedule="frugal")
+    jury = Ensemble([Echo(), Echo(), Recorded(FAIL)], schedule="early_stop")
     yes, no = Case(answer="yes"), Case(answer="no")
     assert [outcome(jury.judge(case))[0] for case in (yes, no, yes)] == ["PASS", "FAIL", "PASS"]
     assert [jury.judge(case).calls_saved for case in (yes, no)] == [1, 1]
@@ -277,7 +280,7 @@ def test_the_same_frugal_jury_plans_anew_for_each_case():
 def test_only_as_many_start_as_could_settle_it_and_more_when_they_did_not():
     log = []
     jurors = [Waits(vote, 2, name, log=log) for name, vote in zip("abcde", (FAIL, PASS, PASS, PASS, PASS), strict=True)]
-    verdict = arun(Ensemble(jurors, schedule="frugal"))
+    verdict = arun(Ensemble(jurors, schedule="early_stop"))
     assert log[:3] == ["a starts", "b starts", "c starts"]
     assert "d starts" in log
     assert "e starts" not in log
@@ -288,7 +291,7 @@ def test_those_who_still_run_are_counted_on_before_more_are_started():
     log = []
     turns = {"b": 3, "c": 9, "d": 9, "e": 9}
     jurors = [Waits(FAIL, 1, "a", log=log), *(Waits(PASS, turn, name, log=log) for name, turn in turns.items())]
-    verdict = arun(Ensemble(jurors, schedule="frugal"))
+    verdict = arun(Ensemble(jurors, schedule="early_stop"))
     assert log[:6] == ["a starts", "b starts", "c starts", "a votes", "b votes", "d starts"]
     assert (verdict.status, verdict.skipped) == (Status.PASS, ("e",))
 
@@ -296,7 +299,7 @@ def test_those_who_still_run_are_counted_on_before_more_are_started():
 def test_nobody_is_started_where_one_who_runs_could_settle_it():
     log = []
     jurors = [Waits(FAIL, 1, "a", log=log), Waits(FAIL, 5, "b", log=log), *(Waits(PASS, 9, n, log=log) for n in "cde")]
-    verdict = arun(Ensemble(jurors, voting="weighted", weights=[3, 3, 1, 1, 1], schedule="frugal"))
+    verdict = arun(Ensemble(jurors, voting="weighted", weights=[3, 3, 1, 1, 1], schedule="early_stop"))
     assert log == ["a starts", "b starts", "a votes", "b votes"]
     assert (verdict.status, verdict.skipped) == (Status.FAIL, ("c", "d", "e"))
 
@@ -304,7 +307,7 @@ def test_nobody_is_started_where_one_who_runs_could_settle_it():
 def test_jurors_still_running_when_it_is_settled_are_cancelled_and_counted_as_saved():
     log = []
     jurors = [Waits(FAIL, 10**6, "a", log=log), Waits(FAIL, 1, "b", log=log), Waits(PASS, 3, "heavy", log=log)]
-    verdict = arun(Ensemble(jurors, voting="weighted", weights=[1, 1, 5], schedule="frugal"))
+    verdict = arun(Ensemble(jurors, voting="weighted", weights=[1, 1, 5], schedule="early_stop"))
     assert log == ["a starts", "b starts", "heavy starts", "b votes", "heavy votes", "a cancelled"]
     assert (verdict.status, verdict.skipped) == (Status.PASS, ("a",))
     assert (verdict.partial, verdict.calls_saved) == (True, 1)
@@ -314,29 +317,29 @@ def test_a_nested_jury_that_is_not_asked_saves_all_its_jurors():
     def trio(vote):
         return Ensemble([Recorded(vote)] * 3)
 
-    verdict = combine(trio(FAIL), trio(PASS), voting="unanimous", errors="fail", schedule="frugal").judge(CASE)
+    verdict = combine(trio(FAIL), trio(PASS), voting="unanimous", errors="fail", schedule="early_stop").judge(CASE)
     assert verdict.status is Status.FAIL
     assert verdict.calls_saved == 3
-    inner = Ensemble([Recorded(PASS)] * 3, schedule="frugal")
+    inner = Ensemble([Recorded(PASS)] * 3, schedule="early_stop")
     assert Ensemble([inner, inner]).judge(CASE).calls_saved == 2
-    both = Ensemble([inner, inner, inner], errors="fail", schedule="frugal").judge(CASE)
+    both = Ensemble([inner, inner, inner], errors="fail", schedule="early_stop").judge(CASE)
     assert both.calls_saved == 1 + 1 + 3
 
 
 def test_a_very_large_panel_stops_soon_after_the_majority_is_reached():
-    verdict = Ensemble([Recorded(PASS)] * 501, schedule="frugal").judge(CASE)
+    verdict = Ensemble([Recorded(PASS)] * 501, schedule="early_stop").judge(CASE)
     assert (verdict.status, len(verdict.judgments)) == (Status.PASS, 251)
 
 
 def test_a_very_large_panel_of_waiting_jurors_comes_to_the_full_vote():
     jurors = [Waits(PASS if n % 3 else FAIL, n % 7) for n in range(350)]
-    frugal = arun(Ensemble(jurors, schedule="frugal"))
-    assert frugal.status is arun(Ensemble(jurors)).status is Status.PASS
-    assert len(frugal.judgments) < 350
+    early = arun(Ensemble(jurors, schedule="early_stop"))
+    assert early.status is arun(Ensemble(jurors)).status is Status.PASS
+    assert len(early.judgments) < 350
 
 
-def test_the_synchronous_api_runs_waiting_jurors_frugally_too():
-    verdict = Ensemble([Waits(PASS, 1), Waits(PASS, 2), Waits(FAIL, 1)], schedule="frugal").judge(CASE)
+def test_the_synchronous_api_runs_waiting_jurors_with_early_stopping_too():
+    verdict = Ensemble([Waits(PASS, 1), Waits(PASS, 2), Waits(FAIL, 1)], schedule="early_stop").judge(CASE)
     assert (verdict.status, verdict.calls_saved) == (Status.PASS, 1)
 
 
@@ -390,7 +393,7 @@ def test_who_sits_twice_has_its_time_limit_each_time():
     assert ["timeout" in judgment.error for judgment in verdict.judgments] == [True, True]
 
 
-@pytest.mark.parametrize("schedule", ["parallel", "frugal", "sequential"])
+@pytest.mark.parametrize("schedule", ["parallel", "early_stop", "sequential"])
 def test_cancelling_the_jury_cancels_its_jurors(schedule):
     log = []
 
@@ -403,7 +406,7 @@ def test_cancelling_the_jury_cancels_its_jurors(schedule):
     assert log.count("starts") == log.count("ends") >= 1
 
 
-@pytest.mark.parametrize("schedule", ["parallel", "frugal", "sequential"])
+@pytest.mark.parametrize("schedule", ["parallel", "early_stop", "sequential"])
 def test_ctrl_c_in_a_juror_passes_and_leaves_the_background_loop_alive(schedule):
     class Interrupts(Judge):
         async def assess(self, case):

@@ -43,7 +43,7 @@ STRATEGIES: tuple[VotingStrategy, ...] = (
     Median(errors="abstain"),
     Quorum(quorum="2/3"),
 )
-SCHEDULES = ("parallel", "frugal", "sequential")
+SCHEDULES = ("parallel", "early_stop", "sequential")
 TIMEOUT = 10.0  # by the clock of the test
 
 

@@ -163,10 +163,10 @@ def test_a_jury_of_backed_juries_lets_an_error_through_like_one_of_juries():
     assert Ensemble([broken.backed_by(broken), Ensemble([says(True)])]).judge(CASE).status is Status.ERROR
 
 
-def test_a_frugal_jury_settles_on_stand_ins_and_asks_the_cheapest_first():
+def test_an_early_stopping_jury_settles_on_stand_ins_and_asks_the_cheapest_first():
     jury = Ensemble(
         [says(True, "dear", cost=9), fragile("a").backed_by(says(True)), fragile("b").backed_by(says(True))],
-        schedule="frugal",
+        schedule="early_stop",
         on="status",
     )
     verdict = jury.judge(CASE)
@@ -174,8 +174,8 @@ def test_a_frugal_jury_settles_on_stand_ins_and_asks_the_cheapest_first():
     assert verdict.stand_ins == {"a": "sturdy", "b": "sturdy"}
 
 
-def test_a_backed_frugal_jury_in_a_tier_asks_everyone():
-    guards = Ensemble([says(True, "a"), says(True, "b"), says(False, "c")], schedule="frugal")
+def test_a_backed_early_stopping_jury_in_a_tier_asks_everyone():
+    guards = Ensemble([says(True, "a"), says(True, "b"), says(False, "c")], schedule="early_stop")
     jury = CascadedJury([Tier("guards", guards.backed_by(fragile()), "reject_on_any_fail"), Tier("last", says(True))])
     assert jury.judge(CASE).decision == "rejected"
 

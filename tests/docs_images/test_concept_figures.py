@@ -62,7 +62,7 @@ def test_the_tables_of_juries_are_what_the_recorded_votes_come_to() -> None:
     small = [recorded(name) for name in PANELS["small3"]]
     large = recorded("gemini-2.5-pro")
     fallback = Ensemble([large, *small], voting="weighted", weights=[4, 1, 1, 1], use_confidence=False, tie="first",
-                        schedule="frugal")  # fmt: skip
+                        schedule="early_stop")  # fmt: skip
     cascade = CascadedJury([Tier("small", Ensemble(small, min_valid=2), "escalate_on_split"), Tier("large", fallback)])
     verdicts = list(cascade.judge_many(cases()))
     of_three, alone = measured(Ensemble(small)), measured(large)

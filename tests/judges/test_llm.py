@@ -214,8 +214,8 @@ class TestRagJury:
         with pytest.raises(ConfigurationError, match="errors"):
             self.jury(server, errors="shrug")
 
-    def test_a_frugal_panel_stops_at_the_first_dissent(self, server):
-        verdict = self.jury(server, schedule="frugal", screen=False).judge(a_case(answer="TRUTH=NO"))
+    def test_an_early_stopping_panel_stops_at_the_first_dissent(self, server):
+        verdict = self.jury(server, schedule="early_stop", screen=False).judge(a_case(answer="TRUTH=NO"))
         assert verdict.status is Status.FAIL
         assert len(server.asks) < 7
 

@@ -88,9 +88,9 @@ def test_prompts_reach_critics_anywhere_in_a_jury() -> None:
     mine = Rubric(name="my rubric:1", criteria="OLD CRITERIA")
     critic = Critic("deep", model, rubric=mine, repeat=2).with_timeout(30)
     twin = Critic("twin", model, rubric=mine.model_copy(update={"criteria": "OTHER"}))
-    frugal = Ensemble([critic, lambda case: True], schedule="frugal")
+    early = Ensemble([critic, lambda case: True], schedule="early_stop")
     jury = CascadedJury([
-        Tier("guard", frugal, "reject_on_any_fail"),
+        Tier("guard", early, "reject_on_any_fail"),
         Tier("both", all_of(critic, twin), "reject_on_any_fail"),
         Tier("last", Critic("safe", model, rubric="safety"), "final"),
     ])  # fmt: skip

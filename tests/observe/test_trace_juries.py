@@ -145,8 +145,8 @@ def test_tiers_are_named_and_say_how_they_stopped(spans: Spans) -> None:
     assert said["jury_adapters.calls_saved"] == 1
 
 
-def test_a_frugal_jury_in_a_tier_is_still_frugal_and_named(spans: Spans) -> None:
-    guards = Ensemble([says(False, "a"), says(True, "b", cost=1.0)], name="guards", schedule="frugal")
+def test_an_early_stopping_jury_in_a_tier_is_still_early_stopping_and_named(spans: Spans) -> None:
+    guards = Ensemble([says(False, "a"), says(True, "b", cost=1.0)], name="guards", schedule="early_stop")
     court = CascadedJury([Tier("guard", guards, "reject_on_any_fail"), Tier("end", pair(), "final")], name="court")
     with trace_juries(spans.provider):
         verdict = court.judge(a_case())
@@ -157,7 +157,7 @@ def test_a_frugal_jury_in_a_tier_is_still_frugal_and_named(spans: Spans) -> None
 
 def test_a_juror_that_no_longer_matters_is_cancelled_and_no_error(spans: Spans) -> None:
     jurors = [says_later(True, "slow", 30), says_later(True, "heavy"), says_later(True, "unasked")]
-    jury = Ensemble(jurors, name="jury", voting="weighted", weights=[1, 5, 1], schedule="frugal", on="status")
+    jury = Ensemble(jurors, name="jury", voting="weighted", weights=[1, 5, 1], schedule="early_stop", on="status")
     with trace_juries(spans.provider):
         verdict = jury.judge(a_case())
     assert verdict.calls_saved == 2
@@ -223,7 +223,7 @@ def juries() -> list[Callable[[], Judge]]:
         lambda: Ensemble([says(True, ""), says(True, "same"), says(False, "same")]),
         lambda: Ensemble([broken, says(True, "yes")], errors="ignore"),
         lambda: Ensemble([pair("a"), panel("b")], voting="average"),
-        lambda: Ensemble([truth(), says(True, "a", cost=0.1), says(True, "b", cost=0.2)], schedule="frugal"),
+        lambda: Ensemble([truth(), says(True, "a", cost=0.1), says(True, "b", cost=0.2)], schedule="early_stop"),
         lambda: Ensemble([truth(), truth()], schedule="sequential"),
         lambda: CascadedJury([Tier("t", pair(), "escalate_on_split"), Tier("u", panel(), "final")]),
         lambda: Ensemble([says_later(True, "slow", 30)], timeout=0.01),

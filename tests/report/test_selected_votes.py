@@ -39,8 +39,8 @@ def test_the_page_says_so():
 def test_coefficients_over_selected_votes_carry_a_warning():
     report = agreement_report(Votes.from_verdicts(stream(CASCADE, CASES)), draws=0)
     assert all(any("selected" in w for w in finding.warnings) for finding in report.sections["Agreement"])
-    frugal = Ensemble([juror(60), juror(70), juror(80)], schedule="frugal", on="status")
-    report = agreement_report(Votes.from_verdicts(stream(frugal, CASES)), draws=0)
+    early = Ensemble([juror(60), juror(70), juror(80)], schedule="early_stop", on="status")
+    report = agreement_report(Votes.from_verdicts(stream(early, CASES)), draws=0)
     assert any("selected" in w for finding in report.findings for w in finding.warnings)
 
 

@@ -72,7 +72,7 @@ tiers:
     policy: reject_on_any_fail
     on_error: reject
     jurors: [{check: not_empty}, {check: refusal_check}]
-    schedule: frugal
+    schedule: early_stop
   - {name: verbatim, policy: accept_on_all_pass, screen: sentence_alignment}
   - name: sure
     policy: {escalate_below: 0.8}

@@ -21,7 +21,7 @@ class FunctionVote(VotingStrategy):
 
     The function may return a Status, a bool, a score 0..1 (PASS from 0.5), a label, a pair (one of these, reason), or a
     Judgment. It receives the judgments that vote: without abstentions, and with errors as ``errors=`` says. Its
-    behaviour on missing votes is unknown, so a frugal jury asks every juror.
+    behaviour on missing votes is unknown, so an early-stopping jury asks every juror.
 
     Attributes:
         function: the rule; its name is the name of the strategy.

@@ -1,7 +1,7 @@
-"""A frugal jury has the status and label of the full vote, for every rule of the registry, also where votes are mixed.
+"""An early-stopping jury has the status and label of the full vote, for every rule, also where votes are mixed.
 
-Every panel is judged twice by real juries: once by all jurors, once frugally. Rules and their options come from the
-registry, so that a new rule is covered.
+Every panel is judged twice by real juries: once by all jurors, once with early stopping. Rules and their options come
+from the registry, so that a new rule is covered.
 """
 
 import random
@@ -189,11 +189,11 @@ PANELS_PER_SEED = 10
 
 @examples(100)
 @given(SEEDS)
-def test_a_frugal_jury_has_the_status_and_label_of_the_full_vote(chance):
+def test_an_early_stopping_jury_has_the_status_and_label_of_the_full_vote(chance):
     for _ in range(PANELS_PER_SEED):
         votes, costs, opinions, options = panel = a_panel(chance, 9)
-        full, frugal = (judged(votes, costs, opinions, schedule, **options) for schedule in ("parallel", "frugal"))
-        assert outcome(frugal) == outcome(full), panel
+        full, early = (judged(votes, costs, opinions, schedule, **options) for schedule in ("parallel", "early_stop"))
+        assert outcome(early) == outcome(full), panel
 
 
 def built(panel, schedule):
@@ -224,13 +224,13 @@ AROUND = {
 
 @examples(150)
 @given(SEEDS)
-def test_a_jury_of_frugal_juries_has_the_status_and_label_of_the_full_vote(chance):
+def test_a_jury_of_early_stopping_juries_has_the_status_and_label_of_the_full_vote(chance):
     for _ in range(PANELS_PER_SEED):
         size, name = chance.randint(1, 3), chance.choice(list(RULES))
         inner = [(a_panel(chance, 4, chance.random() < 0.8), chance.choice(list(AROUND))) for _ in range(size)]
         options = options_for(name, size, chance.choice)
         found = []
-        for schedules in (("parallel", "parallel"), ("frugal", "parallel"), ("frugal", "frugal")):
+        for schedules in (("parallel", "parallel"), ("early_stop", "parallel"), ("early_stop", "early_stop")):
             members = [AROUND[around](built(panel, schedules[0])) for panel, around in inner]
             found.append(outcome(Ensemble(members, voting=name, schedule=schedules[1], **options).judge("?")))
         assert found[0] == found[1] == found[2], (inner, name, options)
@@ -243,13 +243,13 @@ BEFORE_LAST = [
 
 @examples(150)
 @given(SEEDS)
-def test_a_cascade_of_frugal_juries_decides_as_one_of_full_juries(chance):
+def test_a_cascade_of_early_stopping_juries_decides_as_one_of_full_juries(chance):
     """Status, label, and the tier at which it stops, also where tiers read confidence, agreement or a jury inside."""
     for _ in range(PANELS_PER_SEED):
         tiers = [(a_panel(chance, 4, chance.random() < 0.7), chance.choice(list(AROUND))) for _ in range(3)]
         policies = [*(chance.choice(BEFORE_LAST) for _ in range(2)), "final"]
         found = []
-        for schedule in ("parallel", "frugal"):
+        for schedule in ("parallel", "early_stop"):
             judges = [AROUND[around](built(panel, schedule)) for panel, around in tiers]
             cascade = [Tier(str(n), judge, policies[n]) for n, judge in enumerate(judges)]
             verdict = CascadedJury(cascade).judge("?")
@@ -261,9 +261,9 @@ SPLIT = [Judgment("PASS", score=score, confidence=0.9) for score in (1.0, 1.0, 0
 
 
 def asked_inside(around):
-    """How many jurors of three a frugal jury asks that is settled by two when it is alone."""
+    """How many jurors of three an early-stopping jury asks that is settled by two when it is alone."""
     jurors = [Says(vote, str(n), opinion_statuses=PASS_OR_FAIL) for n, vote in enumerate(SPLIT)]
-    around(Ensemble(jurors, voting="average", schedule="frugal", threshold=0.6)).judge("?")
+    around(Ensemble(jurors, voting="average", schedule="early_stop", threshold=0.6)).judge("?")
     return sum(juror.asked for juror in jurors)
 
 
