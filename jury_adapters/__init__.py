@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jury_adapters.core.case_parts import Message, Step
     from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
     from jury_adapters.core.context import judging
+    from jury_adapters.core.cost_estimate import CostEstimate, CostEstimateRow
     from jury_adapters.core.ensemble import Ensemble, combine
     from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
     from jury_adapters.core.escalation import Policy, TierPolicy, escalate_below
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from jury_adapters.core.judge import Judge, PlainJudge
     from jury_adapters.core.judgment import Check, Judgment, Status, abstain
     from jury_adapters.core.jury import Jury
-    from jury_adapters.core.plan import Plan, PlanRow
     from jury_adapters.core.runs import JudgedRun, Run
     from jury_adapters.core.scorecard import Scorecard
     from jury_adapters.core.tally import Tally
@@ -92,6 +92,8 @@ __all__ = [
     "ConfigurationError",
     "Contains",
     "ContextRelevance",
+    "CostEstimate",
+    "CostEstimateRow",
     "CostLimit",
     "CoverageImproved",
     "CoverageKept",
@@ -124,8 +126,6 @@ __all__ = [
     "NotEmpty",
     "PairwiseCritic",
     "PlainJudge",
-    "Plan",
-    "PlanRow",
     "Policy",
     "RecordedCritic",
     "RefusalCheck",
@@ -193,7 +193,7 @@ _HOMES = {
     "core.judgment": ("Check", "Judgment", "Status", "abstain"),
     "core.usage": ("Usage",),
     "core.jury": ("Jury",),
-    "core.plan": ("Plan", "PlanRow"),
+    "core.cost_estimate": ("CostEstimate", "CostEstimateRow"),
     "core.runs": ("JudgedRun", "Run"),
     "core.scorecard": ("Scorecard",),
     "core.context": ("judging",),

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions
     from jury_adapters.core.case import Case
     from jury_adapters.core.gates import GateOptions
-    from jury_adapters.core.given import JudgeLike
     from jury_adapters.core.judge import CaseLike, Judge
+    from jury_adapters.core.judge_like import JudgeLike
     from jury_adapters.core.judgment import Judgment
 
 _MARK = (
@@ -214,18 +214,18 @@ class _Session:
     def options(self) -> BatchOptions:
         if self._options is None:
             from jury_adapters.core.budget import Budget
-            from jury_adapters.core.journal import open_journal
+            from jury_adapters.core.cache import open_cache
 
             path = self._path("jury_store", self._config.getoption("--jury-store"))
             usd = self._config.getoption("--jury-max-usd")
-            self._store = open_journal(path)
+            self._store = open_cache(path)
             self._options = {"store": self._store, "budget": None if usd is None else Budget(usd=usd)}
         return self._options
 
     def judge_of(self, named: object, folder: Path, where: str) -> Judge | None:
         """Return the jury that a mark or a test names, else the one of this run."""
         from jury_adapters.core.errors import ConfigurationError
-        from jury_adapters.core.given import judge_of
+        from jury_adapters.core.judge_like import judge_of
 
         __tracebackhide__ = True
         if isinstance(named, str | Path):

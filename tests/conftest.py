@@ -14,7 +14,7 @@ import pytest
 from support.vendor import Act, Ask, VendorServer
 from support.wire import CERTIFICATE
 
-from jury_adapters.core import observing
+from jury_adapters.core import instrumentation
 from jury_adapters.models import calls
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -55,8 +55,8 @@ def pytest_collection_finish() -> None:
 def no_observer_left() -> Iterator[None]:
     """Fail a test that leaves the tracing on: each later verdict of the process would be kept in its spans."""
     yield
-    left = [place.__name__ for place in (observing, calls) if place.observer is not None]
-    for place in (observing, calls):
+    left = [place.__name__ for place in (instrumentation, calls) if place.observer is not None]
+    for place in (instrumentation, calls):
         place.observer = None
     assert not left, f"tracing is still on: {left}"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
     from jury_adapters.calibration.findings import Finding
-    from jury_adapters.calibration.guarantee import Guarantee, NothingToPromise
+    from jury_adapters.calibration.guarantee import CalibrationFailed, Guarantee
     from jury_adapters.calibration.independence import effective_votes
     from jury_adapters.calibration.jurors import dissent, drift, leniency
     from jury_adapters.calibration.latent import dawid_skene
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgreementReport",
+    "CalibrationFailed",
     "Finding",
     "Guarantee",
-    "NothingToPromise",
     "Reliability",
     "Votes",
     "agreement_report",
@@ -69,7 +69,7 @@ _HOMES = {
     "agreement": ("alpha", "cohen_kappa", "fleiss_kappa", "gwet_ac", "label_shares", "raw_agreement"),
     "bias": ("position_consistency", "self_preference", "verbosity"),
     "findings": ("Finding",),
-    "guarantee": ("Guarantee", "NothingToPromise"),
+    "guarantee": ("Guarantee", "CalibrationFailed"),
     "independence": ("effective_votes",),
     "jurors": ("dissent", "drift", "leniency"),
     "latent": ("dawid_skene",),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.copies import identity_of, one_label, positions_by_item
+from jury_adapters.core.duplicates import identity_of, one_label, positions_by_item
 from jury_adapters.core.human_labels import human_label
 from jury_adapters.core.judge import CaseLike
 
@@ -33,7 +33,7 @@ def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> Label
     """Return the labelled cases; cases without a label are left out, and an item that is given twice counts once.
 
     Copies of an item have the same content and the same id (or both lack an id); see
-    :func:`jury_adapters.core.copies.identity_of`.
+    :func:`jury_adapters.core.duplicates.identity_of`.
 
     Args:
         labelled: cases with ``metadata["gold"]``, rows with a column ``gold``, or pairs ``(case, gold)``. True and

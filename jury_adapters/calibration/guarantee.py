@@ -16,7 +16,7 @@ from jury_adapters.calibration.guards import guards_of, is_guard
 from jury_adapters.calibration.identity import identity_of
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
-from jury_adapters.core.copies import merged_sentence
+from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.escalation import escalate_below
 from jury_adapters.core.judge import PlainJudge
@@ -226,7 +226,7 @@ class CalibratedJury(CascadedJury):
         super().__init__([*used, Tier(UNDECIDED, _Undecided(guarantee.agreement))], name=cascade.name)
 
 
-class NothingToPromise(ConfigurationError):
+class CalibrationFailed(ConfigurationError):
     """The labelled cases cannot show the required agreement: there are too few, or the jury is not good enough.
 
     Args:

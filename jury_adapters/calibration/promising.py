@@ -13,9 +13,9 @@ from jury_adapters.calibration.binomial import check_level, upper_bound
 from jury_adapters.calibration.gold import gold_of
 from jury_adapters.calibration.guarantee import (
     CalibratedJury,
+    CalibrationFailed,
     Groups,
     Guarantee,
-    NothingToPromise,
     cascade_of,
     fingerprint_of,
 )
@@ -96,7 +96,7 @@ def calibrate(
         **options: as for :meth:`Judge.judge_many`, such as ``store=``.
 
     Raises:
-        NothingToPromise: there are too few labelled cases, or no threshold gives the guarantee; the message says what
+        CalibrationFailed: there are too few labelled cases, or no threshold gives the guarantee; the message says what
             would help.
         ContradictingLabels: an item that is given several times has different labels.
         ConfigurationError: labels cannot be compared, no case has one of the ``pass_labels``, a guard follows
@@ -128,7 +128,7 @@ def calibrate(
     grants = simulate_grants(runs.trials, agreement, delta, method, seed=seed)
     if not outcome.decided:
         refusal = target.refusal(runs.trials, Baseline.of(truths, pass_labels), len(guarded.decided))
-        raise NothingToPromise(f"{refusal}. {grants.sentence(agreement)}", grants)
+        raise CalibrationFailed(f"{refusal}. {grants.sentence(agreement)}", grants)
     asked = [tier for tier, threshold in zip(tiers, outcome.thresholds, strict=True) if not isinf(threshold)]
     priced = all(tier.judge.priced for tier in (*guards, *asked))
     guarantee = Guarantee(

@@ -16,7 +16,7 @@ from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_row, row_of_case
-from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of, one_label
+from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of, one_label
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
 from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.human_labels import LabelMeanings, human_label

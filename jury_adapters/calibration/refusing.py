@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from jury_adapters.calibration.guarantee import NothingToPromise
+from jury_adapters.calibration.guarantee import CalibrationFailed
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds, fewest_labels
 
 
@@ -58,7 +58,7 @@ class Target:
             guarded: the number of cases that do not, because a guard decides them.
 
         Raises:
-            NothingToPromise: there are too few cases.
+            CalibrationFailed: there are too few cases.
         """
         fewest = fewest_labels(1 - self.agreement, self.delta, self.method, len(self.tiers))
         if reached >= fewest:
@@ -66,7 +66,7 @@ class Target:
         what = self._labelled
         if guarded:
             what += f" that reach the calibrated tiers (of {reached + guarded}; the guards decide {guarded})"
-        raise NothingToPromise(
+        raise CalibrationFailed(
             f"{reached} {what} are too few: to promise an agreement of {self.agreement:g} with delta={self.delta:g}, "
             f"at least {fewest} are needed even if not one disagrees. Label more, or promise less"
         )

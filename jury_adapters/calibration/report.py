@@ -21,7 +21,7 @@ from jury_adapters.calibration.types import MISSING
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.agreement import Level
-from jury_adapters.core.copies import merged_sentence
+from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.render import counted, percent, visible_lines
 from jury_adapters.core.values import JsonValue
 

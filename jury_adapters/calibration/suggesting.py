@@ -17,11 +17,11 @@ from jury_adapters.calibration.quality import balanced_accuracy, quality
 from jury_adapters.calibration.types import Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.batch import stream
-from jury_adapters.core.copies import merged_sentence
+from jury_adapters.core.cache import JudgmentCache
+from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels
-from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.jury import Jury
@@ -114,7 +114,7 @@ def suggest(
     groups: str | None = None,
     pass_labels: Collection[str] = (),
     seed: int = 0,
-    store: Journal | str | PathLike[str] | None = None,
+    store: JudgmentCache | str | PathLike[str] | None = None,
 ) -> Suggestions:
     """Compare panels, voting rules and two-tier cascades of these jurors; return the best for each cost.
 

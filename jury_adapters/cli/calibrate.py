@@ -36,7 +36,7 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case_files import CaseFile
-from jury_adapters.core.copies import ContradictingLabels, merged_sentence
+from jury_adapters.core.duplicates import ContradictingLabels, merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.human_labels import UnclearLabels
@@ -106,7 +106,7 @@ def calibrate(
         )
         from jury_adapters import calibration
         from jury_adapters.calibration.gold import gold_of
-        from jury_adapters.calibration.guarantee import NothingToPromise
+        from jury_adapters.calibration.guarantee import CalibrationFailed
 
         try:
             labels = _told_labels(gold_of(labelled).truths, pass_label or ())
@@ -114,7 +114,7 @@ def calibrate(
                 file.jury, labelled, agreement, delta, method, groups=group or None, pass_labels=pass_label or (),
                 max_concurrency=concurrency, store=store,
             ).guarantee  # fmt: skip
-        except NothingToPromise as error:
+        except CalibrationFailed as error:
             news.tell(f"nothing can be promised: {error}", "yellow")
             if as_json:
                 grants = None if error.grants is None else error.grants._asdict()

@@ -15,7 +15,7 @@ from jury_adapters.cli.options import AsJson, Group, PassLabels, file_argument, 
 from jury_adapters.cli.streams import News, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
-from jury_adapters.core.copies import ContradictingLabels
+from jury_adapters.core.duplicates import ContradictingLabels
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.results_file import cases_named_in, field_map_named_in

@@ -181,18 +181,19 @@ def _estimate(
     """Print an estimate of judging the cases; nothing is sent, and nothing is written to a file."""
     try:
         file = read()
-        plan = _jury(jury, permissions).plan(file)
-        if not plan.cases:
+        estimate = _jury(jury, permissions).estimate_cost(file)
+        if not estimate.cases:
             raise InputError(file.why_none())
     except ConfigurationError as error:
         news.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     if not as_json:
-        write(f"{plan}\n")
+        write(f"{estimate}\n")
         return
-    total = {name: getattr(plan, name) for name in ("calls", "input_tokens", "output_tokens", "cost_usd")}
-    told = {"cases": plan.cases, "unreadable_rows": file.unreadable, **total, "cost_complete": plan.cost_complete}
-    write(dumps({**told, "rows": [asdict(row) for row in plan.rows]}, indent=2) + "\n")
+    total = {name: getattr(estimate, name) for name in ("calls", "input_tokens", "output_tokens", "cost_usd")}
+    counts = {"cases": estimate.cases, "unreadable_rows": file.unreadable}
+    whole = {**counts, **total, "cost_complete": estimate.cost_complete}
+    write(dumps({**whole, "rows": [asdict(row) for row in estimate.rows]}, indent=2) + "\n")
 
 
 class _Run:

@@ -22,7 +22,7 @@ from typing import Any, Literal, Self
 from jury_adapters.cli.streams import News
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
-from jury_adapters.core.copies import Identity
+from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.render import counted, visible

@@ -36,7 +36,7 @@ from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option,
 from jury_adapters.cli.showing import has_texts, show_case, show_verdict
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
-from jury_adapters.core.copies import Identity
+from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.render import counted, percent, visible

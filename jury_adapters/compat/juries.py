@@ -6,8 +6,8 @@ from typing import Unpack
 
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions, combine
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.voting import Voting
 

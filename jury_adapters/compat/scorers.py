@@ -25,16 +25,16 @@ from jury_adapters.core.functions import is_async
 from jury_adapters.core.judgment import abstain
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.values import shown, stated
-from jury_adapters.judges.foreign import Call, ForeignJudge, ForeignOptions, Said
-from jury_adapters.judges.foreign_calls import Arguments, by_name, called, checked_arguments, own_name_of, takes
-from jury_adapters.judges.foreign_results import read_result
+from jury_adapters.judges.external import Call, ExternalJudge, ForeignOptions, Said
+from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of, takes
+from jury_adapters.judges.external_results import read_result
 
 __all__ = ["from_autoevals", "from_deepeval"]
 
 
 def from_autoevals(
     scorer: object, *, arguments: Arguments | None = None, **options: Unpack[ForeignOptions]
-) -> ForeignJudge:
+) -> ExternalJudge:
     """Return a scorer of autoevals, or a scorer function of Braintrust, as a judge.
 
     The scorer is called with those of ``output`` (the answer), ``expected`` (the reference), ``input`` (the question)
@@ -47,7 +47,7 @@ def from_autoevals(
             returns a score 0..1, a bool, None, or an object with ``score``.
         arguments: a function from a case to the arguments to use instead, such as
             ``lambda case: {"output": float(case.answer), "expected": float(case.reference)}`` for ``NumericDiff()``.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`.
+        **options: see :class:`jury_adapters.judges.external.ForeignOptions`.
 
     Raises:
         ConfigurationError: ``scorer`` is a class instead of an instance, or neither a scorer nor a function.
@@ -60,7 +60,7 @@ def from_autoevals(
 
     own = getattr(scorer, "_name", None)
     name = own() if callable(own) else own_name_of(scorer)
-    return ForeignJudge(by_name(function, given, ask), name if isinstance(name, str) else "", **options)
+    return ExternalJudge(by_name(function, given, ask), name if isinstance(name, str) else "", **options)
 
 
 def from_deepeval(
@@ -68,7 +68,7 @@ def from_deepeval(
     *,
     test_case: Callable[[Case], object] | None = None,
     **options: Unpack[ForeignOptions],
-) -> ForeignJudge:
+) -> ExternalJudge:
     """Return a metric of DeepEval as a judge.
 
     A metric stores its result in itself, so each case is measured by a copy, and cases can be judged concurrently. Its
@@ -79,7 +79,7 @@ def from_deepeval(
         metric: an instance, such as ``AnswerRelevancyMetric(threshold=0.7)``.
         test_case: returns the ``LLMTestCase`` of a case; by default it has ``input``, ``actual_output``,
             ``expected_output``, ``context`` and ``retrieval_context`` (both the contexts), and ``tools_called``.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. Use ``scale=(1, 0)`` if less is better.
+        **options: see :class:`jury_adapters.judges.external.ForeignOptions`. Use ``scale=(1, 0)`` if less is better.
 
     Raises:
         ConfigurationError: ``metric`` is a class instead of an instance, or not a metric.
@@ -107,7 +107,7 @@ def from_deepeval(
         return read_result(measuring if kept else returned)
 
     name = getattr(metric, "__name__", None) or type(metric).__name__
-    return ForeignJudge(prepare, name if isinstance(name, str) else "", **options)
+    return ExternalJudge(prepare, name if isinstance(name, str) else "", **options)
 
 
 def _scoring(scorer: object) -> Callable[..., object]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions, astream, stream
     from jury_adapters.core.compose import AllOf, AnyOf, all_of, any_of, repeated
+    from jury_adapters.core.cost_estimate import CostEstimate, estimate_cost_of
     from jury_adapters.core.ensemble import Ensemble
     from jury_adapters.core.function_judge import FunctionJudge
     from jury_adapters.core.gates import GateOptions, GateResult, require
-    from jury_adapters.core.plan import Plan, plan_of
     from jury_adapters.core.render import to_html, to_line, to_text
     from jury_adapters.core.serial import canonical_json, from_json, to_dict
     from jury_adapters.core.stand_in import BackedJudge
@@ -26,17 +26,17 @@ __all__ = [
     "AnyOf",
     "BackedJudge",
     "BatchOptions",
+    "CostEstimate",
     "Ensemble",
     "FunctionJudge",
     "GateOptions",
     "GateResult",
-    "Plan",
     "all_of",
     "any_of",
     "astream",
     "canonical_json",
+    "estimate_cost_of",
     "from_json",
-    "plan_of",
     "repeated",
     "require",
     "stream",
@@ -55,13 +55,13 @@ _HOMES = {
     "FunctionJudge": "function_judge",
     "GateOptions": "gates",
     "GateResult": "gates",
-    "Plan": "plan",
+    "CostEstimate": "cost_estimate",
     "all_of": "compose",
     "any_of": "compose",
     "astream": "batch",
     "canonical_json": "serial",
     "from_json": "serial",
-    "plan_of": "plan",
+    "estimate_cost_of": "cost_estimate",
     "repeated": "compose",
     "require": "gates",
     "stream": "batch",

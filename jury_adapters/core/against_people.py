@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import TypeAlias
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.copies import ContradictingLabels, Identity, identity_of
+from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of
 from jury_adapters.core.human_labels import (
     GOLD,
     LabelMeanings,

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from jury_adapters.core import portal
 from jury_adapters.core.batch_window import Judged, Window
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case, item_id_in
 from jury_adapters.core.case_slots import BatchState
 from jury_adapters.core.cleanup import cancel_and_wait
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.scope import Scope
@@ -40,7 +40,7 @@ class BatchOptions(TypedDict, total=False):
     ordered: bool
     progress: Callable[[int], None] | None
     on_error: Callable[[Judged], None] | None
-    store: Journal | str | PathLike[str] | None
+    store: JudgmentCache | str | PathLike[str] | None
     budget: Budget | None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.describing import Traits, quoted
+from jury_adapters.core.description import Traits, quoted
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.escalation import (
@@ -20,8 +20,8 @@ from jury_adapters.core.escalation import (
     TierPolicy,
     policy_of,
 )
-from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.runner import run_judge

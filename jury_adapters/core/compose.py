@@ -10,8 +10,8 @@ from typing import Self
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge, PlainJudge
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
 from jury_adapters.core.jury import judges_own_family, members_of, unique_names
 from jury_adapters.core.schedule import Seat

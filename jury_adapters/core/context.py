@@ -6,8 +6,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case_slots import CaseSlot
-from jury_adapters.core.journal import Journal
 from jury_adapters.core.runs import Run
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class RunContext(NamedTuple):
     """Settings and state that a batch, an adapter, a jury or a juror sets for the judges that it runs.
 
     Attributes:
-        journal: the store of critics that have no store of their own.
+        cache: the store of critics that have no store of their own.
         budget: the budget to which calls to models are charged.
         slot: the slot of the case in the window of its batch; None outside a batch.
         sample: number of the sample if the same judge is asked several times: ``"0"``, then ``"0.1"``, ``"0.2"``.
@@ -28,7 +28,7 @@ class RunContext(NamedTuple):
         traced: True if calls of LangChain models are runs in the application's traces.
     """
 
-    journal: Journal | None = None
+    cache: JudgmentCache | None = None
     budget: Budget | None = None
     slot: CaseSlot | None = None
     sample: str = "0"

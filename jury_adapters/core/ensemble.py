@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Self, Unpack
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.describing import Traits
+from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
 from jury_adapters.core.schedule import (

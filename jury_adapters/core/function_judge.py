@@ -8,7 +8,7 @@ from typing import Any, Self, SupportsIndex, overload
 
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
-from jury_adapters.core.describing import Traits
+from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.functions import attribute_at, takes_one
 from jury_adapters.core.judge import Judge, Outcome, examined

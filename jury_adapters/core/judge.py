@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, Unpack
 
 from jury_adapters.core import portal
 from jury_adapters.core.case import Case
-from jury_adapters.core.describing import Traits, described, model_of, names_of
+from jury_adapters.core.description import Traits, described, model_of, names_of
 from jury_adapters.core.held_loop import report_held_loop
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
@@ -21,7 +21,7 @@ from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import positive_timeout
 
 if TYPE_CHECKING:
-    from jury_adapters.core import AllOf, AnyOf, BackedJudge, BatchOptions, Ensemble, FunctionJudge, Plan
+    from jury_adapters.core import AllOf, AnyOf, BackedJudge, BatchOptions, CostEstimate, Ensemble, FunctionJudge
     from jury_adapters.core.voting import Voting
 
 T = TypeVar("T")
@@ -128,19 +128,19 @@ class Judge(ABC):
         """
         return sum((member.estimate(case) for member in self.members), NO_USAGE)
 
-    def plan(self, cases: Iterable[CaseLike]) -> Plan:
+    def estimate_cost(self, cases: Iterable[CaseLike]) -> CostEstimate:
         """Estimate the calls, tokens and dollars of judging these cases, without sending anything.
 
         Args:
             cases: Cases, questions or mappings, as for :meth:`judge_many`; iterated once.
 
         Returns:
-            A :class:`jury_adapters.core.plan.Plan` with a row per tier of a cascade (as if every case reached it), or
-            per juror of another jury. It prints as a table.
+            A :class:`jury_adapters.CostEstimate` with a row per tier of a cascade (as if every case reached it), or per
+            juror of another jury. It prints as a table.
         """
-        from jury_adapters.core import plan_of
+        from jury_adapters.core import estimate_cost_of
 
-        return plan_of(self, cases)
+        return estimate_cost_of(self, cases)
 
     @property
     def fingerprint(self) -> str | None:

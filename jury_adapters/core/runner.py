@@ -7,10 +7,10 @@ from functools import partial
 from time import perf_counter
 from typing import Protocol
 
-from jury_adapters.core import observing, portal
+from jury_adapters.core import instrumentation, portal
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import Call, enter_call, leave_call
-from jury_adapters.core.describing import Named
+from jury_adapters.core.description import Named
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outcomes import to_judgment
 from jury_adapters.core.outstanding import MOST_OUTSTANDING, OUTSTANDING
@@ -47,9 +47,9 @@ async def run_judge(
         timeout: time limit in seconds; the shorter of this and the judge's own limit applies.
         observed: whether the observer has been called already.
     """
-    if observing.observer is not None and not observed:
+    if instrumentation.observer is not None and not observed:
         work = partial(run_judge, judge, case, name, timeout, observed=True)
-        return await observing.observer.judged(judge, case, name, work)
+        return await instrumentation.observer.judged(judge, case, name, work)
     limit = judge.timeout
     if timeout is not None and (limit is None or timeout < limit):
         limit = timeout

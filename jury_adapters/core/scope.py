@@ -6,11 +6,11 @@ import asyncio
 from typing import NamedTuple
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import JudgmentCache, StoreLike, open_cache
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState, CaseSlot
 from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.journal import Journal, StoreLike, open_journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runner import run_judge
@@ -20,12 +20,12 @@ class Scope(NamedTuple):
     """Store, budget and batch that apply to the critics of a judge.
 
     Attributes:
-        journal: the store; None for that of the surrounding scope.
+        cache: the store; None for that of the surrounding scope.
         budget: the budget; None for that of the surrounding scope.
         batch: the state of the batch; None outside a batch.
     """
 
-    journal: Journal | None = None
+    cache: JudgmentCache | None = None
     budget: Budget | None = None
     batch: BatchState | None = None
 
@@ -45,7 +45,7 @@ class Scope(NamedTuple):
             budget.check(judge)
         if store is not None:
             judge.check_store()
-        return cls(open_journal(store), budget, batch)
+        return cls(open_cache(store), budget, batch)
 
     async def run_judge(self, judge: Judge, case: Case) -> Judgment:
         """Judge one case within this scope."""
@@ -56,7 +56,7 @@ class Scope(NamedTuple):
         """Return a context manager that applies this scope to calls of ``judge()`` and ``ajudge()`` in its block."""
         around = run_context()
         return changed_context(
-            journal=around.journal if self.journal is None else self.journal,
+            cache=around.cache if self.cache is None else self.cache,
             budget=around.budget if self.budget is None else self.budget,
             slot=None if self.batch is None else CaseSlot(self.batch, _task()),
         )

@@ -8,10 +8,10 @@ from math import isfinite
 from typing import Literal, TypeAlias
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.describing import Traits
+from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
 from jury_adapters.core.schedule import Seat, ask_all

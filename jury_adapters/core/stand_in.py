@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import changed_context, run_context
-from jury_adapters.core.describing import Traits
-from jury_adapters.core.given import JudgeLike, judge_of
+from jury_adapters.core.description import Traits
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import STAND_IN, Judgment, OpinionStatuses, Status, evolve
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.values import FrozenDict

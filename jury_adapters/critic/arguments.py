@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf
 from os import PathLike
 
+from jury_adapters.core.cache import JudgmentCache, open_cache
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.journal import Journal, open_journal
 from jury_adapters.core.values import unit_interval
 
 
@@ -58,8 +58,8 @@ def checked_flag(flag: object, what: str) -> bool:
     raise ConfigurationError(f"{what} is True or False, not {flag!r}")
 
 
-def checked_store(store: Journal | str | PathLike[str] | None) -> Journal | None:
+def checked_store(store: JudgmentCache | str | PathLike[str] | None) -> JudgmentCache | None:
     """Return the store, opened if a path is given."""
-    if store is None or isinstance(store, str | PathLike | Journal):
-        return open_journal(store)
+    if store is None or isinstance(store, str | PathLike | JudgmentCache):
+        return open_cache(store)
     raise ConfigurationError(f"store is a Store, or the path of one, such as 'runs.db'; not {store!r}")

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED, Budget, BudgetExhausted, calling
+from jury_adapters.core.cache import CacheKey, JudgmentCache, get_or_run
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.families import family_of
-from jury_adapters.core.journal import Journal, JournalKey, once
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import (
     ANY_OPINION,
@@ -47,7 +47,7 @@ class AskingJudge(Judge):
     """
 
     model: Limited[Named]
-    store: Journal | None
+    store: JudgmentCache | None
     _given_name: str  # the name given by the user, or ""
     _fingerprint: str  # hash of the model and its parameters
 
@@ -78,15 +78,15 @@ class AskingJudge(Judge):
 
     def _once(self, case_key: str, case: Case, ask: Callable[[], Awaitable[Judgment]]) -> Awaitable[Judgment]:
         context = run_context()
-        asked, journal = self._fingerprint, context.journal
-        if journal is None:
-            journal = self.store
+        asked, cache = self._fingerprint, context.cache
+        if cache is None:
+            cache = self.store
         if not (self._given_name or has_identity(self.model.inner)):
             # Such a model has no identity: its answers are neither shared, not even between simultaneous requests,
             # nor stored.
-            asked, journal = f"{asked}@{id(self.model.inner)}", None
-        key = JournalKey(case_key, asked, self._rubric_fingerprint, context.sample)
-        return once(key, case, journal, ask, context.slot)
+            asked, cache = f"{asked}@{id(self.model.inner)}", None
+        key = CacheKey(case_key, asked, self._rubric_fingerprint, context.sample)
+        return get_or_run(key, case, cache, ask, context.slot)
 
     def _unaffordable(self, refusal: BudgetExhausted, spent: Usage) -> Judgment:
         return self._stamped(abstain(str(refusal), error=BUDGET_EXHAUSTED), spent)

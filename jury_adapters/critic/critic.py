@@ -12,11 +12,11 @@ from pydantic import SecretStr
 
 from jury_adapters.core.bounded_cache import BoundedCache
 from jury_adapters.core.budget import BudgetExhausted
+from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
-from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -130,7 +130,7 @@ class Critic(AskingJudge):
         logprobs: bool = False,
         client: Any = None,
         limits: Limits | None = None,
-        store: Journal | str | PathLike[str] | None = None,
+        store: JudgmentCache | str | PathLike[str] | None = None,
     ) -> None:
         if not model:
             raise ConfigurationError(

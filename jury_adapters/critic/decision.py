@@ -11,12 +11,12 @@ from typing import Self
 from pydantic import SecretStr
 
 from jury_adapters.core.budget import BudgetExhausted
+from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.compose import always_pass
 from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.core.journal import Journal
 from jury_adapters.core.judgment import Judgment, OpinionStatuses, evolve
 from jury_adapters.core.jury import unique_names
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -99,7 +99,7 @@ class DecisionCritic(AskingJudge):
         base_url: str | None = None,
         timeout: float = TIMEOUT_S,
         limits: Limits | None = None,
-        store: Journal | str | PathLike[str] | None = None,
+        store: JudgmentCache | str | PathLike[str] | None = None,
     ) -> None:
         if not model:
             raise ConfigurationError("a DecisionCritic needs a model: DecisionCritic('name', 'openai:<model>', ...)")

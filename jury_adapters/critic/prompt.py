@@ -1,7 +1,7 @@
 """Conversion of a rubric and a case to a prompt.
 
 The rubric comes first, because it is the same for every case and vendors then cache it; the case comes last. All text
-of the case is between delimiters (see :mod:`.fence`), in the user's turn, and never in the system prompt.
+of the case is between delimiters (see :mod:`.delimiters`), in the user's turn, and never in the system prompt.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.values import JsonValue, freeze
-from jury_adapters.critic.fence import Fences
+from jury_adapters.critic.delimiters import Delimiters
 from jury_adapters.critic.rubric import CLAIM_LABELS, PLACEHOLDERS, Example, Rubric
 from jury_adapters.critic.vocabulary import Choice
 from jury_adapters.models.base import Prompt, Turn
@@ -135,18 +135,19 @@ def user_text(rubric: Rubric, case: Case, variables: Mapping[str, object]) -> st
     given = _checked(variables)
     names = [name for name in rubric.user_template.names if name != "criteria"]
     pieces = {name: _pieces(name, case, given) for name in names}
-    fences = Fences(piece.text for group in pieces.values() for piece in group)
-    values = {name: _fenced(name, group, fences) for name, group in pieces.items()}
+    delimiters = Delimiters(piece.text for group in pieces.values() for piece in group)
+    values = {name: _delimited(name, group, delimiters) for name, group in pieces.items()}
     return rubric.user_template.render({**values, "criteria": rubric.criteria.strip()}).strip()
 
 
-def _fenced(name: str, pieces: list[_Piece], fences: Fences) -> str:
+def _delimited(name: str, pieces: list[_Piece], delimiters: Delimiters) -> str:
     if not pieces:
         return f"(no {name.replace('_', ' ')} given)"
-    return "\n".join(
-        f"{piece.heading}{fences.around(piece.tag, piece.text) if piece.text.strip() else f'({piece.called} is empty)'}"
-        for piece in pieces
-    )
+
+    def material(piece: _Piece) -> str:
+        return delimiters.around(piece.tag, piece.text) if piece.text.strip() else f"({piece.called} is empty)"
+
+    return "\n".join(f"{piece.heading}{material(piece)}" for piece in pieces)
 
 
 def _pieces(name: str, case: Case, variables: Mapping[str, str]) -> list[_Piece]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.core.case import Case
-from jury_adapters.core.journal import JournalKey
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.store import Entry, existing_store
 
@@ -76,7 +76,7 @@ class Recording:
             key: the key of the case with the metadata that the prompt shows; None if that is unknown, and then the
                 first case of this content is used.
             fingerprint: the fingerprint of the critic.
-            sample: the request, as in :class:`JournalKey`.
+            sample: the request, as in :class:`CacheKey`.
         """
         found = self._found.get(case.key, {}).get((fingerprint, sample), {})
         entry = next(iter(found.values()), None) if key is None else found.get(key)
@@ -124,7 +124,7 @@ class Recording:
                     known[fingerprint] = None
 
 
-def _full_name(name: str, key: JournalKey, same: Sequence[JournalKey]) -> str:
+def _full_name(name: str, key: CacheKey, same: Sequence[CacheKey]) -> str:
     """Return the name of a critic, with the differing parts of its key if several critics have that name."""
     if len(same) == 1:
         return name

@@ -1,4 +1,4 @@
-"""Ray actors that the workers share: the rate server, and the ledger of the judged rows."""
+"""Ray actors that the workers share: the server, and the ledger of the judged rows."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import ray
 
 from jury_adapters.distributed.ledger import Ledger
 from jury_adapters.distributed.parts import Folder
-from jury_adapters.distributed.rates import Ask, Grant, Keeper
+from jury_adapters.distributed.rates import PermitGrant, PermitRequest, RateServer
 from jury_adapters.models.retries import Limits
 
-KEEPER_NAME = "jury_adapters.rates"
+RATE_SERVER_NAME = "jury_adapters.rates"
 
 
 class RateActor:
     """Actor that keeps the limits of all models of a run. After a crash it restarts without permits."""
 
     def __init__(self) -> None:
-        self._keepers: dict[str, Keeper] = {}
+        self._servers: dict[str, RateServer] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # raised by a deprecated call inside Ray
             self._restarted = bool(ray.get_runtime_context().was_current_actor_reconstructed)
 
-    def exchange(self, key: str, limits: Limits, worker: str, ask: Ask) -> Grant:
-        """See :meth:`Keeper.exchange`."""
+    def exchange(self, key: str, limits: Limits, worker: str, ask: PermitRequest) -> PermitGrant:
+        """See :meth:`RateServer.exchange`."""
         now = time.monotonic()
-        keeper = self._keepers.get(key)
-        if keeper is None:
-            keeper = self._keepers[key] = Keeper(limits, now, restarted=self._restarted)
-        return keeper.exchange(worker, ask, now)
+        server = self._servers.get(key)
+        if server is None:
+            server = self._servers[key] = RateServer(limits, now, restarted=self._restarted)
+        return server.exchange(worker, ask, now)
 
 
 class LedgerActor:
@@ -46,20 +46,20 @@ class LedgerActor:
         return self._ledger.claim(token, identities)
 
 
-class KeeperSource:
+class ActorPermitSource:
     """Source of permits from the rate actor in the cluster; a :class:`jury_adapters.distributed.sharing.Source`."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
 
-    async def exchange(self, key: str, limits: Limits, worker: str, ask: Ask) -> Grant:
-        grant: Grant = await self._actor.exchange.remote(key, limits, worker, ask)
+    async def exchange(self, key: str, limits: Limits, worker: str, ask: PermitRequest) -> PermitGrant:
+        grant: PermitGrant = await self._actor.exchange.remote(key, limits, worker, ask)
         return grant
 
 
 def rate_actor() -> Any:
     """Return the rate actor of this program, which all its runs share."""
-    options = {"name": KEEPER_NAME, "get_if_exists": True, "num_cpus": 0, "max_restarts": -1}
+    options = {"name": RATE_SERVER_NAME, "get_if_exists": True, "num_cpus": 0, "max_restarts": -1}
     return ray.remote(RateActor).options(**options).remote()
 
 

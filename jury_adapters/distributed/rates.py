@@ -1,15 +1,15 @@
 """Limits shared by many workers: plain arithmetic, without clocks, threads or a network.
 
-A :class:`Keeper` keeps the limits of a model. Workers visit it from time to time, report how many calls wait, and get a
-few permits and slots. A *permit* allows one call to start; it is valid for a short time (its lease). A *slot* allows
-one call to be in flight; a worker keeps its slots until its next visit. So calls need no round trip each, and the
-permits and slots of a lost worker are not lost for long.
+A :class:`RateServer` keeps the limits of a model. Workers visit it from time to time, report how many calls wait, and
+get a few permits and slots. A *permit* allows one call to start; it is valid for a short time (its lease). A *slot*
+allows one call to be in flight; a worker keeps its slots until its next visit. So calls need no round trip each, and
+the permits and slots of a lost worker are not lost for long.
 
 A rate is never exceeded, for this reason. Permits are drawn from a bucket that fills at ``rate`` and contains at most
-``capacity``, so in any time T the keeper grants at most ``capacity + rate x T``. A permit is used within its lease
+``capacity``, so in any time T the rate server grants at most ``capacity + rate x T``. A permit is used within its lease
 after the grant, so the calls that start in a minute were granted in that minute and one lease before. The rate is
-chosen such that ``capacity + rate x (60 s + lease)`` is the limit. Every keeper begins with an empty bucket, so it
-cannot exceed the limit even if it does not know the grants of an earlier keeper.
+chosen such that ``capacity + rate x (60 s + lease)`` is the limit. Every rate server begins with an empty bucket, so it
+cannot exceed the limit even if it does not know the grants of an earlier rate server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class PermitRequest:
     """Report and request of a worker on a visit.
 
     Attributes:
@@ -54,8 +54,8 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
-    """Answer of the keeper to a visit.
+class PermitGrant:
+    """Answer of the rate server to a visit.
 
     Attributes:
         calls: the number of calls that may start; None for no limit.
@@ -129,17 +129,17 @@ class Rate:
 
 @dataclass(slots=True)
 class _Worker:
-    """Keeper's data on a worker."""
+    """RateServer's data on a worker."""
 
     seen: float
     served: float = -inf  # time of its last permit
     wants: int = 0  # permits
     demand: int = 0  # slots
     holds: int = 0  # slots
-    ask: Ask = field(default_factory=Ask)
+    ask: PermitRequest = field(default_factory=PermitRequest)
 
 
-class Keeper:
+class RateServer:
     """Fair distribution of the limits of one model among workers.
 
     Args:
@@ -147,8 +147,8 @@ class Keeper:
         now: the time, in seconds.
         lease_s: seconds after a grant within which its permits may be used.
         forget_s: seconds without a visit after which a worker loses its slots.
-        restarted: whether there was another keeper before, whose slots workers still use. New slots are granted after
-            these workers have visited or are forgotten.
+        restarted: whether there was another rate server before, whose slots workers still use. New slots are granted
+            after these workers have visited or are forgotten.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Keeper:
         self._quiet_until = now + forget_s / 2 if restarted else now  # workers stop automatically at half of it
         self._workers: dict[str, _Worker] = {}
 
-    def exchange(self, name: str, ask: Ask, now: float) -> Grant:
+    def exchange(self, name: str, ask: PermitRequest, now: float) -> PermitGrant:
         """Take back a worker's unused permits, record its report, and grant its share."""
         self._forget(now)
         worker = self._workers.setdefault(name, _Worker(now))
@@ -181,16 +181,16 @@ class Keeper:
         slots = self._slots(name, now)
         worker.holds = max(slots, ask.in_flight)
         if self._requests is None and self._tokens is None:
-            return Grant(None, None, slots, BEAT_S)
+            return PermitGrant(None, None, slots, BEAT_S)
         most = max(0, slots - ask.in_flight) + max(0, len(ask.estimates) - ask.waiting)
         granted = self._permits(name, ask.estimates[:most], now)
         worker.wants -= len(granted)
         if granted:
             worker.served = now
         tokens = None if self._tokens is None else sum(granted)
-        return Grant(len(granted), tokens, slots, self._wait(ask.estimates[len(granted) :], now))
+        return PermitGrant(len(granted), tokens, slots, self._wait(ask.estimates[len(granted) :], now))
 
-    def _hear(self, ask: Ask, now: float, *, in_time: bool) -> None:
+    def _hear(self, ask: PermitRequest, now: float, *, in_time: bool) -> None:
         """Record a worker's report. Permits returned after their lease are lost: their minute has begun to refill."""
         if self._requests is not None and in_time:
             self._requests.give_back(ask.unused_calls, now)

@@ -17,7 +17,7 @@ from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from jury_adapters.core.judge import Judge
-from jury_adapters.distributed.rates import BEAT_S, FORGET_S, GAP_S, LEASE_S, Ask, Grant
+from jury_adapters.distributed.rates import BEAT_S, FORGET_S, GAP_S, LEASE_S, PermitGrant, PermitRequest
 from jury_adapters.models.base import Named
 from jury_adapters.models.retries import Limited, Limiter, Limits
 
@@ -32,10 +32,10 @@ _RETRY_S = 0.5
 
 
 class Source(Protocol):
-    """Source of permits: a keeper in this or another process."""
+    """Source of permits: a rate server in this or another process."""
 
-    async def exchange(self, key: str, limits: Limits, worker: str, ask: Ask) -> Grant:
-        """Visit the keeper that the key names; see :meth:`jury_adapters.distributed.rates.Keeper.exchange`."""
+    async def exchange(self, key: str, limits: Limits, worker: str, ask: PermitRequest) -> PermitGrant:
+        """Visit the rate server that the key names; see :meth:`jury_adapters.distributed.rates.RateServer.exchange`."""
 
 
 class SharedLimiter(Limiter):
@@ -127,8 +127,8 @@ class Permit:
 class Share:
     """Share of one worker in the shared limits, on one event loop.
 
-    A separate task visits the keeper while calls wait or are in flight: every quarter of a second, and sooner when a
-    call cannot start. If the keeper does not answer (it is being restarted), calls wait until it does.
+    A separate task visits the rate server while calls wait or are in flight: every quarter of a second, and sooner when
+    a call cannot start. If the rate server does not answer (it is being restarted), calls wait until it does.
     """
 
     def __init__(self, source: Source, key: str, limits: Limits) -> None:
@@ -137,7 +137,7 @@ class Share:
         self._limits = limits
         self._name = f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex[:8]}"
         self._waiting: deque[tuple[int, asyncio.Future[Permit]]] = deque()
-        self._grant = Grant(0, 0, 0, BEAT_S)
+        self._grant = PermitGrant(0, 0, 0, BEAT_S)
         self._calls = self._tokens = 0  # unused part of the grant
         self._slots = self._in_flight = 0
         self._permits_until = self._slots_until = 0.0
@@ -205,7 +205,7 @@ class Share:
             self._visits = asyncio.create_task(self._visit())
 
     async def _visit(self) -> None:
-        """Visit the keeper while there is anything to report, and once more at the end to return unused permits."""
+        """Visit the rate server while there is anything to report, and at the end to return unused permits."""
         while True:
             idle = not (self._waiting or self._in_flight)
             self._hurry.clear()
@@ -234,7 +234,7 @@ class Share:
             async with asyncio.timeout(BEAT_S - GAP_S):
                 await self._hurry.wait()
 
-    def _ask(self) -> Ask:
+    def _ask(self) -> PermitRequest:
         """Return the report on this worker. It returns the unused permits, which are then no longer ours."""
         unused_calls = unused_tokens = 0
         if self._grant.calls is not None:
@@ -242,15 +242,15 @@ class Share:
             self._calls = self._tokens = 0
         waiting = [estimate for estimate, turn in self._waiting if not turn.done()][:_MOST_ASKED]
         soon = [self._usual] * min(self._started, _MOST_ASKED - len(waiting))
-        ask = Ask((*waiting, *soon), len(waiting), self._in_flight, unused_calls, unused_tokens, self._over)
+        ask = PermitRequest((*waiting, *soon), len(waiting), self._in_flight, unused_calls, unused_tokens, self._over)
         self._started = self._over = 0
         return ask
 
-    def _not_told(self, ask: Ask) -> None:
+    def _not_told(self, ask: PermitRequest) -> None:
         """Keep the report for the next visit. Unused permits that may have been lost stay lost."""
         self._over += ask.over
 
-    def _take(self, grant: Grant, sent: float) -> None:
+    def _take(self, grant: PermitGrant, sent: float) -> None:
         self._grant = grant
         self._calls, self._tokens = grant.calls or 0, grant.tokens or 0
         self._slots = grant.slots

@@ -20,7 +20,7 @@ from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.scope import Scope
-from jury_adapters.distributed.actors import KeeperSource
+from jury_adapters.distributed.actors import ActorPermitSource
 from jury_adapters.distributed.counts import Counts
 from jury_adapters.distributed.parts import Folder, record, table_of
 from jury_adapters.distributed.reading import Placed, batch_token, placed_rows
@@ -72,7 +72,7 @@ class JudgeRows:
         self._problem: JuryError | None = None
         try:
             self._judge = build_judge(task.jury, task.permissions)
-            share_limits(self._judge, KeeperSource(task.rates), task.limits)
+            share_limits(self._judge, ActorPermitSource(task.rates), task.limits)
             self._scope = Scope.of(self._judge, task.store, None, batch=BatchState())
         except JuryError as error:  # raised here, Ray would report the death of an actor without its cause
             self._problem = error

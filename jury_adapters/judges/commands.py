@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.describing import Traits
+from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Check, Judgment, abstain, broken

@@ -15,11 +15,11 @@ from typing import Any, TypedDict, Unpack, cast
 
 from pydantic import SecretStr
 
+from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, OpinionStatuses
 from jury_adapters.core.schedule import Schedule
@@ -68,7 +68,7 @@ class ModelOptions(TypedDict, total=False):
     logprobs: bool
     client: Any
     limits: Limits | None
-    store: Journal | str | PathLike[str] | None
+    store: JudgmentCache | str | PathLike[str] | None
 
 
 class CriticOptions(ModelOptions, total=False):

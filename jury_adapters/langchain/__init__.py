@@ -22,13 +22,13 @@ if TYPE_CHECKING:
         JuryStringEvaluator,
         JuryTrajectoryEvaluator,
     )
-    from jury_adapters.langchain.fields import Fields
-    from jury_adapters.langchain.foreign import (
+    from jury_adapters.langchain.external import (
         conversation,
         expected_conversation,
         from_evaluator,
         from_string_evaluator,
     )
+    from jury_adapters.langchain.fields import Fields
     from jury_adapters.langchain.functions import async_jury_evaluator, jury_evaluator
     from jury_adapters.langchain.langsmith import JuryRunEvaluator
     from jury_adapters.langchain.middleware import JuryMiddleware
@@ -86,7 +86,7 @@ _HOMES = {
     "decisions": ("JuryDecisionModel",),
     "evaluators": ("JuryPairwiseStringEvaluator", "JuryStringEvaluator", "JuryTrajectoryEvaluator"),
     "fields": ("Fields",),
-    "foreign": ("conversation", "expected_conversation", "from_evaluator", "from_string_evaluator"),
+    "external": ("conversation", "expected_conversation", "from_evaluator", "from_string_evaluator"),
     "functions": ("async_jury_evaluator", "jury_evaluator"),
     "langsmith": ("JuryRunEvaluator",),
     "middleware": ("JuryMiddleware",),

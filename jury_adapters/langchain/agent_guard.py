@@ -10,17 +10,17 @@ from typing import Any, Final, Literal, TypeAlias
 from langchain_core.messages import AIMessage
 
 from jury_adapters.core import portal
-from jury_adapters.core.background.telling import sinks_of
+from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
-from jury_adapters.core.given import JudgeLike, judge_of
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink

@@ -16,7 +16,7 @@ from uuid import UUID
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.given import JudgeLike
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.langchain.collector import Collector, Kind
 from jury_adapters.langchain.watcher import RunOptions, RunWatcher
 

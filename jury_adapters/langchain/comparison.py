@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
-from jury_adapters.core.given import JudgeLike, judge_of
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.langchain.fields import Fields, Part

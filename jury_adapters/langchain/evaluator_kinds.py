@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status, abstain
-from jury_adapters.judges.foreign import Call
+from jury_adapters.judges.external import Call
 
 Kind: TypeAlias = Literal["texts", "conversations", "JSON"]
 Prepare: TypeAlias = Callable[[Case], Call | Judgment]

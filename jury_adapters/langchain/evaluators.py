@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.field_names import columns_of
-from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.input_output import present
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.loose_values import steps_of, text_of, texts_of

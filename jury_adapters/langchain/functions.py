@@ -8,14 +8,14 @@ from difflib import get_close_matches
 from typing import Any, NotRequired, Protocol, TypedDict
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES
-from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.input_output import read_outputs
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import json_text
 from jury_adapters.langchain.criteria import Criteria

@@ -11,12 +11,12 @@ from langsmith import trace
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
-from jury_adapters.core.given import JudgeLike
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.stand_in import seated

@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
-from jury_adapters.core.given import JudgeLike
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.runs import JudgedRun, Sink
 from jury_adapters.core.withheld import without_texts

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import TypedDict, Unpack
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.evidence import EvidenceTools
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.voting import Voting
 from jury_adapters.core.voting.base import ErrorPolicy

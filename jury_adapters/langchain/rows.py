@@ -10,13 +10,13 @@ from langsmith import tracing_context
 from langsmith.utils import tracing_is_enabled
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import changed_context, judging
 from jury_adapters.core.field_names import columns_of
-from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.input_output import present
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.loose_values import field_of, texts_of
 from jury_adapters.core.outcomes import run_failed

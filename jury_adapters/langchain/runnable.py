@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, JuryError
@@ -20,9 +21,8 @@ from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import FIELD_NAMES
-from jury_adapters.core.given import JudgeLike, judge_of
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import Verdict

@@ -13,7 +13,7 @@ from jury_adapters.core.conversation import is_verdict, role_of, text_of_message
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
-from jury_adapters.core.given import JudgeLike
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.runs import Run
 from jury_adapters.langchain.collector import Chooser, Collector

@@ -11,7 +11,7 @@ from jury_adapters.core.lazy import load
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.evaluators import JuryEvaluator
-    from jury_adapters.llama_index.foreign import from_evaluator
+    from jury_adapters.llama_index.external import from_evaluator
     from jury_adapters.llama_index.guards import JuryGuardQueryEngine, JuryNodePostprocessor
     from jury_adapters.llama_index.ready import (
         JuryAnswerRelevancyEvaluator,
@@ -51,7 +51,7 @@ __all__ = [
 
 _HOMES = {
     "evaluators": ("JuryEvaluator",),
-    "foreign": ("from_evaluator",),
+    "external": ("from_evaluator",),
     "guards": ("JuryGuardQueryEngine", "JuryNodePostprocessor"),
     "ready": (
         "JuryAnswerRelevancyEvaluator", "JuryContextRelevancyEvaluator", "JuryCorrectnessEvaluator",

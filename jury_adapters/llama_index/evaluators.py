@@ -16,14 +16,14 @@ from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import QueryBundle
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, pair_in
-from jury_adapters.core.given import JudgeLike, judge_of
-from jury_adapters.core.journal import StoreLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import is_list_of_texts, texts_of
 from jury_adapters.core.scope import Scope

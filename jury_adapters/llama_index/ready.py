@@ -23,8 +23,8 @@ from llama_index.core.llms import MockLLM
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import EvidenceTools
-from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.schedule import Schedule
 from jury_adapters.core.voting import Voting
 from jury_adapters.core.voting.base import ErrorPolicy

@@ -28,7 +28,7 @@ from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.loose_values import texts_of
 from jury_adapters.core.message_texts import refusal_in
 from jury_adapters.core.values import freeze
-from jury_adapters.llama_index.tapes import AsyncTape, Tape
+from jury_adapters.llama_index.replayable_streams import AsyncReplayableStream, ReplayableStream
 from jury_adapters.llama_index.workflow_results import answer_in, fields_of, passages_in
 
 
@@ -55,7 +55,7 @@ def text_of(response: object) -> str | None:
     if isinstance(response, StreamingResponse):
         return _streamed(response)
     if isinstance(response, AsyncStreamingResponse):
-        if isinstance(response.response_gen, AsyncTape) and response.response_gen.complete:
+        if isinstance(response.response_gen, AsyncReplayableStream) and response.response_gen.complete:
             return "".join(response.response_gen.everything())
         return portal.run(_astreamed, response)
     if isinstance(response, StreamingAgentChatResponse):
@@ -155,32 +155,36 @@ def _texts(passages: Sequence[object]) -> tuple[str, ...]:
 
 
 def _at_hand(response: StreamingResponse) -> bool:
-    tape = response.response_gen
-    return response.response_txt is not None or tape is None or (isinstance(tape, Tape) and tape.complete)
+    stream = response.response_gen
+    return (
+        response.response_txt is not None
+        or stream is None
+        or (isinstance(stream, ReplayableStream) and stream.complete)
+    )
 
 
 def _streamed(response: StreamingResponse) -> str | None:
-    tape: Any = response.response_gen  # declared as a generator, but None in answers that are built by hand
-    if not isinstance(tape, Tape):
-        if response.response_txt is not None or tape is None:
+    stream: Any = response.response_gen  # declared as a generator, but None in answers that are built by hand
+    if not isinstance(stream, ReplayableStream):
+        if response.response_txt is not None or stream is None:
             return response.response_txt
-        if inspect.isgenerator(tape) and inspect.getgeneratorstate(tape) != inspect.GEN_CREATED:
+        if inspect.isgenerator(stream) and inspect.getgeneratorstate(stream) != inspect.GEN_CREATED:
             raise InputError(_GONE)
-        response.response_gen = tape = Tape(tape)
-    return "".join(tape.everything())
+        response.response_gen = stream = ReplayableStream(stream)
+    return "".join(stream.everything())
 
 
 async def _astreamed(response: AsyncStreamingResponse) -> str | None:
-    tape: Any = response.response_gen
-    if not isinstance(tape, AsyncTape):
+    stream: Any = response.response_gen
+    if not isinstance(stream, AsyncReplayableStream):
         if response._lock.locked():  # a reader is active, and `response_txt` is incomplete
             raise InputError("the stream of this answer is being read; evaluate before it is read, or after")
-        if response.response_txt is not None or tape is None:
+        if response.response_txt is not None or stream is None:
             return response.response_txt
-        if inspect.isasyncgen(tape) and tape.ag_frame is None:
+        if inspect.isasyncgen(stream) and stream.ag_frame is None:
             raise InputError(_GONE)
-        response.response_gen = tape = AsyncTape(tape)
-    return "".join(await tape.read())
+        response.response_gen = stream = AsyncReplayableStream(stream)
+    return "".join(await stream.read())
 
 
 def _chatted(response: StreamingAgentChatResponse) -> str | None:
@@ -194,8 +198,8 @@ def _chatted(response: StreamingAgentChatResponse) -> str | None:
     _wait_for_thread(response)
     if response.is_writing_to_memory or response.chat_stream is None:
         return _written(response)
-    if not isinstance(response.chat_stream, Tape):
-        response.chat_stream = Tape(response.chat_stream)
+    if not isinstance(response.chat_stream, ReplayableStream):
+        response.chat_stream = ReplayableStream(response.chat_stream)
     return _deltas(response.chat_stream.everything())
 
 
@@ -208,8 +212,8 @@ async def _achatted(response: StreamingAgentChatResponse) -> str | None:
             await asyncio.sleep(0.002)
     if response.is_writing_to_memory or response.achat_stream is None:
         return await asyncio.to_thread(_chatted, response) if _pending(response) else _chatted(response)
-    if not isinstance(response.achat_stream, AsyncTape):
-        response.achat_stream = AsyncTape(response.achat_stream)
+    if not isinstance(response.achat_stream, AsyncReplayableStream):
+        response.achat_stream = AsyncReplayableStream(response.achat_stream)
     return _deltas(await response.achat_stream.read())
 
 
@@ -219,7 +223,7 @@ def _pending(response: StreamingAgentChatResponse) -> bool:
     if writer is not None:
         return not writer.done()
     stream = response.chat_stream
-    return not response.is_done and not (isinstance(stream, Tape) and stream.complete)
+    return not response.is_done and not (isinstance(stream, ReplayableStream) and stream.complete)
 
 
 def _task(response: StreamingAgentChatResponse) -> asyncio.Task[Any] | None:

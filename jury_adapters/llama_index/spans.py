@@ -26,14 +26,14 @@ from pydantic import PrivateAttr
 from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions, WatchOptions
-from jury_adapters.core.background.telling import sinks_of
+from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.background.watch import RunWatch, queue_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
-from jury_adapters.core.given import JudgeLike
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun, Run, ending_of
 from jury_adapters.core.secrets import error_text

@@ -20,20 +20,20 @@ class CircuitBreaker:
     The circuit *opens*, and calls fail at once with :class:`ModelError` kind ``"circuit_open"``, when both hold:
 
     - ``open_after`` calls in a row have given up: all their attempts are spent, or their deadline is past;
-    - there has been no sign of life for ``cool_off_s`` seconds, from the first of those failures on.
+    - there has been no sign of life for ``cooldown_s`` seconds, from the first of those failures on.
 
     A *failure* is one that may be temporary: ``"server"``, ``"timeout"``, ``"connection"``, ``"broken_body"``. Any
     other result is a *sign of life*, and restarts the count: an answer, and also a refusal, a 4xx or a 429. A vendor
     that answers 429 is up; a lower request rate is the remedy for it. So retries alone bridge any outage shorter than
-    ``cool_off_s``, and a burst of calls that fail together does not open the circuit.
+    ``cooldown_s``, and a burst of calls that fail together does not open the circuit.
 
     While it is open, calls in progress keep their attempts, and the first sign of life closes the circuit. Calls that
-    wait for a slot fail. After ``cool_off_s`` one call goes through as a *probe*, with a single attempt. A sign of life
+    wait for a slot fail. After ``cooldown_s`` one call goes through as a *probe*, with a single attempt. A sign of life
     closes the circuit; another failure opens it again, for twice as long each time, up to :data:`LONGEST_S`.
 
     Args:
         open_after: number of calls in a row; None never opens.
-        cool_off_s: seconds.
+        cooldown_s: seconds.
         name: name of the model in the log.
         clock: monotonic time in seconds.
 
@@ -44,21 +44,21 @@ class CircuitBreaker:
     """
 
     __slots__ = (
-        "_clock", "_cool_off_s", "_gave_up", "_lock", "_name", "_open_after", "_pause_s", "_probe", "_retry_at",
+        "_clock", "_cooldown_s", "_gave_up", "_lock", "_name", "_open_after", "_pause_s", "_probe", "_retry_at",
         "_since", "_tickets", "_why", "open", "troubled",
     )  # fmt: skip
 
     def __init__(
-        self, open_after: int | None, cool_off_s: float, name: str, clock: Callable[[], float] = time.monotonic
+        self, open_after: int | None, cooldown_s: float, name: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._open_after = open_after
-        self._cool_off_s = cool_off_s
+        self._cooldown_s = cooldown_s
         self._name = name
         self._clock = clock
         self._lock = threading.Lock()
         self._tickets = self._gave_up = self._probe = 0
         self._since = self._retry_at = 0.0
-        self._pause_s = cool_off_s
+        self._pause_s = cooldown_s
         self._why = ""
         self.open = self.troubled = False
 
@@ -130,8 +130,8 @@ class CircuitBreaker:
             self._gave_up += 1
             self._why = shown_error(error)
             if ticket and ticket == self._probe:
-                self._pause_s = min(2 * self._pause_s, max(LONGEST_S, self._cool_off_s))
-            elif self.open or self._gave_up < self._open_after or now - self._since < self._cool_off_s:
+                self._pause_s = min(2 * self._pause_s, max(LONGEST_S, self._cooldown_s))
+            elif self.open or self._gave_up < self._open_after or now - self._since < self._cooldown_s:
                 return
             self.open, self._probe, self._retry_at = True, 0, now + self._pause_s
             said = (self._name, self._gave_up, now - self._since, self._why, self._pause_s)
@@ -153,7 +153,7 @@ class CircuitBreaker:
     def _forget(self) -> None:
         self.open = self.troubled = False
         self._gave_up = self._probe = 0
-        self._pause_s = self._cool_off_s
+        self._pause_s = self._cooldown_s
 
 
 LONGEST_S = 600.0

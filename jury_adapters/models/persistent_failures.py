@@ -30,7 +30,7 @@ class PersistentFailures:
     Args:
         name: name of the model.
         most: number of consecutive failures after which calls are refused; None never refuses.
-        cool_off_s: seconds after which one call is let through again; None lets none through.
+        cooldown_s: seconds after which one call is let through again; None lets none through.
         clock: monotonic time in seconds.
     """
 
@@ -38,12 +38,12 @@ class PersistentFailures:
         self,
         name: str,
         most: int | None,
-        cool_off_s: float | None = None,
+        cooldown_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._name = name
         self._most = most
-        self._cool_off_s = cool_off_s
+        self._cooldown_s = cooldown_s
         self._clock = clock
         self._lock = threading.Lock()
         self._count = 0
@@ -62,7 +62,7 @@ class PersistentFailures:
             last, now = self._last, self._clock()
             if last is None:
                 return
-            if self._cool_off_s is None:
+            if self._cooldown_s is None:
                 raise ModelError(
                     f"{last.message}; {self._name} was not asked again, because {self._count} calls in a row ended so",
                     last.kind, status=last.status, request_id=last.request_id, parameter=last.parameter, sent=False,
@@ -74,19 +74,19 @@ class PersistentFailures:
                     f"(last: {shown_error(last)}); it is tried again in {left:.0f} s",
                     "circuit_open", retry_after=left, sent=False,
                 )  # fmt: skip
-            self._retry_at = now + self._cool_off_s
+            self._retry_at = now + self._cooldown_s
 
     def add(self, error: ModelError) -> None:
         """Count a failure, if it is persistent."""
         if self._most is None or not error.sent or not is_persistent(error):
             return
         with self._lock:
-            if self._cool_off_s is None and self._last is not None:  # calls that were in progress; keep one message
+            if self._cooldown_s is None and self._last is not None:  # calls that were in progress; keep one message
                 return
             self._count += 1
             if self._count >= self._most:
                 self._last = error
-                self._retry_at = self._clock() + (self._cool_off_s or 0.0)
+                self._retry_at = self._clock() + (self._cooldown_s or 0.0)
 
     def clear(self) -> None:
         """Record a success."""

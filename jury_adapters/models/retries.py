@@ -49,9 +49,9 @@ class Limits:
             counts as down and further calls fail at once with kind ``"circuit_open"``. None: never. Refusals, other 4xx
             and 429 are answers and do not count; :class:`jury_adapters.models.circuit_breaker.CircuitBreaker` has the
             rule. In background judging, the same number of calls in a row that fail because the key is invalid, the
-            quota is exhausted or the model does not exist has the same effect, for ``cool_off_s`` each time. (A batch
+            quota is exhausted or the model does not exist has the same effect, for ``cooldown_s`` each time. (A batch
             gives up such a model after three calls.)
-        cool_off_s: seconds without any answer before a model can count as down, and seconds without calls until one
+        cooldown_s: seconds without any answer before a model can count as down, and seconds without calls until one
             call probes it. Each failed probe doubles the pause, up to ten minutes.
     """
 
@@ -62,7 +62,7 @@ class Limits:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     open_after: int | None = 5
-    cool_off_s: float = 30.0
+    cooldown_s: float = 30.0
 
     def __post_init__(self) -> None:
         for name in ("attempts", "max_concurrency", "open_after"):
@@ -77,8 +77,8 @@ class Limits:
                 raise ConfigurationError("Limits.max_wait_s is a number of seconds above 0, not None")
             if value is not None and not (isinstance(value, int | float) and value > 0):
                 raise ConfigurationError(f"Limits.{name} is a number above 0, or None for no limit; not {value!r}")
-        if not (isinstance(self.cool_off_s, int | float) and 0 < self.cool_off_s < inf):
-            raise ConfigurationError(f"Limits.cool_off_s is a number of seconds above 0, not {self.cool_off_s!r}")
+        if not (isinstance(self.cooldown_s, int | float) and 0 < self.cooldown_s < inf):
+            raise ConfigurationError(f"Limits.cooldown_s is a number of seconds above 0, not {self.cooldown_s!r}")
 
 
 class Limiter:
@@ -101,8 +101,8 @@ class Limiter:
         self._rate = AdaptiveRate(name, clock)
         self._requests = Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
         self._tokens = Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
-        self.breaker = CircuitBreaker(limits.open_after, limits.cool_off_s, name, clock)
-        self._background = PersistentFailures(name, limits.open_after, limits.cool_off_s, clock)
+        self.breaker = CircuitBreaker(limits.open_after, limits.cooldown_s, name, clock)
+        self._background = PersistentFailures(name, limits.open_after, limits.cooldown_s, clock)
 
     def call(self, attempt: Attempt[T], *, estimate: int = 0, spent: Callable[[T], int]) -> Coroutine[Any, Any, T]:
         """Make a call, with further attempts where they may help.

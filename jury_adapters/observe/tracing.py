@@ -14,11 +14,11 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, TracerProvider
 
-from jury_adapters.core import observing
+from jury_adapters.core import instrumentation
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
-from jury_adapters.core.describing import Named
+from jury_adapters.core.description import Named
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Judgment, broken
 from jury_adapters.core.judgment import Status as JudgmentStatus
@@ -56,14 +56,14 @@ class Tracing:
 
     def started(self) -> Self:
         """Start this tracing, and replace any other one."""
-        observing.observer = self
+        instrumentation.observer = self
         calls.observer = self
         return self
 
     def stop(self) -> None:
         """Send no further spans, except for cases that are already being judged."""
-        if observing.observer is self:
-            observing.observer = None
+        if instrumentation.observer is self:
+            instrumentation.observer = None
         if calls.observer is self:
             calls.observer = None
 
@@ -74,7 +74,7 @@ class Tracing:
         self.stop()
 
     async def judged(self, judge: Named, case: Case, name: str, work: Callable[[], Awaitable[Judgment]]) -> Judgment:
-        """Judge within a span; see :class:`jury_adapters.core.observing.Observer`."""
+        """Judge within a span; see :class:`jury_adapters.core.instrumentation.Observer`."""
         opened = self._judging(judge, case, name or judge.name or type(judge).__name__)
         if opened is None:
             return await work()

@@ -12,7 +12,7 @@ from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.scorecard import verdict_of_criteria
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import freeze_mapping, plain_scalar
-from jury_adapters.judges.foreign_results import Finding, Scale, read_result
+from jury_adapters.judges.external_results import Finding, Scale, read_result
 
 
 class LlamaIndexResult(Protocol):

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.core.case import Case
-from jury_adapters.core.journal import JournalKey
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.store.entry import Entry, Write, case_of, judgment_of
 from jury_adapters.store.grouping import Groups
 
 GROUP_WITHIN_S = 0.02
 """Seconds that a commit waits for more judgments."""
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 """Seconds to wait for another process that locks the store, or for a server that does not answer."""
 
 
@@ -40,11 +40,11 @@ class BaseStore(ABC):
         return self._writes.usable
 
     @abstractmethod
-    def get(self, key: JournalKey) -> Judgment | None:
+    def get(self, key: CacheKey) -> Judgment | None:
         """Return the recorded judgment, or None. An ERROR is never returned."""
 
     @abstractmethod
-    async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
+    async def put(self, key: CacheKey, case: Case, judgment: Judgment) -> None:
         """Record a judgment. Returns when it is on disk."""
 
     def entries(self, *, errors: bool = False) -> Iterator[Entry]:
@@ -58,7 +58,7 @@ class BaseStore(ABC):
             ConfigurationError: the store is closed, or cannot be read; the message says what to do.
         """
         for *key, content in self._all_judgments(errors):
-            yield Entry(JournalKey(*key), judgment_of(content, self._where))
+            yield Entry(CacheKey(*key), judgment_of(content, self._where))
 
     def cases(self) -> Iterator[tuple[str, Case]]:
         """Yield every case with its key, without its metadata.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from jury_adapters.core.bounded_cache import BoundedCache
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.journal import JournalKey
 from jury_adapters.core.judgment import Judgment
 
 
@@ -18,7 +18,7 @@ from jury_adapters.core.judgment import Judgment
 class Entry:
     """Recorded judgment with its key."""
 
-    key: JournalKey
+    key: CacheKey
     judgment: Judgment
 
 
@@ -33,14 +33,14 @@ class Write(NamedTuple):
         created_at: the time of its creation, in seconds since 1970.
     """
 
-    key: JournalKey
+    key: CacheKey
     case: str
     judgment: str
     status: str | None
     created_at: float
 
     @classmethod
-    def of(cls, key: JournalKey, case: Case, judgment: Judgment) -> Write:
+    def of(cls, key: CacheKey, case: Case, judgment: Judgment) -> Write:
         """Create the rows as of now, in plain ASCII, without the case's metadata, which may be private."""
         status = None if judgment.status is None else str(judgment.status)
         return cls(key, _case_text(case), judgment.to_json(), status, time.time())

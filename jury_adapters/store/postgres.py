@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_delay
 
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.jitter import backoff
-from jury_adapters.core.journal import JournalKey
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.store.base import PATIENCE_S, BaseStore
+from jury_adapters.store.base import TIMEOUT_S, BaseStore
 from jury_adapters.store.entry import Write, judgment_of
 from jury_adapters.store.grouping import Groups
 
@@ -39,14 +39,14 @@ _Result = TypeVar("_Result")
 class PostgresStore(BaseStore):
     """Store of judgments in a PostgreSQL database; safe for many machines, processes, threads and event loops at once.
 
-    If the server fails during a run, the store waits for it. A judgment that has waited for ``patience_s`` is returned
+    If the server fails during a run, the store waits for it. A judgment that has waited for ``timeout_s`` is returned
     with ``store_error`` in its metadata. It stays in memory and is recorded once the server is back.
 
     Args:
         url: ``postgresql+psycopg://user@host/database``. Put the password into ``PGPASSWORD`` or ``~/.pgpass``: a store
             with a password in its URL refuses to be pickled.
         make: whether to create missing tables.
-        patience_s: seconds to wait for a server that does not answer, also in :meth:`close`.
+        timeout_s: seconds to wait for a server that does not answer, also in :meth:`close`.
 
     Raises:
         ConfigurationError: SQLAlchemy or psycopg is missing, the URL is invalid, the server refuses the connection, or
@@ -60,12 +60,12 @@ class PostgresStore(BaseStore):
     ...     verdicts = list(jury.judge_many(cases, store=store))
     """
 
-    def __init__(self, url: str, *, make: bool = True, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, url: str, *, make: bool = True, timeout_s: float = TIMEOUT_S) -> None:
         self._url = url
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._server = Server(url)
         super().__init__(self._server.shown)
-        self._reads: Groups[JournalKey, str | None] = Groups(self._read, where=self._where, within_s=0.0)
+        self._reads: Groups[CacheKey, str | None] = Groups(self._read, where=self._where, within_s=0.0)
         self._last_trouble = ""
         self._give_up_at: float | None = None
         try:
@@ -78,7 +78,7 @@ class PostgresStore(BaseStore):
             self._server.engine.dispose()
             raise
 
-    def get(self, key: JournalKey) -> Judgment | None:
+    def get(self, key: CacheKey) -> Judgment | None:
         """Return the recorded judgment, or None. An ERROR is never returned. Inside an event loop use :meth:`find`.
 
         Raises:
@@ -88,12 +88,12 @@ class PostgresStore(BaseStore):
         (found,) = self._read([key])
         return None if found is None else judgment_of(found, self._where)
 
-    async def find(self, key: JournalKey) -> Judgment | None:
+    async def find(self, key: CacheKey) -> Judgment | None:
         """Return the result of :meth:`get` without blocking the event loop. Simultaneous look-ups share a query."""
         found = await self._answered(self._reads.submit(key), "nothing was paid for; run again when it is back")
         return None if found is None else judgment_of(found, self._where)
 
-    async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
+    async def put(self, key: CacheKey, case: Case, judgment: Judgment) -> None:
         """Record a judgment. Returns when the server has it on disk.
 
         Raises:
@@ -111,16 +111,16 @@ class PostgresStore(BaseStore):
     def close(self) -> None:
         """Write pending judgments and close the connections. May be called twice.
 
-        A server that does not answer is waited for up to the store's ``patience_s``. Judgments that it has not accepted
+        A server that does not answer is waited for up to the store's ``timeout_s``. Judgments that it has not accepted
         by then are lost, and the log reports their number. In a forked process, this closes nothing that the parent
         uses.
         """
         if self._writes.forked:
             self._server.engine.dispose(close=False)
             return
-        self._give_up_at = time.monotonic() + self._patience_s
-        self._reads.close(self._patience_s)
-        if not self._writes.close(2 * (self._patience_s + _LONGEST_PAUSE_S)):  # a pause may have begun just now
+        self._give_up_at = time.monotonic() + self._timeout_s
+        self._reads.close(self._timeout_s)
+        if not self._writes.close(2 * (self._timeout_s + _LONGEST_PAUSE_S)):  # a pause may have begun just now
             _log.error("%s does not answer; judgments that were waiting for it are not recorded", self._where)
         self._server.engine.dispose()
 
@@ -133,25 +133,25 @@ class PostgresStore(BaseStore):
                 "a PostgreSQL store with a password in its URL is not pickled, so that the password cannot leak; set "
                 "PGPASSWORD or ~/.pgpass where the store is used, and leave the password out of the URL"
             )
-        return (_reopened, (self._url, self._patience_s))
+        return (_reopened, (self._url, self._timeout_s))
 
     async def _answered(self, waiting: asyncio.Future[_Result], hope: str) -> _Result:
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(self._timeout_s):
                 return await waiting
         except TimeoutError:
             trouble = self._last_trouble or "the server does not answer"
             raise InputError(f"{self._where} cannot be used: {trouble}; {hope}") from None
 
-    def _read(self, group: Sequence[JournalKey]) -> list[str | None]:
+    def _read(self, group: Sequence[CacheKey]) -> list[str | None]:
         """Return the texts of judgments, selected by one statement."""
 
-        def ask() -> dict[JournalKey, str]:
+        def ask() -> dict[CacheKey, str]:
             with self._server.engine.connect() as connection:
                 rows = connection.execute(_SELECT, {"keys": [tuple(key) for key in group]})
-                return {JournalKey(*key): content for *key, content in rows}
+                return {CacheKey(*key): content for *key, content in rows}
 
-        found = self._retried(ask, stop_after_delay(self._patience_s))
+        found = self._retried(ask, stop_after_delay(self._timeout_s))
         return [found.get(key) for key in group]
 
     def _write(self, group: list[Write]) -> list[None]:
@@ -225,7 +225,7 @@ class PostgresStore(BaseStore):
                 raise
             return connection
 
-        with self._retried(connect, stop_after_delay(self._patience_s)) as connection:
+        with self._retried(connect, stop_after_delay(self._timeout_s)) as connection:
             try:
                 yield connection
             except SQLAlchemyError as error:
@@ -240,8 +240,8 @@ def _row(write: Write) -> dict[str, str | float | None]:
     return write.key._asdict() | columns
 
 
-def _reopened(url: str, patience_s: float) -> PostgresStore:
-    return PostgresStore(url, patience_s=patience_s)
+def _reopened(url: str, timeout_s: float) -> PostgresStore:
+    return PostgresStore(url, timeout_s=timeout_s)
 
 
 _LONGEST_PAUSE_S = 1.0  # between two attempts

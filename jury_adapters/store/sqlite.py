@@ -12,11 +12,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.journal import JournalKey
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.store.base import PATIENCE_S, BaseStore
+from jury_adapters.store.base import TIMEOUT_S, BaseStore
 from jury_adapters.store.entry import Write, judgment_of
 
 _log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class Store(BaseStore):
         if self.path.stat().st_size <= _CHECKED_BYTES:
             self.check()
 
-    def get(self, key: JournalKey) -> Judgment | None:
+    def get(self, key: CacheKey) -> Judgment | None:
         """Return the recorded judgment, or None. An ERROR is never returned.
 
         Raises:
@@ -100,7 +100,7 @@ class Store(BaseStore):
             text = texts.get(key[1:])
         return None if text is None else judgment_of(text, self._where)
 
-    async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
+    async def put(self, key: CacheKey, case: Case, judgment: Judgment) -> None:
         """Record a judgment. Returns when it is on disk.
 
         Raises:
@@ -250,7 +250,7 @@ def prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[Seq
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=TIMEOUT_S, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA synchronous=FULL")
     except BaseException:
@@ -307,7 +307,7 @@ def _check(connection: sqlite3.Connection, path: Path, known: int) -> int:
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
     """Switch to WAL. SQLite does not wait here for other processes that do the same, so this function does."""
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + TIMEOUT_S
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")

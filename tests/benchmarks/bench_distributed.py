@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import pyarrow as pa
 
 from jury_adapters import Case, Judgment, Status, Store, Usage
-from jury_adapters.core.journal import JournalKey
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.distributed.counts import Counts
 from jury_adapters.distributed.parts import Folder, record
 from jury_adapters.distributed.reading import _POSITION, _PROBLEM, _ROW, placed_rows
@@ -60,7 +60,7 @@ def store(folder: Path) -> tuple[float, float]:
     """Durable judgments per second, and the bytes of one."""
     count = 10_000
 
-    async def put(journal: Store) -> None:
+    async def put(cache: Store) -> None:
         room = asyncio.Semaphore(1024)
 
         async def one(number: int) -> None:
@@ -69,13 +69,13 @@ def store(folder: Path) -> tuple[float, float]:
                 said = Judgment(
                     Status.PASS, score=1.0, reasoning=WORDS[:200], usage=Usage(900, 90, calls=1, cost_usd=0.1)
                 )
-                await journal.put(JournalKey(case.key, "critic", "rubric", str(number)), case, said)
+                await cache.put(CacheKey(case.key, "critic", "rubric", str(number)), case, said)
 
         await asyncio.gather(*(one(number) for number in range(count)))
 
     started = perf_counter()
-    with Store(folder / "runs.db") as journal:
-        asyncio.run(put(journal))
+    with Store(folder / "runs.db") as cache:
+        asyncio.run(put(cache))
     took = perf_counter() - started
     size = sum(file.stat().st_size for file in folder.glob("runs.db*"))
     return count / took, size / count

@@ -34,7 +34,7 @@ class Measured:
         case_bytes: a case in flight; assumed.
         store_bytes: one judgment in a store.
         store_per_s: judgments per second that one store takes durably.
-        keeper_per_s: visits per second that the keeper of the rates takes.
+        rate_server_per_s: visits per second that the rate server takes.
         visits_per_s: visits per second of one worker and model while it waits for the rate.
     """
 
@@ -46,7 +46,7 @@ class Measured:
     case_bytes: int = 40_000
     store_bytes: int = 750
     store_per_s: int = 2_400
-    keeper_per_s: int = 980
+    rate_server_per_s: int = 980
     visits_per_s: float = 8.0
 
 
@@ -96,7 +96,7 @@ class Tier:
     tokens: int
 
     def allows(self, panel: Panel) -> float:
-        """How many such calls a second it allows; the keeper uses about 96 % of it, so as never to exceed it."""
+        """How many such calls a second it allows; the rate server uses about 96 % of it, so as never to exceed it."""
         return 0.96 * min(self.requests, self.tokens / panel.tokens) / 60
 
 
@@ -212,8 +212,8 @@ def shared_parts() -> list[list[str]]:
     m = MEASURED
     models = 3
     return [
-        ["keeper of the rates", f"{m.keeper_per_s:,} visits a second",
-         f"{m.keeper_per_s / (models * m.visits_per_s):,.0f} workers with {models} models each"],
+        ["rate server", f"{m.rate_server_per_s:,} visits a second",
+         f"{m.rate_server_per_s / (models * m.visits_per_s):,.0f} workers with {models} models each"],
         ["SQLite store on one machine", f"{m.store_per_s:,} durable judgments a second",
          f"{m.store_per_s * (m.cpu_s + m.store_s):,.0f} workers at full CPU"],
     ]  # fmt: skip

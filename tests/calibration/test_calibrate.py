@@ -11,7 +11,7 @@ from support.panels import PANELS, SMALL, fold, fold_of, rows
 
 from jury_adapters import CascadedJury, Ensemble, Tier
 from jury_adapters.calibration import calibrate, suggest
-from jury_adapters.calibration.guarantee import CalibratedJury, Guarantee, NothingToPromise, fingerprint_of
+from jury_adapters.calibration.guarantee import CalibratedJury, CalibrationFailed, Guarantee, fingerprint_of
 from jury_adapters.calibration.reliabilities import fit_reliabilities
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -139,7 +139,7 @@ def test_a_jury_without_tiers_is_one_tier() -> None:
 def test_the_way_out_that_it_names_leads_out() -> None:
     cases = [wrong_on_one_in_twenty(i, passed=i % 2 == 0) for i in range(100)]
     one = CascadedJury([Tier("good", sure("good", 0.9))])
-    with pytest.raises(NothingToPromise, match=r"about (\d+) cases.* do for (0\.\d+)") as refused:
+    with pytest.raises(CalibrationFailed, match=r"about (\d+) cases.* do for (0\.\d+)") as refused:
         calibrate(one, cases, agreement=0.93)
     found = re.search(r"about (\d+) cases.* do for (0\.\d+)", str(refused.value))
     assert found is not None
@@ -156,7 +156,7 @@ def test_a_promise_that_any_constant_answer_keeps_is_never_named() -> None:
     """The jury agrees with people on 95 of 100; so does always answering PASS."""
     cases = [wrong_on_one_in_twenty(i, passed=i % 20 != 1) for i in range(100)]
     one = CascadedJury([Tier("good", sure("good", 0.9))])
-    with pytest.raises(NothingToPromise) as refused:
+    with pytest.raises(CalibrationFailed) as refused:
         calibrate(one, cases, agreement=0.93)
     assert "always answering 'PASS' agrees with people on 95.0% of the labelled cases" in str(refused.value)
     assert "promise less" not in str(refused.value)
@@ -165,7 +165,7 @@ def test_a_promise_that_any_constant_answer_keeps_is_never_named() -> None:
 def test_a_promise_below_a_coin_is_never_named() -> None:
     cases = [{"metadata": {"good": i % 2 == 0, "gold": ["PASS", "FAIL", "UNSURE"][i % 3]}} for i in range(300)]
     one = CascadedJury([Tier("good", sure("good", 0.9))])
-    with pytest.raises(NothingToPromise) as refused:
+    with pytest.raises(CalibrationFailed) as refused:
         calibrate(one, cases, agreement=0.6, pass_labels=["PASS"])
     assert "promise less" not in str(refused.value)
 
@@ -174,7 +174,7 @@ def test_a_refusal_speaks_of_groups_where_groups_were_given() -> None:
     cases = [wrong_on_one_in_twenty(i, passed=i % 2 == 0) for i in range(100)]
     one = CascadedJury([Tier("good", sure("good", 0.9))])
     with pytest.raises(
-        NothingToPromise, match=r"on 100 independent labelled cases \(one per group\).*about \d+ groups"
+        CalibrationFailed, match=r"on 100 independent labelled cases \(one per group\).*about \d+ groups"
     ):
         calibrate(one, cases, agreement=0.93, groups="user")
 

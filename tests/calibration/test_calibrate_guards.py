@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from jury_adapters import CascadedJury, Case, ConfigurationError, Tier
-from jury_adapters.calibration import Guarantee, NothingToPromise, calibrate
+from jury_adapters.calibration import CalibrationFailed, Guarantee, calibrate
 from jury_adapters.calibration.guarantee import fingerprint_of
 from jury_adapters.core.escalation import escalate_below
 from jury_adapters.core.function_judge import FunctionJudge
@@ -80,10 +80,10 @@ def test_a_guard_that_breaks_and_then_rejects_has_decided() -> None:
 
 def test_when_the_guards_leave_too_few_that_is_what_it_says() -> None:
     with pytest.raises(
-        NothingToPromise, match=r"29 labelled cases that reach the calibrated tiers \(of 49; the guards"
+        CalibrationFailed, match=r"29 labelled cases that reach the calibrated tiers \(of 49; the guards"
     ):
         calibrate(guarded(), CASES[:49])
-    with pytest.raises(NothingToPromise, match="on 100 labelled cases"):
+    with pytest.raises(CalibrationFailed, match="on 100 labelled cases"):
         calibrate(guarded(), CASES, agreement=0.97)
 
 

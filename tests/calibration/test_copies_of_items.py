@@ -16,7 +16,7 @@ from jury_adapters.calibration import (
     suggest,
     true_pass_rate,
 )
-from jury_adapters.core.copies import ContradictingLabels
+from jury_adapters.core.duplicates import ContradictingLabels
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.judgment import Judgment, Status

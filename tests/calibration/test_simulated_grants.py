@@ -11,7 +11,7 @@ from scipy.stats import binom
 from support.examples import examples
 
 from jury_adapters import CascadedJury, Tier
-from jury_adapters.calibration import Guarantee, NothingToPromise, calibrate
+from jury_adapters.calibration import CalibrationFailed, Guarantee, calibrate
 from jury_adapters.calibration.binomial import most_errors
 from jury_adapters.calibration.grant_rates import GrantRates
 from jury_adapters.calibration.simulated_grants import _logistic, _sequences, simulate_grants
@@ -185,11 +185,11 @@ def test_one_case_of_each_group_is_simulated():
 
 
 def test_a_refusal_says_how_often_one_would_be_granted():
-    with pytest.raises(NothingToPromise, match="simulated calibrations") as refused:
+    with pytest.raises(CalibrationFailed, match="simulated calibrations") as refused:
         calibrate(always_pass(), people(9, 200), agreement=0.95)
     assert refused.value.grants is not None
     assert 0 < refused.value.grants.if_false < refused.value.grants.as_seen < 0.4
-    with pytest.raises(NothingToPromise, match="too few") as few:
+    with pytest.raises(CalibrationFailed, match="too few") as few:
         calibrate(always_pass(), people(0, 40), agreement=0.95)
     assert few.value.grants is None
 

@@ -155,7 +155,7 @@ def test_a_batch_of_judges_records_and_keeps_to_its_budget(server, closing, tmp_
         labels = [j.label for j in judge.judge_many(["one", "two"], store=tmp_path / "runs.db")]
         assert labels == ["KEEP", "KEEP"]
     assert len(server.asks) == 2
-    assert judge.plan(["one", "two"]).calls == 2
+    assert judge.estimate_cost(["one", "two"]).calls == 2
     spent = list(judge.judge_many(["three", "four"], budget=Budget(calls=1)))
     assert sorted(str(j.label) for j in spent) == ["KEEP", "None"]
 

@@ -276,7 +276,7 @@ def test_a_budget_keeps_them_from_being_called():
     seen: list[Any] = []
     MEASURED.clear()
     panel = Ensemble([from_autoevals(Exact(seen)), from_deepeval(CountedMetric(), calls=3)])
-    assert panel.plan([CASE]).calls == 4
+    assert panel.estimate_cost([CASE]).calls == 4
     (verdict,) = panel.judge_many([CASE], budget=Budget(calls=3))
     assert [one.error for one in verdict.judgments].count("budget_exhausted") == 1
     assert len(seen) + len(MEASURED) == 1

@@ -45,7 +45,7 @@ BAD = {
     "jurors: [{check: not_empty}]\nvoting: majorty": "line 2: voting: unknown voting strategy 'majorty'. Did you mean",
     "jurors: [{check: not_empty}]\nthreshold: 0.5": "line 2: threshold: unknown option of majority 'threshold'",
     "jurors: [{check: not_empty}]\nvotting: x": "line 2: votting: unknown key 'votting'. Did you mean 'voting'?",
-    "jurors: [{check: not_empty}]\nschedule: early_stp": "schedule: unknown schedule 'early_stp'. Did you mean 'early_stop'?",
+    "jurors: [{check: not_empty}]\nschedule: early_stp": "unknown schedule 'early_stp'. Did you mean 'early_stop'?",
     "jurors: [{check: not_empty}]\nweights: {a: x}": 'line 2: weights.a: expected a number, not "x"',
     "jurors: [{check: not_empty}]\nweights: {a: 1}": "unknown juror in weights 'a'",
     "jurors: [{check: not_empty}]\nvoting: quorum\nquorum: [1, 2, 3]": "quorum: expected a number, or two of them",

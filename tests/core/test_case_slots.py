@@ -29,8 +29,8 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState, CaseSlot
 from jury_adapters.core.context import run_context
 from jury_adapters.core.judge import Judge
-from jury_adapters.judges.foreign import Call, ForeignJudge
-from jury_adapters.judges.foreign_calls import called
+from jury_adapters.judges.external import Call, ExternalJudge
+from jury_adapters.judges.external_calls import called
 from jury_adapters.judges.llm import correctness
 from jury_adapters.models.retries import Limits
 
@@ -234,7 +234,7 @@ REALLY_WORKING = {
     ),
     "check in a thread": lambda critic: Ensemble([critic(), judge(name="slow", timeout=60)(_blocks)]),
     "external evaluator": lambda critic: Ensemble(
-        [critic(), ForeignJudge(lambda case: Call(case, partial(called, _blocks, case)), "outer", name="outer")]
+        [critic(), ExternalJudge(lambda case: Call(case, partial(called, _blocks, case)), "outer", name="outer")]
     ),
 }
 

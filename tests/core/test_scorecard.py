@@ -163,4 +163,4 @@ def test_a_report_compares_no_criteria():
 
 
 def test_an_estimate_names_the_criteria():
-    assert [row.name for row in card([P, F]).plan([CASE]).rows] == ["c0", "c1"]
+    assert [row.name for row in card([P, F]).estimate_cost([CASE]).rows] == ["c0", "c1"]

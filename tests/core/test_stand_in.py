@@ -236,8 +236,8 @@ def test_usage_of_both_adds_up_and_estimates_count_both():
     first, second = critic("a", DOWN), critic("b", [YES])
     backed = first.backed_by(second)
     assert backed.estimate(CASE) == first.estimate(CASE) + second.estimate(CASE)
-    assert backed.plan([CASE]).calls == 2
-    assert Ensemble([backed, critic("c", [YES], model="m3")]).plan([CASE]).calls == 3
+    assert backed.estimate_cost([CASE]).calls == 2
+    assert Ensemble([backed, critic("c", [YES], model="m3")]).estimate_cost([CASE]).calls == 3
     assert backed.size == 1
     assert backed.priced == (first.priced and second.priced)
 

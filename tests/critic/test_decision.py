@@ -294,7 +294,7 @@ def test_a_spent_budget_abstains_and_is_not_recorded(server, tmp_path):
     store = Store(tmp_path / "runs.db")
     asked = critic(server)
     cases = [saying("YES"), a_case(answer="another TRUTH=YES")]
-    with changed_context(journal=store):
+    with changed_context(cache=store):
         options = {"budget": Budget(calls=1), "max_concurrency": 1}
         judgments = list(asked.judge_many(cases, store=store, **options))
     assert sorted(str(judgment.status) for judgment in judgments) == ["ABSTAIN", "PASS"]

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from jury_adapters import Rubric
-from jury_adapters.critic.fence import visible
+from jury_adapters.critic.delimiters import visible
 from jury_adapters.critic.hidden import HIDDEN, without_hidden
 from jury_adapters.critic.material import Material
 

@@ -12,7 +12,7 @@ from attacks import ATTACKS
 from support.vendor import Act
 
 from jury_adapters import Case, Critic, DecisionCritic, Rubric, Status
-from jury_adapters.critic.fence import visible
+from jury_adapters.critic.delimiters import visible
 from jury_adapters.critic.prompt import MATERIAL, system_text
 from jury_adapters.models.retries import Limits
 

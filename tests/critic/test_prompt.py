@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.proportion import assert_proportional
 
 from jury_adapters import Case, ConfigurationError, Step
-from jury_adapters.critic.fence import Fences, visible
+from jury_adapters.critic.delimiters import Delimiters, visible
 from jury_adapters.critic.prompt import build_prompt, missing_fields, system_text
 from jury_adapters.critic.rubric import Rubric, bundled_rubrics
 
@@ -238,7 +238,7 @@ class TestPrompt:
 
     @given(st.text(), st.text())
     def test_no_text_closes_its_fence(self, text, other):
-        fences = Fences([text, other])
+        fences = Delimiters([text, other])
         first, *_, last = fences.around("answer", text).split("\n")
         assert last == first.replace("<", "</")
         assert last not in visible(text) + visible(other)

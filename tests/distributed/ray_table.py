@@ -79,12 +79,12 @@ def slots(folder: Path) -> str:
     return line("over HTTP, shared slots", outcome, f"limit 9 in flight; {outcome.most_in_flight} at most")
 
 
-def lost_keeper(folder: Path) -> str:
+def lost_rate_server(folder: Path) -> str:
     limit = 3_000
     limits = Limits(requests_per_minute=limit, max_concurrency=20)
-    outcome = runs.http_run(500, folder, limits, disturb=runs.kill_the_keeper)
+    outcome = runs.http_run(500, folder, limits, disturb=runs.kill_the_rate_server)
     measured = f"limit {limit:,} a minute and 20 in flight; {outcome.most_in_flight} at most"
-    return line("over HTTP, and the keeper of the rates is lost", outcome, measured)
+    return line("over HTTP, and the rate server is lost", outcome, measured)
 
 
 def refusing_vendor(folder: Path) -> str:
@@ -96,7 +96,7 @@ def refusing_vendor(folder: Path) -> str:
 
 
 RUNS: tuple[Callable[[Path], str], ...] = (
-    recorded, lost_worker, lost_worker_with_store, rate, slots, lost_keeper, refusing_vendor,
+    recorded, lost_worker, lost_worker_with_store, rate, slots, lost_rate_server, refusing_vendor,
 )  # fmt: skip
 
 

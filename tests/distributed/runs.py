@@ -116,16 +116,16 @@ def kill_a_worker(out: Path, pids: Path) -> str:
     return f"kill -9 of a worker after {len(list(out.glob('part-*')))} parts"
 
 
-def kill_the_keeper(out: Path, pids: Path) -> str:
+def kill_the_rate_server(out: Path, pids: Path) -> str:
     """Kill the actor that keeps the rates; Ray starts it again."""
     import ray
 
-    from jury_adapters.distributed.actors import KEEPER_NAME
+    from jury_adapters.distributed.actors import RATE_SERVER_NAME
 
     while len(list(out.glob("part-*"))) < 2:
         time.sleep(0.01)
-    ray.kill(ray.get_actor(KEEPER_NAME), no_restart=False)
-    return f"keeper of the rates killed after {len(list(out.glob('part-*')))} parts"
+    ray.kill(ray.get_actor(RATE_SERVER_NAME), no_restart=False)
+    return f"rate server killed after {len(list(out.glob('part-*')))} parts"
 
 
 def _cpu_ticks(process: int) -> int:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import SLOW, examples
 
-from jury_adapters.distributed.rates import FORGET_S, LEASE_S, Ask, Keeper, Rate, fair_shares
+from jury_adapters.distributed.rates import FORGET_S, LEASE_S, PermitRequest, Rate, RateServer, fair_shares
 from jury_adapters.models.retries import Limits
 
 
@@ -33,15 +33,15 @@ visits = st.lists(
 )
 
 
-def played(keeper: Keeper, plan: list[Visit]) -> list[tuple[float, int]]:
+def played(rate_server: RateServer, plan: list[Visit]) -> list[tuple[float, int]]:
     """When which call reached the vendor, with its tokens; permits are used as late as their lease allows."""
     now, reached = 0.0, []
     unused: dict[str, tuple[int, int]] = {}
     for visit in plan:
         now += visit.after
         calls, tokens = unused.pop(visit.worker, (0, 0))
-        ask = Ask(visit.estimates, len(visit.estimates), 0, calls, tokens)
-        grant = keeper.exchange(visit.worker, ask, now)
+        ask = PermitRequest(visit.estimates, len(visit.estimates), 0, calls, tokens)
+        grant = rate_server.exchange(visit.worker, ask, now)
         got = visit.estimates[: grant.calls]
         used = got[: round(visit.used * len(got))]
         reached += [(now + visit.late * LEASE_S, tokens) for tokens in used]
@@ -65,18 +65,18 @@ def busiest_minute(reached: list[tuple[float, int]]) -> tuple[int, int]:
 @examples(100)
 def test_no_minute_has_more_than_the_limit_however_late_permits_are_used(plan, requests, tokens):
     limits = Limits(requests_per_minute=requests, tokens_per_minute=tokens)
-    calls, sizes = busiest_minute(played(Keeper(limits, 0.0), plan))
+    calls, sizes = busiest_minute(played(RateServer(limits, 0.0), plan))
     assert calls <= requests
     assert sizes <= tokens
 
 
 @given(visits, visits, st.integers(1, 300))
 @examples(100)
-def test_also_when_the_keeper_is_lost_and_another_begins(before, after, requests):
+def test_also_when_the_rate_server_is_lost_and_another_begins(before, after, requests):
     limits = Limits(requests_per_minute=requests)
-    first = played(Keeper(limits, 0.0), before)
+    first = played(RateServer(limits, 0.0), before)
     end = sum(visit.after for visit in before)
-    second = [(at + end, size) for at, size in played(Keeper(limits, 0.0, restarted=True), after)]
+    second = [(at + end, size) for at, size in played(RateServer(limits, 0.0, restarted=True), after)]
     assert busiest_minute(sorted(first + second))[0] <= requests
 
 
@@ -114,23 +114,25 @@ def test_fair_shares_are_whole_within_the_demand_and_leave_nothing_wanted(total,
 
 
 def test_slots_of_all_workers_together_are_the_limit_and_go_where_they_are_wanted():
-    keeper = Keeper(Limits(max_concurrency=10), 0.0)
-    waiting = Ask((0,) * 30, 30)
-    assert keeper.exchange("a", waiting, 0.0).slots == 10
-    assert keeper.exchange("b", waiting, 0.1).slots == 0, "they are still a's"
-    assert keeper.exchange("a", Ask((0,) * 20, 20, 10), 0.2).slots == 5, "it starts none until it has fewer"
-    assert keeper.exchange("b", waiting, 0.3).slots == 0
-    assert keeper.exchange("a", Ask((0,) * 20, 20, 5), 0.4).slots == 5
-    assert keeper.exchange("b", waiting, 0.5).slots == 5
+    rate_server = RateServer(Limits(max_concurrency=10), 0.0)
+    waiting = PermitRequest((0,) * 30, 30)
+    assert rate_server.exchange("a", waiting, 0.0).slots == 10
+    assert rate_server.exchange("b", waiting, 0.1).slots == 0, "they are still a's"
+    assert rate_server.exchange("a", PermitRequest((0,) * 20, 20, 10), 0.2).slots == 5, (
+        "it starts none until it has fewer"
+    )
+    assert rate_server.exchange("b", waiting, 0.3).slots == 0
+    assert rate_server.exchange("a", PermitRequest((0,) * 20, 20, 5), 0.4).slots == 5
+    assert rate_server.exchange("b", waiting, 0.5).slots == 5
 
 
 def test_one_slot_goes_round():
-    keeper = Keeper(Limits(max_concurrency=1), 0.0)
+    rate_server = RateServer(Limits(max_concurrency=1), 0.0)
     held = {"a": 0, "b": 0}
     turns = set()
     for tick in range(40):
         for name in held:
-            grant = keeper.exchange(name, Ask((0,) * 3, 3, 0), tick * 0.25)
+            grant = rate_server.exchange(name, PermitRequest((0,) * 3, 3, 0), tick * 0.25)
             held[name] = grant.slots
             turns.add(name if grant.slots else None)
         assert sum(held.values()) <= 1
@@ -138,28 +140,28 @@ def test_one_slot_goes_round():
 
 
 def test_slots_of_a_lost_worker_are_kept_for_a_while_then_others_get_them():
-    keeper = Keeper(Limits(max_concurrency=4), 0.0)
-    keeper.exchange("lost", Ask((0,) * 9, 9), 0.0)
-    assert keeper.exchange("left", Ask((0,) * 9, 9), FORGET_S - 1).slots == 0
-    assert keeper.exchange("left", Ask((0,) * 9, 9), FORGET_S + 1).slots == 4
+    rate_server = RateServer(Limits(max_concurrency=4), 0.0)
+    rate_server.exchange("lost", PermitRequest((0,) * 9, 9), 0.0)
+    assert rate_server.exchange("left", PermitRequest((0,) * 9, 9), FORGET_S - 1).slots == 0
+    assert rate_server.exchange("left", PermitRequest((0,) * 9, 9), FORGET_S + 1).slots == 4
 
 
-def test_a_restarted_keeper_gives_no_slots_until_those_of_the_one_before_have_run_out():
-    keeper = Keeper(Limits(max_concurrency=4), 100.0, restarted=True)
-    assert keeper.exchange("a", Ask((0,) * 9, 9, 3), 100.5).slots == 3
-    assert keeper.exchange("b", Ask((0,) * 9, 9, 0), 101.0).slots == 0
-    keeper.exchange("a", Ask((0,) * 9, 9, 3), 105.5)
-    assert keeper.exchange("b", Ask((0,) * 9, 9, 0), 106.0).slots == 1
+def test_a_restarted_rate_server_gives_no_slots_until_those_of_the_one_before_have_run_out():
+    rate_server = RateServer(Limits(max_concurrency=4), 100.0, restarted=True)
+    assert rate_server.exchange("a", PermitRequest((0,) * 9, 9, 3), 100.5).slots == 3
+    assert rate_server.exchange("b", PermitRequest((0,) * 9, 9, 0), 101.0).slots == 0
+    rate_server.exchange("a", PermitRequest((0,) * 9, 9, 3), 105.5)
+    assert rate_server.exchange("b", PermitRequest((0,) * 9, 9, 0), 106.0).slots == 1
 
 
 def test_workers_get_permits_by_turns():
-    keeper = Keeper(Limits(requests_per_minute=60), 0.0)
+    rate_server = RateServer(Limits(requests_per_minute=60), 0.0)
     got = dict.fromkeys("abc", 0)
     eager = {"a": 5, "b": 1, "c": 1}  # a comes five times as often
     for tick in range(1, 1200):
         for name, times in eager.items():
             for again in range(times):
-                grant = keeper.exchange(name, Ask((0,) * 5, 5), tick * 0.25 + again * 0.01)
+                grant = rate_server.exchange(name, PermitRequest((0,) * 5, 5), tick * 0.25 + again * 0.01)
                 got[name] += grant.calls or 0
     assert min(got.values()) > 0.8 * max(got.values())
 
@@ -172,4 +174,4 @@ def test_a_permit_that_comes_back_late_is_lost():
         Visit("b", 1.0, (), 0.0, 0.0),
         Visit("a", 1.0, (1,), 1.0, 0.0),
     ]
-    assert busiest_minute(played(Keeper(Limits(requests_per_minute=1), 0.0), plan))[0] == 1
+    assert busiest_minute(played(RateServer(Limits(requests_per_minute=1), 0.0), plan))[0] == 1

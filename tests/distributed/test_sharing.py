@@ -4,25 +4,25 @@ import time
 import pytest
 
 from jury_adapters import Critic, Ensemble, Limits, ModelError, all_of
-from jury_adapters.distributed.rates import Ask, Grant, Keeper
+from jury_adapters.distributed.rates import PermitGrant, PermitRequest, RateServer
 from jury_adapters.distributed.sharing import SharedLimiter, share_limits
 
 
 class Here:
-    """Keepers in this process; they can be made to fail."""
+    """Rate servers in this process; they can be made to fail."""
 
     def __init__(self) -> None:
-        self.keepers: dict[str, Keeper] = {}
+        self.rate_servers: dict[str, RateServer] = {}
         self.visits = 0
         self.down = False
 
-    async def exchange(self, key: str, limits: Limits, worker: str, ask: Ask) -> Grant:
+    async def exchange(self, key: str, limits: Limits, worker: str, ask: PermitRequest) -> PermitGrant:
         self.visits += 1
         await asyncio.sleep(0.001)
         if self.down:
-            raise OSError("the keeper is gone")
-        keeper = self.keepers.setdefault(key, Keeper(limits, time.monotonic()))
-        return keeper.exchange(worker, ask, time.monotonic())
+            raise OSError("the rate server is gone")
+        rate_server = self.rate_servers.setdefault(key, RateServer(limits, time.monotonic()))
+        return rate_server.exchange(worker, ask, time.monotonic())
 
 
 class Vendor:
@@ -83,7 +83,7 @@ def test_a_worker_that_had_nothing_to_do_for_a_while_goes_on():
     assert vendor.most <= 2
 
 
-def test_without_its_keeper_no_call_starts_and_with_it_again_all_do():
+def test_without_its_rate_server_no_call_starts_and_with_it_again_all_do():
     async def run() -> None:
         source.down = True
         work = asyncio.create_task(many(limiters(source, Limits()), vendor, 30))

@@ -8,7 +8,7 @@ import pytest
 from doc_pages import ROOT
 from support.vendor import VendorServer
 
-from jury_adapters.core import observing
+from jury_adapters.core import instrumentation
 from jury_adapters.models import calls
 from jury_adapters.testing import no_waiting
 from jury_adapters.vendors import VENDORS
@@ -37,7 +37,8 @@ def reader(tmp_path, monkeypatch, vendors):
         for variable in (vendor.key_variable, vendor.url_variable):
             if variable:
                 monkeypatch.setenv(variable, "http://127.0.0.1:9" if variable.endswith("ENDPOINT") else "a-test-key")
-    for place in (observing, calls):  # a page may begin to trace in a block that is run, and end it in one that is not
+    # A page may begin to trace in a block that is run, and end it in one that is not.
+    for place in (instrumentation, calls):
         monkeypatch.setattr(place, "observer", None)
     before = dict(os.environ)
     loop = asyncio.new_event_loop()

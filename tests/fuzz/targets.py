@@ -22,7 +22,7 @@ from jury_adapters import Case, Judgment, Rubric, Status, Verdict
 from jury_adapters.config import load_jury
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.rows import read_rows
-from jury_adapters.critic.fence import visible
+from jury_adapters.critic.delimiters import visible
 from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_reply import Reading, read_reply, repair_request
 from jury_adapters.critic.prompt import build_prompt, missing_fields, system_text

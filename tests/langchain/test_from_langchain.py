@@ -445,7 +445,7 @@ WRONG = CASE.model_copy(update={"answer": "5"})
 
 def test_an_evaluator_without_a_model_takes_no_call_of_a_plan_or_a_budget():
     judge = from_evaluator(exact_match, calls=0)
-    assert judge.plan([CASE]).calls == 0
+    assert judge.estimate_cost([CASE]).calls == 0
     (judgment,) = judge.judge_many([CASE], budget=Budget(calls=0, usd=0))
     assert judgment.passed
     assert judgment.usage.cost_complete

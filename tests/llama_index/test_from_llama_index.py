@@ -137,7 +137,7 @@ def test_a_comparison_counts_its_call_in_plan_budget_and_usage():
     own = Own(score=1.0, feedback="the first")
     judge = from_evaluator(own, cost=0.1)
     cases = [Case(question=f"q{number}", candidates=["a", "b"]) for number in range(3)]
-    assert (judge.plan(cases).calls, judge.plan(cases).cost_usd) == (3, pytest.approx(0.3))
+    assert (judge.estimate_cost(cases).calls, judge.estimate_cost(cases).cost_usd) == (3, pytest.approx(0.3))
     judgments = list(judge.judge_many(cases, budget=Budget(calls=2), max_concurrency=1))
     assert [one.label for one in judgments] == ["A", "A", None]
     assert [one.usage.cost_usd for one in judgments] == [0.1, 0.1, 0]

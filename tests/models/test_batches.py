@@ -19,9 +19,9 @@ from jury_adapters import Budget, ConfigurationError, Critic, Rubric, Scorecard,
 from jury_adapters.core.judgment import evolve
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.batches import BatchModel
-from jury_adapters.models.batches.lane import Lane, Pace, deliver
 from jury_adapters.models.batches.ledger import Ledger
 from jury_adapters.models.batches.model import asked_of
+from jury_adapters.models.batches.model_queue import BatchingPolicy, ModelQueue, deliver
 from jury_adapters.models.batches.rows import json_lines
 from jury_adapters.models.batches.vendors import OpenAIBatches
 from jury_adapters.models.prices import PRICES, price_of
@@ -47,7 +47,7 @@ def threads():
 @BOTH
 def test_many_cases_go_out_in_one_batch_and_come_back_right(server, tmp_path, vendor):
     mixed = [case for pair in zip(cases(50), cases(50, "NO"), strict=True) for case in pair]
-    critic = batch_critic(server, tmp_path, vendor, linger_s=2.0, max_requests=100)
+    critic = batch_critic(server, tmp_path, vendor, batch_window_s=2.0, max_requests=100)
     verdicts = list(critic.judge_many(mixed, max_concurrency=10_000))
     assert [verdict.status for verdict in verdicts] == [Status.PASS, Status.FAIL] * 50
     assert [len(batch.requests) for batch in server.batches.values()] == [100]
@@ -85,7 +85,7 @@ def test_a_request_in_a_batch_is_the_one_that_would_go_out_directly(server, tmp_
 
 @BOTH
 def test_a_full_batch_goes_out_at_once(server, tmp_path, vendor):
-    critic = batch_critic(server, tmp_path, vendor, max_requests=10, linger_s=1.0)
+    critic = batch_critic(server, tmp_path, vendor, max_requests=10, batch_window_s=1.0)
     assert {verdict.status for verdict in critic.judge_many(cases(25), max_concurrency=100)} == {Status.PASS}
     assert sorted(len(batch.requests) for batch in server.batches.values()) == [5, 10, 10]
 
@@ -97,15 +97,15 @@ def test_a_batch_keeps_the_limit_of_bytes(server, tmp_path):
     async def run():
         direct = resolve_model(NAMES["openai"], base_url=server.base_url("openai"), api_key=KEY).inner
         with Ledger(tmp_path) as ledger:
-            lane = Lane("small", Small(direct), ledger)
+            queue = ModelQueue("small", Small(direct), ledger)
             waiters = [Future() for _ in range(11)]
             for number, waiter in enumerate(waiters):
                 content = f"{number}" * (1500 if number < 10 else 3000)
                 asked = asked_of({"model": "m", "messages": [{"role": "user", "content": content}]}, "0")
                 asked.waiters.append(waiter)
-                lane.ask(asked, Pace(None, 0.02, 0.01))
+                queue.ask(asked, BatchingPolicy(None, 0.02, 0.01))
             found = await asyncio.gather(*map(asyncio.wrap_future, waiters), return_exceptions=True)
-            await lane.close(1)
+            await queue.close(1)
             return found
 
     *answers, refusal = asyncio.run(run())
@@ -117,7 +117,7 @@ def test_a_batch_keeps_the_limit_of_bytes(server, tmp_path):
 
 def test_repeated_asks_of_the_same_are_requests_of_their_own(server, tmp_path):
     server.plan = lambda ask: Act(text=json.dumps({"reasoning": "", "verdict": "NO" if ask.attempt == 1 else "YES"}))
-    model = batch_model(server, tmp_path, linger_s=1.0, max_requests=3)
+    model = batch_model(server, tmp_path, batch_window_s=1.0, max_requests=3)
     critic = Critic("truth", model, rubric="faithfulness", repeat=3, temperature=1.0)
     verdict = critic.judge(cases(1)[0])
     assert sorted(judgment.status for judgment in verdict.judgments) == [Status.FAIL, Status.PASS, Status.PASS]
@@ -125,12 +125,12 @@ def test_repeated_asks_of_the_same_are_requests_of_their_own(server, tmp_path):
 
 
 def test_critics_share_a_model_and_vendors_share_a_folder(server, tmp_path):
-    shared = batch_model(server, tmp_path, linger_s=1.0, max_requests=10)
+    shared = batch_model(server, tmp_path, batch_window_s=1.0, max_requests=10)
     jury = Scorecard(
         {
             "faithful": Critic("faithful", shared, rubric="faithfulness"),
             "relevant": Critic("relevant", shared, rubric="answer_relevance"),
-            "other vendor": batch_critic(server, tmp_path, "anthropic", linger_s=1.0, max_requests=5),
+            "other vendor": batch_critic(server, tmp_path, "anthropic", batch_window_s=1.0, max_requests=5),
         }
     )
     assert {verdict.status for verdict in jury.judge_many(cases(5), max_concurrency=100)} == {Status.PASS}
@@ -141,7 +141,7 @@ def test_critics_share_a_model_and_vendors_share_a_folder(server, tmp_path):
 
 
 def test_from_many_loops_at_once_the_same_request_is_sent_once(server, tmp_path):
-    critic = batch_critic(server, tmp_path, linger_s=0.4)
+    critic = batch_critic(server, tmp_path, batch_window_s=0.4)
     case = cases(1)[0]
     found = []
     asking = [threading.Thread(target=lambda: found.append(asyncio.run(critic.ajudge(case)))) for _ in range(3)]
@@ -165,7 +165,7 @@ def test_a_refused_parameter_is_learned_from_the_rows(server, tmp_path, vendor):
         return Act()
 
     server.plan = plan
-    critic = batch_critic(server, tmp_path, vendor, linger_s=0.5, max_requests=20)
+    critic = batch_critic(server, tmp_path, vendor, batch_window_s=0.5, max_requests=20)
     assert {verdict.status for verdict in critic.judge_many(cases(20), max_concurrency=100)} == {Status.PASS}
     assert [len(batch.requests) for batch in server.batches.values()] == [20, 20]
     critic.judge(a_case(answer="One more. TRUTH=YES"))
@@ -193,7 +193,7 @@ def test_a_batch_costs_half(server, tmp_path, vendor):
     full = (36 * price.input + 64 * price.cached + 20 * price.output) / 1e6
     assert judgment.usage.cost_usd == pytest.approx(full / 2)
     assert judgment.usage.cost_complete
-    assert critic.plan([case]).cost_usd == pytest.approx(direct.plan([case]).cost_usd / 2)
+    assert critic.estimate_cost([case]).cost_usd == pytest.approx(direct.estimate_cost([case]).cost_usd / 2)
     assert critic.cost == pytest.approx(direct.cost / 2)
 
 
@@ -212,7 +212,7 @@ def test_a_budget_holds(server, tmp_path):
     verdicts = list(critic.judge_many(cases(8), max_concurrency=100, budget=Budget(calls=5)))
     assert [verdict.error for verdict in verdicts].count("budget_exhausted") == 3
     assert sum(server.sent.values()) == 5
-    enough = critic.plan(cases(8, "NO")).cost_usd  # half the list price, so that half the budget will do
+    enough = critic.estimate_cost(cases(8, "NO")).cost_usd  # half the list price, so that half the budget will do
     assert not [
         verdict
         for verdict in critic.judge_many(cases(8, "NO"), max_concurrency=100, budget=Budget(usd=enough))
@@ -285,7 +285,7 @@ def test_a_caller_that_gives_up_leaves_the_batch(server, tmp_path):
 
 
 def test_who_gives_up_before_the_batch_is_sent_is_not_in_it(server, tmp_path):
-    critic = batch_critic(server, tmp_path, linger_s=0.3)
+    critic = batch_critic(server, tmp_path, batch_window_s=0.3)
 
     async def run():
         gone, stays = (asyncio.create_task(critic.ajudge(case)) for case in cases(2))
@@ -299,7 +299,7 @@ def test_who_gives_up_before_the_batch_is_sent_is_not_in_it(server, tmp_path):
 
 def test_patience_ends_with_an_error_that_says_where_the_result_will_be(server, tmp_path):
     server.polls = 10**9
-    judgment = batch_critic(server, tmp_path, patience_s=0.3).judge(cases(1)[0])
+    judgment = batch_critic(server, tmp_path, timeout_s=0.3).judge(cases(1)[0])
     assert judgment.status is Status.ERROR
     assert judgment.error.startswith("timeout: ")
     assert f"stays known in {tmp_path}" in judgment.error
@@ -313,7 +313,7 @@ def test_patience_ends_with_an_error_that_says_where_the_result_will_be(server, 
 
 def test_a_model_is_pickled_without_its_key(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    model = BatchModel("openai:gpt-4o-mini", folder=tmp_path, patience_s=5)
+    model = BatchModel("openai:gpt-4o-mini", folder=tmp_path, timeout_s=5)
     data = pickle.dumps(model)
     assert KEY.encode() not in data
     copy = pickle.loads(data)
@@ -332,9 +332,9 @@ def test_a_model_is_pickled_without_its_key(tmp_path, monkeypatch):
         ({"folder": None}, "a path; not None"),
         ({"max_requests": 0}, "max_requests is a whole number from 1 to 50000"),
         ({"max_requests": 50_001}, "max_requests"),
-        ({"linger_s": 0}, "linger_s is a positive number"),
+        ({"batch_window_s": 0}, "batch_window_s is a positive number"),
         ({"poll_s": float("nan")}, "poll_s"),
-        ({"patience_s": -1}, "deadline_s"),
+        ({"timeout_s": -1}, "deadline_s"),
         ({"attempts": 0}, "attempts"),
         ({"timeout": 0}, "timeout"),
     ],
@@ -349,7 +349,7 @@ def test_two_keys_in_one_folder_are_refused(server, tmp_path):
     server.polls = 10**9
     first = batch_critic(server, tmp_path)
     address = server.base_url("openai")
-    other = BatchModel(NAMES["openai"], folder=tmp_path, base_url=address, api_key="another", linger_s=0.03)
+    other = BatchModel(NAMES["openai"], folder=tmp_path, base_url=address, api_key="another", batch_window_s=0.03)
 
     async def run():
         task = asyncio.create_task(first.ajudge(cases(1)[0]))

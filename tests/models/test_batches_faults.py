@@ -28,7 +28,7 @@ def _quick():
 
 
 def judged(server, folder, vendor, count=10, **options):
-    pace = {"linger_s": 0.3, "max_requests": count} | options
+    pace = {"batch_window_s": 0.3, "max_requests": count} | options
     return list(batch_critic(server, folder, vendor, **pace).judge_many(cases(count), max_concurrency=100))
 
 
@@ -41,7 +41,7 @@ def left_behind(server, folder, vendor, count):
     server.polls = 10**9
 
     async def run():
-        critic = batch_critic(server, folder, vendor, linger_s=1.0, max_requests=count)
+        critic = batch_critic(server, folder, vendor, batch_window_s=1.0, max_requests=count)
         tasks = [asyncio.create_task(critic.ajudge(case)) for case in cases(count)]
         while not server.calls["poll"]:
             await asyncio.sleep(0.01)

@@ -30,7 +30,7 @@ for line in sys.stdin:
     if not pid:
         server = BatchServer()
         server.url = url
-        critic = batch_critic(server, Path(folder), vendor, linger_s=5.0, max_requests=int(count))
+        critic = batch_critic(server, Path(folder), vendor, batch_window_s=5.0, max_requests=int(count))
         list(critic.judge_many(cases(int(count))))
         os._exit(0)
     print(pid, flush=True)
@@ -80,7 +80,7 @@ def test_killed_and_run_again(starting, tmp_path, vendor, call, after):
         process = starting(server, tmp_path, vendor)
         assert reached.wait(30)
         kill(process)
-        critic = batch_critic(server, tmp_path, vendor, linger_s=5.0, max_requests=COUNT)
+        critic = batch_critic(server, tmp_path, vendor, batch_window_s=5.0, max_requests=COUNT)
         verdicts = critic.judge_many(cases(COUNT), max_concurrency=100)
         assert [verdict.status for verdict in verdicts] == [Status.PASS] * COUNT
         assert len(server.sent) == COUNT

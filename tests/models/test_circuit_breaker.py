@@ -29,9 +29,9 @@ class Clock:
         return self.now
 
 
-def a_breaker(open_after=3, cool_off_s=10.0):
+def a_breaker(open_after=3, cooldown_s=10.0):
     clock = Clock()
-    return CircuitBreaker(open_after, cool_off_s, "openai:m", clock), clock
+    return CircuitBreaker(open_after, cooldown_s, "openai:m", clock), clock
 
 
 def give_up(breaker, failure=DOWN, ticket=0):
@@ -214,7 +214,7 @@ def test_whatever_happens_it_is_open_only_after_a_run_of_failures_and_lets_out_o
 
 
 def limited(work, **limits):
-    limiter = Limiter(Limits(**{"attempts": 2, "open_after": 2, "cool_off_s": 0.05} | limits), "openai:m")
+    limiter = Limiter(Limits(**{"attempts": 2, "open_after": 2, "cooldown_s": 0.05} | limits), "openai:m")
 
     async def call():
         try:
@@ -308,7 +308,7 @@ def test_a_probe_that_is_cancelled_says_nothing():
 def test_a_deadline_counts_where_the_model_kept_us_waiting_and_not_where_our_own_rate_did(seconds, opens):
     rate = {} if seconds else {"requests_per_minute": 1}
     limiter, call = limited(
-        lambda: asyncio.sleep(seconds, "done"), deadline_s=0.04, open_after=1, cool_off_s=0.03, **rate
+        lambda: asyncio.sleep(seconds, "done"), deadline_s=0.04, open_after=1, cooldown_s=0.03, **rate
     )
 
     async def run():
@@ -326,7 +326,7 @@ def test_it_is_shared_by_threads_and_loops():
         asked.append(threading.get_ident())
         raise DOWN
 
-    limiter, call = limited(work, attempts=1, cool_off_s=0.01)
+    limiter, call = limited(work, attempts=1, cooldown_s=0.01)
     limiter.breaker.failed()
 
     async def run():
@@ -344,8 +344,8 @@ def test_it_is_shared_by_threads_and_loops():
     assert len(asked) < 40
 
 
-@pytest.mark.parametrize(("name", "value"), [("open_after", 0), ("open_after", True), ("cool_off_s", 0),
-                                             ("cool_off_s", float("inf")), ("cool_off_s", None)])  # fmt: skip
+@pytest.mark.parametrize(("name", "value"), [("open_after", 0), ("open_after", True), ("cooldown_s", 0),
+                                             ("cooldown_s", float("inf")), ("cooldown_s", None)])  # fmt: skip
 def test_numbers_that_make_no_sense_are_refused_by_name(name, value):
     with pytest.raises(ConfigurationError, match=f"Limits.{name}"):
         Limits(**{name: value})
@@ -369,7 +369,7 @@ def test_another_object_of_the_same_name_does_not_inherit_an_open_circuit():
 def critic_at(server, **limits):
     return Critic(
         "juror", "openai:m", rubric="correctness_without_reference", base_url=server.openai, api_key="sk-secret-secret",
-        limits=Limits(**{"attempts": 2, "open_after": 2, "cool_off_s": 0.05} | limits),
+        limits=Limits(**{"attempts": 2, "open_after": 2, "cooldown_s": 0.05} | limits),
     )  # fmt: skip
 
 
@@ -395,7 +395,7 @@ def test_the_judgment_says_that_nobody_was_asked_and_a_budget_is_not_charged(ser
 
 def test_a_storm_of_429_never_opens_it(server):
     server.plan = lambda ask: Act(status=429, error={})
-    critic = critic_at(server, cool_off_s=0.001)
+    critic = critic_at(server, cooldown_s=0.001)
     with no_waiting():
         judgments = [critic.judge(a_case(answer=str(n))) for n in range(9)]
     assert {judgment.error.partition(":")[0] for judgment in judgments} == {"rate_limited"}
@@ -403,7 +403,7 @@ def test_a_storm_of_429_never_opens_it(server):
 
 
 def test_a_server_that_hangs_up_opens_it(server):
-    model = resolve_model("m", base_url=server.openai, limits=Limits(attempts=1, open_after=1, cool_off_s=0.01))
+    model = resolve_model("m", base_url=server.openai, limits=Limits(attempts=1, open_after=1, cooldown_s=0.01))
     server.plan = lambda ask: Act(drop=True)
     kinds = []
 

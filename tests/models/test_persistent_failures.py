@@ -133,7 +133,7 @@ def test_only_failures_in_a_row_count():
     failures.check()
 
 
-def test_with_a_cool_off_one_call_is_let_through_each_time():
+def test_with_a_cooldown_one_call_is_let_through_each_time():
     clock = Clock()
     failures = PersistentFailures("openai:m", 2, 30.0, clock)
     failures.add(DENIED)
@@ -229,7 +229,7 @@ def test_background_judging_probes_and_recovers_when_the_key_does(server, vendor
     well = False
     server.plan = lambda ask: WELL if well else act[vendor]
     judged = []
-    critic = critic_at(server, vendor, open_after=3, cool_off_s=0.5)
+    critic = critic_at(server, vendor, open_after=3, cooldown_s=0.5)
     with JudgeQueue(critic, on_verdict=judged.append, max_concurrency=1) as queue:
 
         def offer(count):

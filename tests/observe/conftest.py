@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from spans_seen import Spans
 
-from jury_adapters.core import observing
+from jury_adapters.core import instrumentation
 from jury_adapters.models import calls
 
 
 @pytest.fixture
 def spans() -> Iterator[Spans]:
     yield Spans()
-    assert observing.observer is None, "a test left its tracing on"
+    assert instrumentation.observer is None, "a test left its tracing on"
     assert calls.observer is None

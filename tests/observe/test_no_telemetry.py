@@ -45,7 +45,7 @@ assert asyncio.run(jury.ajudge(cases[1])).passed
 assert len(list(jury.judge_many(cases))) == 5
 with JudgeQueue(jury, on_verdict=lambda judged: None) as queue:
     queue.put(cases[2], run=Run("run"))
-str(jury.judge(cases[3])), jury.plan(cases)
+str(jury.judge(cases[3])), jury.estimate_cost(cases)
 """
 PROOF = "import socket\nopen(os.devnull, 'w').close()\nsocket.socket().bind(('127.0.0.1', 0))\n"
 SAYING = "\nprint(json.dumps(seen))\n"

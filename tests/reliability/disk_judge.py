@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from jury_adapters import ConfigurationError, Judgment, Store
-from jury_adapters.core.journal import JournalKey, once
+from jury_adapters.core.cache import CacheKey, get_or_run
 from jury_adapters.testing import a_case, passed
 
 
@@ -40,9 +40,9 @@ class Told:
     said: list[str] = field(default_factory=list)
 
 
-def key_of(number: int) -> JournalKey:
+def key_of(number: int) -> CacheKey:
     """A key as critics make them."""
-    return JournalKey(hashlib.sha256(str(number).encode()).hexdigest(), "critic", "rubric", "0")
+    return CacheKey(hashlib.sha256(str(number).encode()).hexdigest(), "critic", "rubric", "0")
 
 
 def opinion(number: int) -> Judgment:
@@ -77,7 +77,7 @@ async def _judge_one(store: Store, number: int, told: Told) -> None:
         return opinion(number)
 
     try:
-        judgment = await once(key_of(number), a_case(question=str(number)), store, ask)
+        judgment = await get_or_run(key_of(number), a_case(question=str(number)), store, ask)
     except ConfigurationError as error:
         told.said.append(str(error))
         return

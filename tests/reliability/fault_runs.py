@@ -95,7 +95,7 @@ def run(fault: Fault, count: int, *, in_flight: int = 64) -> Run:
 
 
 def _panel(fault: Fault, openai_url: str, anthropic_url: str) -> Ensemble:
-    limits = Limits(attempts=3, open_after=3, cool_off_s=0.2) if fault.down else LIMITS
+    limits = Limits(attempts=3, open_after=3, cooldown_s=0.2) if fault.down else LIMITS
     jurors: list[Judge] = list(critics(openai_url, anthropic_url, timeout=fault.timeout, limits=limits))
     if fault.stand_ins:
         stand_in = critic(f"openai:{STAND_IN}", openai_url)

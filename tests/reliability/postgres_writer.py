@@ -15,16 +15,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from jury_adapters import ConfigurationError, Judgment
-from jury_adapters.core.journal import JournalKey
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.store import open_store
 from jury_adapters.testing import a_case, errored, passed
 
 IN_FLIGHT = 128
 
 
-def key_of(number: int) -> JournalKey:
+def key_of(number: int) -> CacheKey:
     """The key of a judgment."""
-    return JournalKey(f"case {number:06}", "critic", "rubric", "0")
+    return CacheKey(f"case {number:06}", "critic", "rubric", "0")
 
 
 def judgment_of(number: int, name: str) -> Judgment:

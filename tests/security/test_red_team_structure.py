@@ -17,7 +17,7 @@ from red_items import ITEMS
 from red_team import RUBRICS
 
 from jury_adapters import Case, Critic, Limits
-from jury_adapters.critic.fence import visible
+from jury_adapters.critic.delimiters import visible
 
 QUESTION, PASSAGE, RIGHT, WRONG = ITEMS[0]
 FENCED = re.compile(r"<(answer-[0-9a-f]{12})>\n(.*?)\n</\1>", re.DOTALL)

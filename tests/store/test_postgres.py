@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from jury_adapters import ConfigurationError, InputError, Status
-from jury_adapters.core.journal import once
+from jury_adapters.core.cache import get_or_run
 from jury_adapters.store.postgres import PostgresStore
 from jury_adapters.store.postgres_schema import MIGRATIONS, prepare
 from jury_adapters.testing import a_case, passed
@@ -78,9 +78,9 @@ def test_a_server_that_goes_away_for_long_costs_no_judgment_and_gets_it_when_it_
         await asyncio.to_thread(postgres.kill)
         return passed(reasoning="paid for")
 
-    with PostgresStore(url, patience_s=1.0) as store:
+    with PostgresStore(url, timeout_s=1.0) as store:
         try:
-            judgment = asyncio.run(once(KEY, a_case(), store, ask))
+            judgment = asyncio.run(get_or_run(KEY, a_case(), store, ask))
             assert judgment.passed
             assert "recorded when it is back" in judgment.metadata["store_error"]
             (unasked,) = critic().judge_many([a_case()], store=store)
@@ -97,7 +97,7 @@ def test_a_server_that_goes_away_for_long_costs_no_judgment_and_gets_it_when_it_
 
 
 def test_closing_while_the_server_is_away_says_what_is_lost_and_ends(postgres, url, caplog):
-    store = PostgresStore(url, patience_s=0.5)
+    store = PostgresStore(url, timeout_s=0.5)
     postgres.kill()
     try:
         with pytest.raises(InputError, match=r"recorded when it is back"):

@@ -9,7 +9,7 @@ import pytest
 
 from jury_adapters import ConfigurationError, Critic, Store
 from jury_adapters.core.background.judge_queue import JudgeQueue
-from jury_adapters.core.journal import open_journal
+from jury_adapters.core.cache import open_cache
 from jury_adapters.store import existing_store, is_url, open_store, place_name, place_of
 from jury_adapters.store.postgres_server import Server
 from jury_adapters.testing import ScriptedModel
@@ -26,7 +26,7 @@ def critic(**options):
     "url", [NOBODY, NOBODY.replace("+psycopg", ""), NOBODY.replace("postgresql+psycopg", "postgres")]
 )
 @pytest.mark.parametrize("take", [
-    open_store, existing_store, open_journal, lambda url: critic(store=url),
+    open_store, existing_store, open_cache, lambda url: critic(store=url),
     lambda url: JudgeQueue(critic(), store=url), lambda url: list(critic().judge_many([], store=url)),
 ])  # fmt: skip
 def test_a_server_that_is_not_there_is_said_at_once_wherever_a_store_is_taken(take, url):

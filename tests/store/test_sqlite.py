@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from jury_adapters import ConfigurationError, InputError, Judgment, Status, Store
-from jury_adapters.core.journal import JournalKey
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.store import SCHEMA_VERSION, open_store
 from jury_adapters.store.sqlite import SELECT, SELECT_ONE, prepare
 from jury_adapters.testing import a_case, passed
@@ -94,7 +94,7 @@ def test_a_full_disk_loses_no_judgment_and_damages_nothing(path):
 import asyncio, resource, signal, sys
 sys.dont_write_bytecode = True  # a file of bytecode that is cut off would break every later import
 from jury_adapters import Store
-from jury_adapters.core.journal import JournalKey, once
+from jury_adapters.core.cache import CacheKey, get_or_run
 from jury_adapters.testing import a_case, passed
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store({str(path)!r})
@@ -102,7 +102,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 async def one(number):
     async def ask():
         return passed(reasoning="x" * 5000)
-    return await once(JournalKey(str(number), "c", "r", "0"), a_case(), store, ask)
+    return await get_or_run(CacheKey(str(number), "c", "r", "0"), a_case(), store, ask)
 async def main():
     return [await one(number) for number in range(60)]
 judgments = asyncio.run(main())
@@ -319,7 +319,7 @@ def test_what_another_store_writes_is_found_a_moment_later(path):
 def test_a_case_with_many_judgments_is_read_in_time_that_grows_with_them(path):
     def steps_of_reading(count, case):
         with Store(path) as store:
-            keys = [JournalKey(case, str(number), "r", "0") for number in range(count)]
+            keys = [CacheKey(case, str(number), "r", "0") for number in range(count)]
             put(store, *((key, Judgment("PASS")) for key in keys))
             steps = 0
 
@@ -327,7 +327,7 @@ def test_a_case_with_many_judgments_is_read_in_time_that_grows_with_them(path):
                 nonlocal steps
                 steps += 1
 
-            store.get(JournalKey("other", "c", "r", "0"))
+            store.get(CacheKey("other", "c", "r", "0"))
             store._reader.set_progress_handler(step, 20)  # called at every twentieth instruction of SQLite
             for key in keys:
                 assert store.get(key) is not None

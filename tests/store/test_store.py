@@ -10,7 +10,7 @@ import time
 import pytest
 
 from jury_adapters import Case, ConfigurationError, Ensemble, InputError, Judgment, Status
-from jury_adapters.core.journal import JournalKey, once
+from jury_adapters.core.cache import CacheKey, get_or_run
 from jury_adapters.store import Entry, existing_store, open_store
 from jury_adapters.testing import a_case, abstained, errored, failed, passed
 from tests.support.stores import FULL, KEY, REPLY, calls, critic, keys, put, rows, table
@@ -53,7 +53,7 @@ def test_it_is_served_after_reopening(place):
 
 @pytest.mark.parametrize("position", range(4))
 def test_every_part_of_the_key_tells_judgments_apart(store, position):
-    other = JournalKey(*("other" if at == position else part for at, part in enumerate(KEY)))
+    other = CacheKey(*("other" if at == position else part for at, part in enumerate(KEY)))
     put(store, (KEY, passed()), (other, failed()))
     assert store.get(KEY) == passed()
     assert store.get(other) == failed()
@@ -103,7 +103,7 @@ def test_cases_are_kept_once_and_without_metadata(store, place):
 
     async def twice():
         for sample in ("0", "1"):
-            await store.put(JournalKey(case.key, "c", "r", sample), case, passed())
+            await store.put(CacheKey(case.key, "c", "r", sample), case, passed())
 
     asyncio.run(twice())
     assert dict(store.cases()) == {case.key: Case(question="q", answer="a", contexts=["c"])}
@@ -202,11 +202,11 @@ def test_a_store_that_fails_while_judging_does_not_lose_the_judgment(store, plac
     assert "could not be recorded" in caplog.text
 
 
-def test_it_is_a_journal_for_whoever_asks(store):
+def test_it_is_a_cache_of_judgments(store):
     async def ask():
         return passed(reasoning="asked")
 
-    assert asyncio.run(once(KEY, a_case(), store, ask)).reasoning == "asked"
+    assert asyncio.run(get_or_run(KEY, a_case(), store, ask)).reasoning == "asked"
     assert store.get(KEY).reasoning == "asked"
 
 
@@ -244,7 +244,7 @@ def test_many_threads_and_loops_share_one_store(store):
 def test_two_processes_open_and_write_at_once_what_neither_finds_ready(place):
     script = """
 import asyncio, sys, threading
-from jury_adapters.core.journal import JournalKey
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.store import Store, is_url, open_store
 from jury_adapters.testing import a_case, passed
 
@@ -257,8 +257,8 @@ def opened():
 async def main():
     with opened() as store:
         for number in range(60):
-            await store.put(JournalKey(str(number), sys.argv[2], "r", "0"), a_case(), passed())
-            await store.put(JournalKey(str(number), "both", "r", "0"), a_case(), passed(reasoning=sys.argv[2]))
+            await store.put(CacheKey(str(number), sys.argv[2], "r", "0"), a_case(), passed())
+            await store.put(CacheKey(str(number), "both", "r", "0"), a_case(), passed(reasoning=sys.argv[2]))
 
 others = [threading.Thread(target=lambda: opened().close()) for _ in range(6)]
 for thread in others:
@@ -318,12 +318,12 @@ def test_after_a_fork_it_is_opened_anew_and_closing_it_there_takes_nothing_from_
     script = """
 import asyncio, logging, os, sys
 from jury_adapters import ConfigurationError
-from jury_adapters.core.journal import JournalKey
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.store import open_store
 from jury_adapters.testing import a_case, passed
 
 logging.basicConfig()  # a connection that was lost on the way would be told of
-keys = [JournalKey(str(number), "c", "r", "0") for number in range(2500)]
+keys = [CacheKey(str(number), "c", "r", "0") for number in range(2500)]
 
 async def put_all():
     await asyncio.gather(*(store.put(key, a_case(), passed()) for key in keys))

@@ -14,7 +14,7 @@ NAMES = {"openai": "openai:gpt-4o-mini", "anthropic": "anthropic:claude-haiku-4-
 
 def batch_model(server: BatchServer, folder: Path, vendor: str = "openai", **options: Any) -> BatchModel:
     """A model in batches that lingers hardly; where it matters what is in a batch, give `max_requests`."""
-    pace = {"linger_s": 0.03, "poll_s": 0.01, "patience_s": 60.0} | options
+    pace = {"batch_window_s": 0.03, "poll_s": 0.01, "timeout_s": 60.0} | options
     return BatchModel(NAMES[vendor], folder=folder, base_url=server.base_url(vendor), api_key=KEY, **pace)
 
 

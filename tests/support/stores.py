@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from jury_adapters import Check, Critic, Judgment, Status, Store, Usage
-from jury_adapters.core.journal import JournalKey
+from jury_adapters.core.cache import CacheKey
 from jury_adapters.store import AnyStore
 from jury_adapters.testing import ScriptedModel, a_case
 from tests.support.postgres import PostgresServer
 
-KEY = JournalKey("case", "critic", "rubric", "0")
+KEY = CacheKey("case", "critic", "rubric", "0")
 REPLY = '{"reasoning": "so it says", "answer": "YES"}'
 FULL = Judgment(
     Status.FAIL, score=0.25, label="NO", probabilities={"NO": 0.9, "YES": 0.1}, confidence=0.9,
@@ -99,7 +99,7 @@ def rows(place: Place, condition: str = "true") -> int:
     return int(count)
 
 
-def put(store: AnyStore, *writes: tuple[JournalKey, Judgment]) -> None:
+def put(store: AnyStore, *writes: tuple[CacheKey, Judgment]) -> None:
     """Put judgments, all at once; returns when all are durable."""
 
     async def run() -> None:
@@ -108,7 +108,7 @@ def put(store: AnyStore, *writes: tuple[JournalKey, Judgment]) -> None:
     asyncio.run(run())
 
 
-def keys(count: int) -> Iterator[JournalKey]:
+def keys(count: int) -> Iterator[CacheKey]:
     """Keys of so many cases."""
     return (KEY._replace(case_key=f"case {number}") for number in range(count))
 

@@ -15,6 +15,7 @@ from jury_adapters import (
     CascadedJury,
     Case,
     Check,
+    CostEstimate,
     Critic,
     Ensemble,
     Judge,
@@ -23,7 +24,6 @@ from jury_adapters import (
     Labels,
     Limits,
     PlainJudge,
-    Plan,
     RecordedCritic,
     Rubric,
     Status,
@@ -118,7 +118,7 @@ def juries() -> CascadedJury:
         name="support",
     )
     assert_type(cascade.judge("?"), Verdict)
-    assert_type(cascade.plan([a_case()]), Plan)
+    assert_type(cascade.estimate_cost([a_case()]), CostEstimate)
     assert_type(recorded_jury("votes.jsonl", pass_labels=["valid"]), Ensemble)
     assert_type(RecordedCritic("gpt-4o", pass_labels=["valid"]).judge(a_case()), Judgment)
     return cascade

@@ -87,7 +87,7 @@ class PromptJudge(AskingJudge):
     async def assess(self, case: Case) -> Judgment:
         prompt = self._prompt(case)
         ask = partial(self._asked, prompt)
-        if run_context().journal is None:  # two equal requests must give two answers, which callers use for sampling
+        if run_context().cache is None:  # two equal requests must give two answers, which callers use for sampling
             return await ask()
         return await self._once(digest([turn.text for turn in prompt.turns]), case, ask)
 

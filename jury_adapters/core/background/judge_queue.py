@@ -30,14 +30,14 @@ from weakref import WeakSet
 from jury_adapters.core import portal
 from jury_adapters.core.background.counts import Counts, Outcome
 from jury_adapters.core.background.options import EXIT_TIMEOUT, check_ranges, check_whole
-from jury_adapters.core.background.telling import sinks_of, tell
+from jury_adapters.core.background.sink_calls import sinks_of, tell
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
-from jury_adapters.core.given import JudgeLike, judge_of
 from jury_adapters.core.jitter import OWN
-from jury_adapters.core.journal import Journal
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
 from jury_adapters.core.outcomes import run_failed
 from jury_adapters.core.runs import JudgedRun, Run, Sink
@@ -83,7 +83,7 @@ class JudgeQueue:
         sample: float = 1.0,
         max_pending: int = 1000,
         max_concurrency: int = 16,
-        store: Journal | str | PathLike[str] | None = None,
+        store: JudgmentCache | str | PathLike[str] | None = None,
         budget: Budget | None = None,
         exit_timeout: float = EXIT_TIMEOUT,
     ) -> None:

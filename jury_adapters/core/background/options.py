@@ -7,8 +7,8 @@ from os import PathLike
 from typing import Final, TypedDict, TypeGuard
 
 from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.journal import Journal
 from jury_adapters.core.runs import JudgedRun, Sink
 
 EXIT_TIMEOUT: Final = 10.0
@@ -25,7 +25,7 @@ class JudgeQueueOptions(TypedDict, total=False):
     sample: float
     max_pending: int
     max_concurrency: int
-    store: Journal | str | PathLike[str] | None
+    store: JudgmentCache | str | PathLike[str] | None
     budget: Budget | None
     exit_timeout: float
 

@@ -11,7 +11,7 @@ from jury_adapters.core.background.counts import Counts
 from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.background.options import EXIT_TIMEOUT, JudgeQueueOptions, check_whole
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.given import JudgeLike
+from jury_adapters.core.judge_like import JudgeLike
 
 
 class RunWatch:

@@ -21,18 +21,18 @@ _VERSION = 1
 _TABLES = """
 CREATE TABLE batches (
     token TEXT PRIMARY KEY,   -- our own name for it, made before the vendor has one
-    lane TEXT NOT NULL,       -- whose requests: model and server
+    queue TEXT NOT NULL,       -- whose requests: model and server
     state TEXT NOT NULL,      -- sending, waiting, done
     batch_id TEXT,            -- the vendor's name for it
     newest_before TEXT,       -- the vendor's newest batch before it
     sent_at REAL NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE requests (
-    lane TEXT NOT NULL,
+    queue TEXT NOT NULL,
     custom_id TEXT NOT NULL,
     token TEXT NOT NULL,      -- the batch it went out with last
     answer TEXT,              -- JSON, as a direct request would have got it; NULL while it is out
-    PRIMARY KEY (lane, custom_id)
+    PRIMARY KEY (queue, custom_id)
 ) WITHOUT ROWID;
 CREATE INDEX by_batch ON requests (token);
 """
@@ -90,11 +90,11 @@ class Ledger:
                 self._lock.close()
                 raise
 
-    def known(self, lane: str, custom_id: str) -> Known | None:
+    def known(self, queue: str, custom_id: str) -> Known | None:
         """Return a request that was sent before, or None."""
         with self._explained():
             row = self._connection.execute(
-                "SELECT token, answer FROM requests WHERE lane = ? AND custom_id = ?", (lane, custom_id)
+                "SELECT token, answer FROM requests WHERE queue = ? AND custom_id = ?", (queue, custom_id)
             ).fetchone()
         return None if row is None else Known(row[0], None if row[1] is None else json.loads(row[1]))
 
@@ -113,15 +113,15 @@ class Ledger:
             rows = self._connection.execute("SELECT batch_id FROM batches WHERE batch_id IS NOT NULL").fetchall()
         return frozenset(batch_id for (batch_id,) in rows)
 
-    def sending(self, token: str, lane: str, custom_ids: Collection[str], newest_before: str | None) -> Sent:
+    def sending(self, token: str, queue: str, custom_ids: Collection[str], newest_before: str | None) -> Sent:
         """Record that a batch is about to be sent."""
         now = time.time()
         with self._changing() as connection:
             connection.execute(
-                "INSERT INTO batches VALUES (?, ?, 'sending', NULL, ?, ?)", (token, lane, newest_before, now)
+                "INSERT INTO batches VALUES (?, ?, 'sending', NULL, ?, ?)", (token, queue, newest_before, now)
             )
             connection.executemany(
-                "INSERT OR REPLACE INTO requests VALUES (?, ?, ?, NULL)", ((lane, one, token) for one in custom_ids)
+                "INSERT OR REPLACE INTO requests VALUES (?, ?, ?, NULL)", ((queue, one, token) for one in custom_ids)
             )
         return Sent(token, "sending", None, newest_before, now, frozenset(custom_ids))
 
@@ -130,12 +130,12 @@ class Ledger:
         with self._changing() as connection:
             connection.execute("UPDATE batches SET state = 'waiting', batch_id = ? WHERE token = ?", (batch_id, token))
 
-    def done(self, token: str, lane: str, answers: Mapping[str, Mapping[str, Any]]) -> None:
+    def done(self, token: str, queue: str, answers: Mapping[str, Mapping[str, Any]]) -> None:
         """Record the answers of a batch that ended. Its unanswered requests may be sent again."""
-        rows = ((json.dumps(answer), lane, custom_id, token) for custom_id, answer in answers.items())
+        rows = ((json.dumps(answer), queue, custom_id, token) for custom_id, answer in answers.items())
         with self._changing() as connection:
             connection.executemany(
-                "UPDATE requests SET answer = ? WHERE lane = ? AND custom_id = ? AND token = ?", rows
+                "UPDATE requests SET answer = ? WHERE queue = ? AND custom_id = ? AND token = ?", rows
             )
             connection.execute("DELETE FROM requests WHERE token = ? AND answer IS NULL", (token,))
             connection.execute("UPDATE batches SET state = 'done' WHERE token = ?", (token,))

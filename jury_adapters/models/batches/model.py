@@ -18,8 +18,8 @@ from pydantic import SecretStr
 from jury_adapters.core.context import run_context
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
-from jury_adapters.models.batches.desk import Request, desk_of
-from jury_adapters.models.batches.lane import Asked, Pace
+from jury_adapters.models.batches.model_queue import BatchingPolicy, PendingRequest
+from jury_adapters.models.batches.submitter import Request, submitter_of
 from jury_adapters.models.batches.vendors import VENDORS
 from jury_adapters.models.prices import batch_vendor, cost_of
 from jury_adapters.models.registry import LimitedModel, resolve_model
@@ -34,11 +34,11 @@ _NO_LIMIT = 10**9
 class BatchModel(LimitedModel):
     """Model asked in the vendor's batches: half the price, within a day, for work that can wait.
 
-    Each request joins the batch that is being collected. A batch is sent when it is full, or after ``linger_s`` seconds
-    without a new request; then all its requests wait for the results. So make many requests at once: with
+    Each request joins the batch that is being collected. A batch is sent when it is full, or after ``batch_window_s``
+    seconds without a new request; then all its requests wait for the results. So make many requests at once: with
     ``judge_many(cases, max_concurrency=10_000)``, ten thousand cases are sent in one batch.
 
-    The folder records what was sent, and the results. After a crash, a kill or a run that exceeded ``patience_s``, the
+    The folder records what was sent, and the results. After a crash, a kill or a run that exceeded ``timeout_s``, the
     same requests find their batch again, and are not sent or paid for a second time. The folder keeps the answers
     indefinitely, so use one folder per job, and a new one to ask again.
 
@@ -56,9 +56,9 @@ class BatchModel(LimitedModel):
         timeout: the maximum duration of one request to the vendor, in seconds; a batch may be an upload of 200 MB.
         max_requests: the number of requests that fills a batch; the vendor's limit by default (OpenAI 50,000, Anthropic
             100,000).
-        linger_s: seconds without a new request after which a batch is sent.
+        batch_window_s: seconds without a new request after which a batch is sent.
         poll_s: seconds between two polls of a batch.
-        patience_s: the time a request waits for its result, in seconds, including further batches. Then it fails with
+        timeout_s: the time a request waits for its result, in seconds, including further batches. Then it fails with
             ``timeout``, and a later run finds the result. None waits forever.
         attempts: the maximum number of batches per request, if the vendor fails or lets the request expire.
 
@@ -82,9 +82,9 @@ class BatchModel(LimitedModel):
         api_key: str | SecretStr | None = None,
         timeout: float = 600.0,
         max_requests: int | None = None,
-        linger_s: float = 2.0,
+        batch_window_s: float = 2.0,
         poll_s: float = 30.0,
-        patience_s: float | None = 90_000.0,
+        timeout_s: float | None = 90_000.0,
         attempts: int = 3,
     ) -> None:
         if not isinstance(model, str):
@@ -97,9 +97,9 @@ class BatchModel(LimitedModel):
                 f"{direct.name}: no batches are known of this vendor; openai and anthropic have them, and base_url= "
                 "names a server of your own that does"
             )
-        pace = _pace(max_requests, linger_s, poll_s, VENDORS[direct.sdk].most_requests)
-        limits = Limits(attempts=attempts, deadline_s=patience_s, max_concurrency=_NO_LIMIT, open_after=None)
-        super().__init__(_Batched(direct, Path(folder).absolute(), pace), limits)
+        policy = _policy(max_requests, batch_window_s, poll_s, VENDORS[direct.sdk].most_requests)
+        limits = Limits(attempts=attempts, deadline_s=timeout_s, max_concurrency=_NO_LIMIT, open_after=None)
+        super().__init__(_Batched(direct, Path(folder).absolute(), policy), limits)
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
         started = monotonic()
@@ -125,10 +125,10 @@ class BatchModel(LimitedModel):
 class _Batched:
     """Model inside a :class:`BatchModel`: the direct model, with batches instead of requests."""
 
-    def __init__(self, direct: VendorModel, folder: Path, pace: Pace) -> None:
+    def __init__(self, direct: VendorModel, folder: Path, policy: BatchingPolicy) -> None:
         self._direct = direct
         self.folder = folder
-        self._pace = pace
+        self._policy = policy
 
     @property
     def name(self) -> str:
@@ -150,7 +150,7 @@ class _Batched:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        return ("batch", self.folder, self._pace, *self._direct.identity)
+        return ("batch", self.folder, self._policy, *self._direct.identity)
 
     async def complete(self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()) -> Reply:
         reply = await self._direct.answered_by(self._ask, prompt, schema, options)
@@ -161,18 +161,18 @@ class _Batched:
         asked = asked_of(body, run_context().sample)
         waiter: Future[Any] = Future()
         asked.waiters.append(waiter)
-        desk_of(self.folder).hand_in(Request(self._direct, self._pace, asked))
+        submitter_of(self.folder).hand_in(Request(self._direct, self._policy, asked))
         return await asyncio.wrap_future(waiter)
 
     def __repr__(self) -> str:
         return f"{self._direct!r} in batches"
 
 
-def asked_of(body: Body, sample: str) -> Asked:
+def asked_of(body: Body, sample: str) -> PendingRequest:
     """Return a request with its id: a hash of its content and of its sample, which tells repeated requests apart."""
     content = json.dumps(body, sort_keys=True)
     custom_id = hashlib.sha256(f"{sample}\n{content}".encode()).hexdigest()[:40]
-    return Asked(custom_id, body, len(content))
+    return PendingRequest(custom_id, body, len(content))
 
 
 def _unpickled(inner: _Batched, limits: Limits) -> BatchModel:
@@ -181,12 +181,12 @@ def _unpickled(inner: _Batched, limits: Limits) -> BatchModel:
     return model
 
 
-def _pace(max_requests: int | None, linger_s: float, poll_s: float, most: int) -> Pace:
+def _policy(max_requests: int | None, batch_window_s: float, poll_s: float, most: int) -> BatchingPolicy:
     if max_requests is not None and not (
         isinstance(max_requests, int) and not isinstance(max_requests, bool) and 1 <= max_requests <= most
     ):
         raise ConfigurationError(f"max_requests is a whole number from 1 to {most}, not {max_requests!r}")
-    for name, value in (("linger_s", linger_s), ("poll_s", poll_s)):
+    for name, value in (("batch_window_s", batch_window_s), ("poll_s", poll_s)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
             raise ConfigurationError(f"{name} is a positive number of seconds, not {value!r}")
-    return Pace(max_requests, linger_s, poll_s)
+    return BatchingPolicy(max_requests, batch_window_s, poll_s)

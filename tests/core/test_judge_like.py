@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jury_adapters import ConfigurationError, NotEmpty
-from jury_adapters.core.given import judge_of
+from jury_adapters.core.judge_like import judge_of
 
 
 def brief(case):

@@ -26,7 +26,7 @@ _TURN_MARK = re.compile(
 )
 
 
-class Fences:
+class Delimiters:
     """Delimiters for the texts of one prompt. No text of the prompt contains the ending of a tag.
 
     Args:

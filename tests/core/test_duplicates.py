@@ -4,7 +4,13 @@ import pytest
 
 from jury_adapters import Case
 from jury_adapters.core.case import EMPTY_KEY
-from jury_adapters.core.copies import ContradictingLabels, identity_of, merged_sentence, one_label, positions_by_item
+from jury_adapters.core.duplicates import (
+    ContradictingLabels,
+    identity_of,
+    merged_sentence,
+    one_label,
+    positions_by_item,
+)
 
 
 def test_content_and_id_identify_an_item() -> None:

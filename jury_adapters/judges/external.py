@@ -2,7 +2,7 @@
 
 The adapters are in :mod:`jury_adapters.langchain`, :mod:`jury_adapters.llama_index` and
 :mod:`jury_adapters.compat.scorers`. They convert a case to the arguments of the other package.
-:mod:`jury_adapters.judges.foreign_calls` calls the evaluator, :mod:`jury_adapters.judges.foreign_results` reads its
+:mod:`jury_adapters.judges.external_calls` calls the evaluator, :mod:`jury_adapters.judges.external_results` reads its
 result, and this module makes the judgment, within budget and store.
 """
 
@@ -17,16 +17,16 @@ from typing import TypeAlias, TypedDict, Unpack
 from pydantic import BaseModel
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED, BudgetExhausted
+from jury_adapters.core.cache import CacheKey, get_or_run
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging, run_context
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.journal import JournalKey, once
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, abstain, evolve
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import positive_timeout
 from jury_adapters.critic.asking import within_budget
-from jury_adapters.judges.foreign_results import Finding, Scale, is_cost
+from jury_adapters.judges.external_results import Finding, Scale, is_cost
 from jury_adapters.models.fingerprint import digest
 
 
@@ -48,10 +48,10 @@ class ForeignOptions(TypedDict, total=False):
         needs: fields of the case (``"contexts"``) without which the judge is not asked and the judgment is ABSTAIN.
         timeout: seconds one case may take; then the judgment is ERROR ``timeout``.
         calls: the number of model calls per judgment, 1 by default; 0 for an evaluator that asks no model.
-            ``judge.plan()``, ``Budget(calls=)`` and the usage in verdicts count them, also for a judgment that fails.
-            The tokens of these calls are unknown: no plan and no ``Budget(tokens=)`` counts them.
+            ``judge.estimate_cost()``, ``Budget(calls=)`` and the usage in verdicts count them, also for a judgment that
+            fails. The tokens of these calls are unknown: no estimate and no ``Budget(tokens=)`` counts them.
         cost: US dollars per judgment. None, the default, is an unknown cost: the cost of a verdict is then marked as
-            incomplete, a plan names the judge, and ``Budget(usd=)`` refuses it. With ``calls=0`` the default is 0.
+            incomplete, an estimate names the judge, and ``Budget(usd=)`` refuses it. With ``calls=0`` the default is 0.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Call:
     make: Callable[[], Awaitable[Said]]
 
 
-class ForeignJudge(Judge):
+class ExternalJudge(Judge):
     """Judge that asks an evaluator of another package.
 
     One finding makes the judgment. Several findings make one check each. The judgment is then FAIL if one of them is
@@ -150,7 +150,7 @@ class ForeignJudge(Judge):
             if key is None:
                 return await self._judged(call)
             context = run_context()
-            return await once(key, case, context.journal, partial(self._judged, call), context.slot)
+            return await get_or_run(key, case, context.cache, partial(self._judged, call), context.slot)
 
     async def _judged(self, call: Call) -> Judgment:
         budget, attempt = run_context().budget, partial(_said_or_raised, call)
@@ -179,7 +179,7 @@ class ForeignJudge(Judge):
             return replace(self._usage, cost_usd=said.cost_usd, cost_complete=True)
         return self._usage
 
-    def _key(self, case: Case, call: Call) -> JournalKey | None:
+    def _key(self, case: Case, call: Call) -> CacheKey | None:
         """Return the key of a judgment in the store; None if two calls cannot be compared."""
         if not self._identity:
             return None
@@ -187,7 +187,7 @@ class ForeignJudge(Judge):
             asked = digest(_plain(call.arguments))
         except (TypeError, ValueError, RecursionError):
             return None
-        return JournalKey(f"{case.key}-{asked}", self._identity, self._reading, run_context().sample)
+        return CacheKey(f"{case.key}-{asked}", self._identity, self._reading, run_context().sample)
 
     @property
     def _reading(self) -> str:

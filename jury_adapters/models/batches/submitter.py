@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.models.batches.lane import Asked, Lane, Pace, Waiter, deliver
 from jury_adapters.models.batches.ledger import Ledger
+from jury_adapters.models.batches.model_queue import BatchingPolicy, ModelQueue, PendingRequest, Waiter, deliver
 from jury_adapters.models.batches.vendors import VENDORS
 from jury_adapters.models.vendor_model import VendorModel
 
@@ -33,16 +33,16 @@ class Request:
 
     Attributes:
         direct: the model that is asked.
-        pace: the rules by which its batches are made.
+        policy: the rules by which its batches are made.
         asked: the request with those that wait for it.
     """
 
     direct: VendorModel
-    pace: Pace
-    asked: Asked
+    policy: BatchingPolicy
+    asked: PendingRequest
 
 
-class Desk:
+class Submitter:
     """Entry point for the batch requests of a folder; one per folder and process."""
 
     def __init__(self, folder: Path) -> None:
@@ -69,11 +69,11 @@ class Desk:
             self._session.ledger.abandon()
 
 
-def desk_of(folder: Path) -> Desk:
-    """Return the desk of a folder."""
+def submitter_of(folder: Path) -> Submitter:
+    """Return the submitter of a folder."""
     path = folder.absolute()
     with _LOCK:
-        return _DESKS.setdefault(path, Desk(path))
+        return _SUBMITTERS.setdefault(path, Submitter(path))
 
 
 class _Session:
@@ -87,7 +87,7 @@ class _Session:
         self._lock = threading.Lock()
         self._waiters: set[Waiter] = set()
         self._inbox: deque[Request] = deque()
-        self._lanes: dict[str, Lane] = {}
+        self._queues: dict[str, ModelQueue] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._work: asyncio.Task[None] | None = None
         self._over = False
@@ -148,7 +148,7 @@ class _Session:
             finally:
                 with self._lock:
                     self._over = True
-                await asyncio.gather(*(lane.close(_GRACE_S) for lane in self._lanes.values()))
+                await asyncio.gather(*(queue.close(_GRACE_S) for queue in self._queues.values()))
 
     def _finished(self) -> bool:
         with self._lock:
@@ -161,42 +161,42 @@ class _Session:
             self._inbox.clear()
         for request in arrived:
             try:
-                self._lane(request.direct).ask(request.asked, request.pace)
+                self._queue_for(request.direct).ask(request.asked, request.policy)
             except Exception as error:
                 deliver(request.asked.waiters, error)
 
-    def _lane(self, direct: VendorModel) -> Lane:
-        """Return the lane of a model.
+    def _queue_for(self, direct: VendorModel) -> ModelQueue:
+        """Return the queue of a model.
 
         Raises:
-            ConfigurationError: the lane exists with another key or timeout.
+            ConfigurationError: the queue exists with another key or timeout.
         """
         assert self.ledger is not None
         name = f"{direct.name} {direct.address or ''}".strip()
-        lane = self._lanes.get(name)
-        if lane is None:
-            lane = self._lanes[name] = Lane(name, VENDORS[direct.sdk](direct), self.ledger)
-        elif lane.vendor.direct.identity != direct.identity:
+        queue = self._queues.get(name)
+        if queue is None:
+            queue = self._queues[name] = ModelQueue(name, VENDORS[direct.sdk](direct), self.ledger)
+        elif queue.vendor.direct.identity != direct.identity:
             raise ConfigurationError(
                 f"{direct.name} is asked with two keys, or two timeouts, in the folder of batches {self._folder}; "
                 "give each a folder of its own"
             )
-        return lane
+        return queue
 
 
 def _close_all() -> None:
-    for desk in list(_DESKS.values()):
-        desk.close()
+    for submitter in list(_SUBMITTERS.values()):
+        submitter.close()
 
 
 def _after_fork() -> None:
-    """Discard all desks in a child process, which has the parent's memory but not its threads or locks."""
-    for desk in _DESKS.values():
-        desk.abandon()
-    _DESKS.clear()
+    """Discard all submitters in a child process, which has the parent's memory but not its threads or locks."""
+    for submitter in _SUBMITTERS.values():
+        submitter.abandon()
+    _SUBMITTERS.clear()
 
 
 _LOCK = threading.Lock()
-_DESKS: dict[Path, Desk] = {}
+_SUBMITTERS: dict[Path, Submitter] = {}
 atexit.register(_close_all)
 os.register_at_fork(after_in_child=_after_fork)

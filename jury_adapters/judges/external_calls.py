@@ -12,7 +12,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.functions import is_async
 from jury_adapters.core.judgment import Judgment, abstain
-from jury_adapters.judges.foreign import Call, Said
+from jury_adapters.judges.external import Call, Said
 
 Arguments: TypeAlias = Callable[[Case], Mapping[str, object]]
 """Function that returns the arguments of a foreign evaluator, by name, for a case."""

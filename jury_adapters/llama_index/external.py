@@ -11,16 +11,16 @@ from llama_index.core.evaluation.base import BaseEvaluator
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.judges.foreign import ForeignJudge, ForeignOptions, Said
-from jury_adapters.judges.foreign_calls import Arguments, by_name, called, checked_arguments, own_name_of
-from jury_adapters.judges.foreign_results import Finding, read_preference, read_result
+from jury_adapters.judges.external import ExternalJudge, ForeignOptions, Said
+from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of
+from jury_adapters.judges.external_results import Finding, read_preference, read_result
 
 __all__ = ["from_evaluator"]
 
 
 def from_evaluator(
     evaluator: BaseEvaluator, *, arguments: Arguments | None = None, **options: Unpack[ForeignOptions]
-) -> ForeignJudge:
+) -> ExternalJudge:
     """Return a LlamaIndex evaluator as a judge.
 
     The evaluator is called with those of ``query``, ``response``, ``contexts`` and ``reference`` that it takes. For a
@@ -31,7 +31,7 @@ def from_evaluator(
     Args:
         evaluator: any ``BaseEvaluator``.
         arguments: a function from a case to the arguments to call it with instead.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. The default of ``scale`` is ``(1, 5)`` for
+        **options: see :class:`jury_adapters.judges.external.ForeignOptions`. The default of ``scale`` is ``(1, 5)`` for
             a ``CorrectnessEvaluator`` and ``(-1, 1)`` for a ``SemanticSimilarityEvaluator`` (a cosine).
 
     Raises:
@@ -60,7 +60,7 @@ def from_evaluator(
     scale = next((scale for kind, scale in _SCALES.items() if isinstance(evaluator, kind)), None)
     if scale is not None:
         options = {"scale": scale, **options}
-    return ForeignJudge(by_name(evaluator.aevaluate, given, ask), own_name_of(evaluator), **options)
+    return ExternalJudge(by_name(evaluator.aevaluate, given, ask), own_name_of(evaluator), **options)
 
 
 _SCALES: dict[type[BaseEvaluator], tuple[float, float]] = {

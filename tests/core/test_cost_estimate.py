@@ -1,4 +1,4 @@
-"""Judge.plan: what a run may take, before anything is sent."""
+"""Judge.estimate_cost: what a run may take, before anything is sent."""
 
 import pytest
 
@@ -23,32 +23,32 @@ CASES = [a_case(question=f"What is number {i}?") for i in range(10)]
 
 def test_one_critic_is_one_row_and_nothing_is_sent():
     one = critic()
-    plan = one.plan(CASES)
-    (row,) = plan.rows
+    estimate = one.estimate_cost(CASES)
+    (row,) = estimate.rows
     assert (row.name, row.cases, row.calls, row.output_tokens) == ("cheap", 10, 10, 1000)
     assert row.cost_usd == pytest.approx((row.input_tokens * 1.0 + 1000 * 2.0) / 1e6)
-    assert plan.cost_complete
-    assert not plan.per_tier
+    assert estimate.cost_complete
+    assert not estimate.per_tier
     assert one.model.inner.calls == []
 
 
 def test_a_panel_has_a_row_per_juror_and_the_totals_add_up():
-    plan = Ensemble([critic(), critic("dear"), judge(lambda case: True)]).plan(CASES)
-    assert [(row.name, row.cases, row.calls) for row in plan.rows] == [
+    estimate = Ensemble([critic(), critic("dear"), judge(lambda case: True)]).estimate_cost(CASES)
+    assert [(row.name, row.cases, row.calls) for row in estimate.rows] == [
         ("cheap", 10, 10),
         ("dear", 10, 10),
         ("Judge#3", 0, 0),
     ]
-    assert plan.calls == 20
-    assert plan.cases == 10
-    assert plan.input_tokens == 2 * plan.rows[0].input_tokens
-    assert plan.output_tokens == 2000
-    assert plan.cost_usd == pytest.approx(11 * plan.rows[0].cost_usd)
+    assert estimate.calls == 20
+    assert estimate.cases == 10
+    assert estimate.input_tokens == 2 * estimate.rows[0].input_tokens
+    assert estimate.output_tokens == 2000
+    assert estimate.cost_usd == pytest.approx(11 * estimate.rows[0].cost_usd)
 
 
 def test_equal_names_are_told_apart_as_in_the_verdict():
     panel = Ensemble([critic(), critic()])
-    assert [row.name for row in panel.plan(CASES).rows] == list(panel.names)
+    assert [row.name for row in panel.estimate_cost(CASES).rows] == list(panel.names)
 
 
 def test_a_cascade_has_a_row_per_tier_as_if_every_case_got_there():
@@ -59,39 +59,39 @@ def test_a_cascade_has_a_row_per_tier_as_if_every_case_got_there():
             Tier("panel", Ensemble([critic("dear"), critic()]), "final"),
         ]
     )
-    plan = jury.plan(CASES)
-    assert [(row.name, row.calls) for row in plan.rows] == [("checks", 0), ("cheap", 10), ("panel", 20)]
-    assert plan.per_tier
-    assert "as if every case got there; a case that is decided earlier takes less" in str(plan)
+    estimate = jury.estimate_cost(CASES)
+    assert [(row.name, row.calls) for row in estimate.rows] == [("checks", 0), ("cheap", 10), ("panel", 20)]
+    assert estimate.per_tier
+    assert "as if every case got there; a case that is decided earlier takes less" in str(estimate)
 
 
 def test_repeated_asks_and_chains_count():
-    assert critic(repeat=3).plan(CASES).calls == 30
-    assert all_of(critic(), critic("dear")).plan(CASES).calls == 20
+    assert critic(repeat=3).estimate_cost(CASES).calls == 30
+    assert all_of(critic(), critic("dear")).estimate_cost(CASES).calls == 20
 
 
 def test_a_case_without_what_the_rubric_needs_costs_nothing():
-    plan = critic().plan([*CASES, Case(answer="no contexts")])
-    assert (plan.cases, plan.rows[0].cases, plan.calls) == (11, 10, 10)
+    estimate = critic().estimate_cost([*CASES, Case(answer="no contexts")])
+    assert (estimate.cases, estimate.rows[0].cases, estimate.calls) == (11, 10, 10)
 
 
 def test_rows_that_make_no_case_are_counted_and_cost_nothing():
-    plan = critic().plan([*CASES, None, {"quest": 1}])
-    assert (plan.cases, plan.unreadable, plan.calls) == (10, 2, 10)
-    assert "2 rows of the input make no case" in str(plan)
+    estimate = critic().estimate_cost([*CASES, None, {"quest": 1}])
+    assert (estimate.cases, estimate.unreadable, estimate.calls) == (10, 2, 10)
+    assert "2 rows of the input make no case" in str(estimate)
 
 
 def test_an_unknown_price_is_said_and_never_zero():
-    plan = Ensemble([critic(), critic("unheard-of")]).plan(CASES)
-    assert [row.cost_complete for row in plan.rows] == [True, False]
-    assert not plan.cost_complete
-    assert "a price is missing: unheard-of." in str(plan)
-    assert "set_price" in str(plan)
-    assert "?+" in str(plan)
+    estimate = Ensemble([critic(), critic("unheard-of")]).estimate_cost(CASES)
+    assert [row.cost_complete for row in estimate.rows] == [True, False]
+    assert not estimate.cost_complete
+    assert "a price is missing: unheard-of." in str(estimate)
+    assert "set_price" in str(estimate)
+    assert "?+" in str(estimate)
 
 
 def test_retries_and_repairs_are_said_to_come_on_top_and_no_bound_is_claimed():
-    known, unknown = str(critic().plan(CASES)), str(critic("unheard-of").plan(CASES))
+    known, unknown = str(critic().estimate_cost(CASES)), str(critic("unheard-of").estimate_cost(CASES))
     for text in (known, unknown):
         assert "Retries and repair requests add to it" in text
         assert "at most" not in text.lower()
@@ -101,29 +101,29 @@ def test_retries_and_repairs_are_said_to_come_on_top_and_no_bound_is_claimed():
 def test_a_repair_request_does_come_on_top():
     mumbling = Critic("m", ScriptedModel(["no verdict at all"]), rubric="faithfulness")
     (judgment,) = mumbling.judge_many(CASES[:1])
-    assert judgment.usage.calls == 2 > mumbling.plan(CASES[:1]).calls
+    assert judgment.usage.calls == 2 > mumbling.estimate_cost(CASES[:1]).calls
 
 
 def test_no_cases_is_an_empty_plan():
-    plan = Ensemble([critic()]).plan([])
-    assert (plan.cases, plan.calls, plan.cost_usd, plan.cost_complete) == (0, 0, 0, True)
+    estimate = Ensemble([critic()]).estimate_cost([])
+    assert (estimate.cases, estimate.calls, estimate.cost_usd, estimate.cost_complete) == (0, 0, 0, True)
 
 
 def test_cases_are_read_once_and_may_be_a_generator():
-    assert critic().plan(case for case in CASES).calls == 10
+    assert critic().estimate_cost(case for case in CASES).calls == 10
 
 
 def test_what_a_run_takes_stays_within_its_plan():
     panel = Ensemble([critic(), critic("dear")])
-    plan = panel.plan(CASES)
+    estimate = panel.estimate_cost(CASES)
     verdicts = list(panel.judge_many(CASES))
-    assert sum(verdict.usage.calls for verdict in verdicts) == plan.calls
-    assert sum(verdict.usage.input_tokens for verdict in verdicts) <= plan.input_tokens
-    assert sum(verdict.usage.output_tokens for verdict in verdicts) <= plan.output_tokens
+    assert sum(verdict.usage.calls for verdict in verdicts) == estimate.calls
+    assert sum(verdict.usage.input_tokens for verdict in verdicts) <= estimate.input_tokens
+    assert sum(verdict.usage.output_tokens for verdict in verdicts) <= estimate.output_tokens
 
 
 def test_it_prints_as_a_table():
-    lines = str(Ensemble([critic(), critic("dear")]).plan(CASES)).splitlines()
+    lines = str(Ensemble([critic(), critic("dear")]).estimate_cost(CASES)).splitlines()
     assert lines[0].split() == ["juror", "cases", "calls", "input", "tokens", "output", "tokens", "US$"]
     assert [line.split()[0] for line in lines[2:4]] == ["cheap", "dear"]
     assert lines[5].split()[:3] == ["total", "10", "20"]

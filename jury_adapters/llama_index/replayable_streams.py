@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Tape(Generator[T, None, None]):
+class ReplayableStream(Generator[T, None, None]):
     """Generator that records its items, so that the user can still read it from the start after a judge has.
 
     It replaces the generator that it reads. It is thread-safe; an exception of the source is raised at the same
@@ -65,8 +65,8 @@ class Tape(Generator[T, None, None]):
             self.complete, self._error = True, error
 
 
-class AsyncTape(AsyncGenerator[T, None]):
-    """Asynchronous generator that records its items; see :class:`Tape`."""
+class AsyncReplayableStream(AsyncGenerator[T, None]):
+    """Asynchronous generator that records its items; see :class:`ReplayableStream`."""
 
     def __init__(self, source: AsyncIterator[T]) -> None:
         self._source = source

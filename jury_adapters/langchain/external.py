@@ -26,8 +26,8 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.references import EXPECTED_CALLS
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
-from jury_adapters.judges.foreign import Call, ForeignJudge, ForeignOptions, Said
-from jury_adapters.judges.foreign_calls import (
+from jury_adapters.judges.external import Call, ExternalJudge, ForeignOptions, Said
+from jury_adapters.judges.external_calls import (
     Arguments,
     by_name,
     called,
@@ -36,7 +36,7 @@ from jury_adapters.judges.foreign_calls import (
     own_name_of,
     takes,
 )
-from jury_adapters.judges.foreign_results import read_preference, read_result, text_of
+from jury_adapters.judges.external_results import read_preference, read_result, text_of
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.evaluator_kinds import Kind, json_arguments, kind_of, of_json
 from jury_adapters.langchain.rows import quietly
@@ -55,7 +55,7 @@ def from_evaluator(
     trajectory: bool | None = None,
     trace: bool = False,
     **options: Unpack[ForeignOptions],
-) -> ForeignJudge:
+) -> ExternalJudge:
     """Return an evaluator function of openevals, agentevals or LangSmith as a judge, for use in a jury.
 
     The function is called by name with those of ``inputs`` (the question), ``outputs`` (the answer),
@@ -75,7 +75,7 @@ def from_evaluator(
             ``reference_outputs`` is :func:`expected_conversation`. None means True for the trajectory evaluators of
             agentevals and openevals, and False for others.
         trace: whether LangSmith may trace the evaluator.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`. Use ``name=`` to replace the feedback key
+        **options: see :class:`jury_adapters.judges.external.ForeignOptions`. Use ``name=`` to replace the feedback key
             of openevals' judges, and for evaluators without a name of their own; ``pass_labels=["polite"]`` for
             evaluators that answer in words (``value``).
 
@@ -106,12 +106,12 @@ def from_evaluator(
     prepare = by_name(ask_evaluator, given, ask, checked=not of_runs, fitted=False)
     if kind == "JSON":
         prepare = of_json(prepare)
-    return ForeignJudge(prepare, _feedback_key(function) or own_name_of(function), **options)
+    return ExternalJudge(prepare, _feedback_key(function) or own_name_of(function), **options)
 
 
 def from_string_evaluator(
     evaluator: StringEvaluator | PairwiseStringEvaluator, **options: Unpack[ForeignOptions]
-) -> ForeignJudge:
+) -> ExternalJudge:
     """Return a string evaluator of ``langchain_classic.evaluation`` as a judge.
 
     A pairwise evaluator compares the two ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. Evaluators
@@ -121,7 +121,7 @@ def from_string_evaluator(
 
     Args:
         evaluator: the result of ``load_evaluator(...)``, or an evaluator of your own.
-        **options: see :class:`jury_adapters.judges.foreign.ForeignOptions`: ``scale=(1, 0)`` for the distances,
+        **options: see :class:`jury_adapters.judges.external.ForeignOptions`: ``scale=(1, 0)`` for the distances,
             ``scale=(1, 10)`` for ``score_string``. A given ``scale=`` decides what is good, also for these criteria.
 
     Raises:
@@ -155,7 +155,7 @@ def from_string_evaluator(
             return read_preference(said.get("score"), said.get("value"), text_of(said.get("reasoning")))
 
     name = getattr(evaluator, "evaluation_name", None)
-    return ForeignJudge(prepare, name if isinstance(name, str) and name else own_name_of(evaluator), **options)
+    return ExternalJudge(prepare, name if isinstance(name, str) and name else own_name_of(evaluator), **options)
 
 
 def conversation(case: Case) -> list[dict[str, object]]:

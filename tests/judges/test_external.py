@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from jury_adapters import Budget, Case, ConfigurationError, Ensemble, NotEmpty, Status
 from jury_adapters.core.context import run_context
-from jury_adapters.judges.foreign import Call, Finding, ForeignJudge
-from jury_adapters.judges.foreign_calls import called, fitting, lacking
+from jury_adapters.judges.external import Call, ExternalJudge, Finding
+from jury_adapters.judges.external_calls import called, fitting, lacking
 
 CASE = Case(question="q", answer="a")
 
 
 def foreign(ask, own_name="", **options):
     """A judge of an evaluator that is given the whole case."""
-    return ForeignJudge(lambda case: Call(case, partial(ask, case)), own_name, **options)
+    return ExternalJudge(lambda case: Call(case, partial(ask, case)), own_name, **options)
 
 
 def judged(said, case=CASE, **options):

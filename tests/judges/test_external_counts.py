@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Status, Store, judge, set_price
-from jury_adapters.judges.foreign import Call, Finding, ForeignJudge
+from jury_adapters.judges.external import Call, ExternalJudge, Finding
 from jury_adapters.models import prices
 from jury_adapters.testing import ScriptedModel
 
@@ -29,7 +29,7 @@ class Evaluator:
         return self.said
 
     def judge(self, arguments=lambda case: {"output": case.answer}, own_name="own", **options):
-        return ForeignJudge(lambda case: Call(arguments(case), self.ask), own_name, **options)
+        return ExternalJudge(lambda case: Call(arguments(case), self.ask), own_name, **options)
 
 
 def run(judge, cases=CASES, **options):
@@ -41,22 +41,22 @@ def run(judge, cases=CASES, **options):
 
 def test_it_counts_one_call_a_case_unless_it_says_how_many():
     evaluator = Evaluator()
-    (one,) = evaluator.judge(cost=0.5).plan(CASES).rows
+    (one,) = evaluator.judge(cost=0.5).estimate_cost(CASES).rows
     assert (one.name, one.cases, one.calls, one.cost_usd, one.cost_complete) == ("own", 10, 10, 5.0, True)
-    assert evaluator.judge(calls=3).plan(CASES).calls == 30
-    (none,) = evaluator.judge(calls=0).plan(CASES).rows
+    assert evaluator.judge(calls=3).estimate_cost(CASES).calls == 30
+    (none,) = evaluator.judge(calls=0).estimate_cost(CASES).rows
     assert (none.cases, none.calls, none.cost_usd, none.cost_complete, none.tokens_complete) == (0, 0, 0, True, True)
     assert evaluator.calls == 0
 
 
 def test_a_case_without_what_it_needs_is_not_counted():
-    plan = Evaluator().judge(needs=["reference"]).plan([*CASES, Case(answer="a", reference="b")])
+    plan = Evaluator().judge(needs=["reference"]).estimate_cost([*CASES, Case(answer="a", reference="b")])
     assert (plan.cases, plan.calls) == (11, 1)
 
 
 def test_a_plan_names_what_it_does_not_know_and_claims_no_bound():
     panel = Ensemble([Evaluator().judge(name="dear", cost=0.1), Evaluator().judge(name="theirs")])
-    text = str(panel.plan(CASES))
+    text = str(panel.estimate_cost(CASES))
     assert "at most" not in text.lower()
     assert "a price is missing: theirs." in text
     assert "cost=, in US dollars per judgment" in text
@@ -71,7 +71,7 @@ def test_a_plan_names_what_it_does_not_know_and_claims_no_bound():
 
 def test_tokens_of_the_other_jurors_are_marked_as_a_part():
     panel = Ensemble([Critic("ours", ScriptedModel(["YES"]), rubric="answer_relevance"), Evaluator().judge(cost=0)])
-    plan = panel.plan(CASES)
+    plan = panel.estimate_cost(CASES)
     assert [row.tokens_complete for row in plan.rows] == [True, False]
     assert not plan.tokens_complete
     (total,) = [line.split() for line in str(plan).splitlines() if line.startswith("total")]
@@ -299,7 +299,7 @@ def test_repeated_asks_are_samples_and_not_one_judgment(tmp_path):
     three = evaluator.judge(**KNOWN).repeated(3)
     twice(tmp_path, three, three, CASES[:2])
     assert evaluator.calls == 6
-    assert three.plan(CASES).calls == 30
+    assert three.estimate_cost(CASES).calls == 30
 
 
 # Options

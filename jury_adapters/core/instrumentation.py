@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from jury_adapters.core.case import Case
-    from jury_adapters.core.describing import Named
+    from jury_adapters.core.description import Named
     from jury_adapters.core.judgment import Judgment
 
 

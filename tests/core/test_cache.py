@@ -4,14 +4,14 @@ import pytest
 from support import virtual_time
 
 from jury_adapters import Case, InputError, Judgment
-from jury_adapters.core.journal import JournalKey, once
+from jury_adapters.core.cache import CacheKey, get_or_run
 from jury_adapters.testing import a_case, abstained, passed
 
-KEY = JournalKey("case", "critic", "rubric", "0")
+KEY = CacheKey("case", "critic", "rubric", "0")
 
 
 class Memory:
-    """A journal that keeps judgments in a dict, and may refuse to."""
+    """A cache that keeps judgments in a dict, and may refuse to."""
 
     def __init__(self, problem=None):
         self.kept = {}
@@ -39,11 +39,11 @@ def asked(answers, log, delay=0.0):
 
 
 def test_what_is_recorded_is_not_asked_again():
-    journal, log = Memory(), []
+    cache, log = Memory(), []
 
     async def twice():
-        first = await once(KEY, a_case(), journal, asked([passed()], log))
-        return first, await once(KEY, a_case(), journal, asked([passed()], log))
+        first = await get_or_run(KEY, a_case(), cache, asked([passed()], log))
+        return first, await get_or_run(KEY, a_case(), cache, asked([passed()], log))
 
     first, second = asyncio.run(twice())
     assert first == second
@@ -55,7 +55,7 @@ def test_the_same_question_at_once_is_asked_once_and_shared():
 
     async def together():
         ask = asked([passed(reasoning="only")], log, delay=0.01)
-        return await asyncio.gather(*(once(KEY, a_case(), None, ask) for _ in range(5)))
+        return await asyncio.gather(*(get_or_run(KEY, a_case(), None, ask) for _ in range(5)))
 
     assert asyncio.run(together()) == [passed(reasoning="only")] * 5
     assert log == ["asked"]
@@ -66,14 +66,14 @@ def test_other_keys_are_not_shared():
 
     async def together():
         ask = asked([passed()], log, delay=0.01)
-        return await asyncio.gather(*(once(KEY._replace(sample=str(n)), a_case(), None, ask) for n in range(3)))
+        return await asyncio.gather(*(get_or_run(KEY._replace(sample=str(n)), a_case(), None, ask) for n in range(3)))
 
     asyncio.run(together())
     assert len(log) == 3
 
 
 def test_a_judgment_that_cannot_be_recorded_is_not_lost(caplog):
-    judgment = asyncio.run(once(KEY, a_case(), Memory(OSError("disk full")), asked([passed()], [])))
+    judgment = asyncio.run(get_or_run(KEY, a_case(), Memory(OSError("disk full")), asked([passed()], [])))
     assert judgment.passed
     assert judgment.metadata["store_error"] == "disk full"
     assert "could not be recorded" in caplog.text
@@ -84,8 +84,10 @@ def test_an_exception_reaches_everyone_who_waited_and_nobody_after():
 
     async def together():
         ask = asked([ValueError("broken"), passed()], log, delay=0.01)
-        results = await asyncio.gather(*(once(KEY, a_case(), None, ask) for _ in range(3)), return_exceptions=True)
-        return results, await once(KEY, a_case(), None, ask)
+        results = await asyncio.gather(
+            *(get_or_run(KEY, a_case(), None, ask) for _ in range(3)), return_exceptions=True
+        )
+        return results, await get_or_run(KEY, a_case(), None, ask)
 
     results, later = asyncio.run(together())
     assert [type(result) for result in results] == [ValueError] * 3
@@ -97,7 +99,7 @@ def test_one_waiter_cancelled_leaves_the_others_their_judgment():
 
     async def together():
         ask = asked([passed()], log, delay=0.02)
-        first, second = (asyncio.ensure_future(once(KEY, a_case(), None, ask)) for _ in range(2))
+        first, second = (asyncio.ensure_future(get_or_run(KEY, a_case(), None, ask)) for _ in range(2))
         await asyncio.sleep(0.005)
         second.cancel()
         judgment = await first
@@ -113,8 +115,8 @@ def test_the_one_who_asks_cancelled_lets_the_next_ask_again():
 
     async def together():
         ask = asked([passed()], log, delay=0.02)
-        first = asyncio.ensure_future(once(KEY, a_case(), None, ask))
-        second = asyncio.ensure_future(once(KEY, a_case(), None, ask))
+        first = asyncio.ensure_future(get_or_run(KEY, a_case(), None, ask))
+        second = asyncio.ensure_future(get_or_run(KEY, a_case(), None, ask))
         await asyncio.sleep(0.005)
         first.cancel()
         return await second
@@ -123,12 +125,12 @@ def test_the_one_who_asks_cancelled_lets_the_next_ask_again():
     assert log == ["asked", "asked"]
 
 
-def test_whoever_shares_a_judgment_has_it_recorded_in_a_journal_of_its_own():
+def test_whoever_shares_a_judgment_has_it_recorded_in_a_cache_of_its_own():
     mine, yours, log = Memory(), Memory(), []
 
     async def together():
         ask = asked([passed()], log, delay=0.01)
-        return await asyncio.gather(*(once(KEY, a_case(), journal, ask) for journal in (None, mine, yours, mine)))
+        return await asyncio.gather(*(get_or_run(KEY, a_case(), cache, ask) for cache in (None, mine, yours, mine)))
 
     assert asyncio.run(together()) == [passed()] * 4
     assert log == ["asked"]
@@ -136,17 +138,17 @@ def test_whoever_shares_a_judgment_has_it_recorded_in_a_journal_of_its_own():
 
 
 def test_an_abstention_for_want_of_budget_is_neither_recorded_nor_shared():
-    journal, log = Memory(), []
+    cache, log = Memory(), []
 
     async def together():
         ask = asked([abstained(error="budget_exhausted"), passed()], log, delay=0.01)
-        return await asyncio.gather(*(once(KEY, a_case(), journal, ask) for _ in range(3)))
+        return await asyncio.gather(*(get_or_run(KEY, a_case(), cache, ask) for _ in range(3)))
 
     first, *others = asyncio.run(together())
     assert first.error == "budget_exhausted"
     assert others == [passed()] * 2
     assert log == ["asked", "asked"]
-    assert journal.kept == {KEY: passed()}
+    assert cache.kept == {KEY: passed()}
 
 
 def test_keys_of_cases_leave_metadata_out():
@@ -155,7 +157,7 @@ def test_keys_of_cases_leave_metadata_out():
 
 
 class Silent(Memory):
-    """A journal that never answers, to what is asked of it."""
+    """A cache that never answers, to what is asked of it."""
 
     def __init__(self, silent):
         super().__init__()
@@ -175,7 +177,7 @@ class Silent(Memory):
 
 def test_a_store_whose_put_never_returns_loses_no_judgment():
     log = []
-    judgment = virtual_time.run(once(KEY, a_case(), Silent("put"), asked([passed()], log)))
+    judgment = virtual_time.run(get_or_run(KEY, a_case(), Silent("put"), asked([passed()], log)))
     assert judgment.passed
     assert judgment.metadata["store_error"] == "the store does not answer within 120 s"
     assert log == ["asked"]
@@ -184,10 +186,10 @@ def test_a_store_whose_put_never_returns_loses_no_judgment():
 def test_a_store_whose_look_up_never_returns_is_given_up_before_anything_is_asked():
     log = []
     with pytest.raises(InputError, match="does not answer within 120 s"):
-        virtual_time.run(once(KEY, a_case(), Silent("find"), asked([passed()], log)))
+        virtual_time.run(get_or_run(KEY, a_case(), Silent("find"), asked([passed()], log)))
     assert log == []
 
 
 def test_a_time_out_of_the_stores_own_is_told_as_such():
-    judgment = asyncio.run(once(KEY, a_case(), Memory(TimeoutError("its own")), asked([passed()], [])))
+    judgment = asyncio.run(get_or_run(KEY, a_case(), Memory(TimeoutError("its own")), asked([passed()], [])))
     assert judgment.metadata["store_error"] == "its own"

@@ -14,7 +14,7 @@ from jury_adapters.core.usage import NO_USAGE
 
 
 @dataclass(frozen=True, slots=True)
-class PlanRow:
+class CostEstimateRow:
     """Estimate for one tier of a cascade, or one juror of a panel.
 
     Attributes:
@@ -40,8 +40,8 @@ class PlanRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Estimate of the calls, tokens and costs of judging cases; see :meth:`Judge.plan`. It prints as a table.
+class CostEstimate:
+    """Estimate of the calls, tokens and costs of judging cases; see :meth:`Judge.estimate_cost`. It prints as a table.
 
     Each call counts as one request. Retries and repair requests add to the estimate, and judgments that are already in
     a store reduce it. The table marks each incomplete number with ``+`` and gives the reason.
@@ -54,7 +54,7 @@ class Plan:
             cases earlier takes less.
     """
 
-    rows: tuple[PlanRow, ...]
+    rows: tuple[CostEstimateRow, ...]
     cases: int
     unreadable: int = 0
     per_tier: bool = False
@@ -87,7 +87,7 @@ class Plan:
         return all(row.tokens_complete for row in self.rows)
 
     def __str__(self) -> str:
-        total = PlanRow(
+        total = CostEstimateRow(
             "total", self.cases, self.calls, self.input_tokens, self.output_tokens, self.cost_usd, self.cost_complete,
             self.tokens_complete,
         )  # fmt: skip
@@ -121,8 +121,8 @@ class Plan:
             yield f"{self.unreadable} rows of the input make no case and cost nothing."
 
 
-def plan_of(judge: Judge, cases: Iterable[CaseLike]) -> Plan:
-    """Return the estimate for judging these cases; see :meth:`Judge.plan`."""
+def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
+    """Return the estimate for judging these cases; see :meth:`Judge.estimate_cost`."""
     parts = _parts(judge)
     used = [NO_USAGE] * len(parts)
     asked = [0] * len(parts)
@@ -138,13 +138,13 @@ def plan_of(judge: Judge, cases: Iterable[CaseLike]) -> Plan:
             used[position] = used[position] + estimate
             asked[position] += estimate.calls > 0
     rows = tuple(
-        PlanRow(
+        CostEstimateRow(
             name, asked_here, usage.calls, usage.input_tokens, usage.output_tokens, usage.cost_usd,
             usage.cost_complete, part.metered or not usage.calls,
         )
         for (name, part), usage, asked_here in zip(parts, used, asked, strict=True)
     )  # fmt: skip
-    return Plan(rows, count, unreadable, isinstance(judge, CascadedJury))
+    return CostEstimate(rows, count, unreadable, isinstance(judge, CascadedJury))
 
 
 def _parts(judge: Judge) -> list[tuple[str, Judge]]:
@@ -155,7 +155,7 @@ def _parts(judge: Judge) -> list[tuple[str, Judge]]:
     return list(zip(names, members, strict=True))
 
 
-def _cells(row: PlanRow) -> tuple[str, ...]:
+def _cells(row: CostEstimateRow) -> tuple[str, ...]:
     tokens = [_cell(amount, ",", row.tokens_complete) for amount in (row.input_tokens, row.output_tokens)]
     return (row.name, f"{row.cases:,}", f"{row.calls:,}", *tokens, _cell(row.cost_usd, ",.4f", row.cost_complete))
 

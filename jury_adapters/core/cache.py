@@ -24,7 +24,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
-class JournalKey(NamedTuple):
+class CacheKey(NamedTuple):
     """Cache key of a judgment.
 
     Attributes:
@@ -43,43 +43,43 @@ class JournalKey(NamedTuple):
 
 
 @runtime_checkable
-class Journal(Protocol):
+class JudgmentCache(Protocol):
     """Interface of a store of judgments, such as :class:`jury_adapters.store.Store`.
 
-    A journal with slow lookups also has ``async def find``, which is called instead of :meth:`get`, so that the event
+    A cache with slow lookups also has ``async def find``, which is called instead of :meth:`get`, so that the event
     loop is not blocked; :class:`jury_adapters.store.postgres.PostgresStore` is an example.
     """
 
-    def get(self, key: JournalKey) -> Judgment | None:
+    def get(self, key: CacheKey) -> Judgment | None:
         """Return the judgment under the key, or None; never one with status ERROR."""
 
-    async def put(self, key: JournalKey, case: Case, judgment: Judgment) -> None:
+    async def put(self, key: CacheKey, case: Case, judgment: Judgment) -> None:
         """Store a judgment, and return when it is durable."""
 
 
-StoreLike: TypeAlias = Journal | str | PathLike[str]
+StoreLike: TypeAlias = JudgmentCache | str | PathLike[str]
 """Store, or the path or the URL of one."""
 
 
-def open_journal(store: Journal | str | PathLike[str] | None) -> Journal | None:
-    """Return a journal unchanged, or open the one in a file or at a URL.
+def open_cache(store: JudgmentCache | str | PathLike[str] | None) -> JudgmentCache | None:
+    """Return a cache unchanged, or open the one in a file or at a URL.
 
     The store package is imported only if a path or URL is given, so that the core does not depend on it.
     """
-    if store is None or isinstance(store, Journal):
+    if store is None or isinstance(store, JudgmentCache):
         return store
-    opened: Journal = import_module("jury_adapters.store").open_store(store)
+    opened: JudgmentCache = import_module("jury_adapters.store").open_store(store)
     return opened
 
 
-async def once(
-    key: JournalKey,
+async def get_or_run(
+    key: CacheKey,
     case: Case,
-    journal: Journal | None,
+    cache: JudgmentCache | None,
     ask: Callable[[], Awaitable[Judgment]],
     slot: CaseSlot | None = None,
 ) -> Judgment:
-    """Return the judgment for this key: from the journal, from a running call for the same key, or from a new call.
+    """Return the judgment for this key: from the cache, from a running call for the same key, or from a new call.
 
     The usage of a judgment that required no new call is counted as recorded; see :attr:`Usage.recorded`.
 
@@ -90,12 +90,12 @@ async def once(
     Args:
         key: the cache key.
         case: the case.
-        journal: the store of judgments; None for no store.
+        cache: the store of judgments; None for no store.
         ask: calls the model for the judgment.
         slot: the slot of the case in its batch; it is idle while another case asks for the same judgment.
     """
-    find = getattr(journal, "find", None)  # only journals on another machine have it
-    recorded = journal.get(key) if journal is not None and find is None else None
+    find = getattr(cache, "find", None)  # only caches on another machine have it
+    recorded = cache.get(key) if cache is not None and find is None else None
     if recorded is not None:
         return _served(recorded)
     loop = asyncio.get_running_loop()
@@ -110,15 +110,15 @@ async def once(
             continue
         judgment = shared.result()
         if not _unasked(judgment):
-            same_journal = journal is None or journal is flight.journal
-            return _served(judgment if same_journal else await _recorded(journal, key, case, judgment))
-    flight = flying[key] = _Flight(journal)
+            same_cache = cache is None or cache is flight.cache
+            return _served(judgment if same_cache else await _recorded(cache, key, case, judgment))
+    flight = flying[key] = _Flight(cache)
     try:
         # Look it up inside the flight: a request that arrives meanwhile must share the answer, not ask again.
         found: Judgment | None = await _within_limit(find(key)) if find is not None else None
         judgment = await ask() if found is None else found
-        if journal is not None and found is None and not _unasked(judgment):
-            judgment = await _recorded(journal, key, case, judgment)
+        if cache is not None and found is None and not _unasked(judgment):
+            judgment = await _recorded(cache, key, case, judgment)
         flight.landed(judgment)
         return judgment if found is None else _served(judgment)
     except BaseException as error:
@@ -129,15 +129,15 @@ async def once(
 
 
 class _Flight:
-    """Running request for a judgment, with the journal that will record it.
+    """Running request for a judgment, with the cache that will record it.
 
     The future is created when another request for the same judgment arrives.
     """
 
-    __slots__ = ("_shared", "journal")
+    __slots__ = ("_shared", "cache")
 
-    def __init__(self, journal: Journal | None) -> None:
-        self.journal = journal
+    def __init__(self, cache: JudgmentCache | None) -> None:
+        self.cache = cache
         self._shared: asyncio.Future[Judgment] | None = None
 
     def shared(self) -> asyncio.Future[Judgment]:
@@ -169,11 +169,11 @@ def _unasked(judgment: Judgment) -> bool:
     return judgment.error == BUDGET_EXHAUSTED
 
 
-async def _recorded(journal: Journal | None, key: JournalKey, case: Case, judgment: Judgment) -> Judgment:
-    if journal is None:
+async def _recorded(cache: JudgmentCache | None, key: CacheKey, case: Case, judgment: Judgment) -> Judgment:
+    if cache is None:
         return judgment
     try:
-        await _within_limit(journal.put(key, case, judgment))
+        await _within_limit(cache.put(key, case, judgment))
     except Exception as error:
         _log.exception("a judgment could not be recorded")
         return evolve(judgment, metadata=FrozenDict({**judgment.metadata, "store_error": str(error)}))
@@ -197,4 +197,4 @@ async def _within_limit(answer: Awaitable[T]) -> T:
 
 
 _LONGEST_S = 120.0  # longer than the stores of this package wait for locks: 30 s, for two groups of writes
-_FLYING: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[JournalKey, _Flight]] = WeakKeyDictionary()
+_FLYING: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[CacheKey, _Flight]] = WeakKeyDictionary()

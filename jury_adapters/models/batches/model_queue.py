@@ -32,22 +32,22 @@ _ROW_BYTES = 300  # upper estimate of the JSON around a request in a batch
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class BatchingPolicy:
     """Rules for closing and polling batches.
 
     Attributes:
         max_requests: number of requests that closes a batch; None for the vendor's limit.
-        linger_s: seconds without a new request that close a batch.
+        batch_window_s: seconds without a new request that close a batch.
         poll_s: seconds between two polls.
     """
 
     max_requests: int | None
-    linger_s: float
+    batch_window_s: float
     poll_s: float
 
 
 @dataclass(slots=True)
-class Asked:
+class PendingRequest:
     """Request with those that wait for its result."""
 
     custom_id: str
@@ -61,8 +61,8 @@ class Asked:
         return any(not waiter.cancelled() for waiter in self.waiters)
 
 
-class Lane:
-    """Requests of one model at one server. All its methods run on the event loop of the desk.
+class ModelQueue:
+    """Requests of one model at one server. All its methods run on the event loop of the submitter.
 
     A request is in one of four states: answered in the ledger, out in a batch that is polled, collected for the next
     batch, or unknown. A batch is in the ledger from before it is sent until its results are there. So a batch that a
@@ -78,22 +78,22 @@ class Lane:
         self._name = name
         self.vendor = vendor
         self._ledger = ledger
-        self._pace = Pace(None, 0.0, 0.0)
-        self._asked: dict[str, Asked] = {}
-        self._collected: dict[str, Asked] = {}
+        self._policy = BatchingPolicy(None, 0.0, 0.0)
+        self._asked: dict[str, PendingRequest] = {}
+        self._collected: dict[str, PendingRequest] = {}
         self._bytes = 0
         self._first_at = self._last_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._carried: dict[str, asyncio.Task[None]] = {}
         self._sending: set[str] = set()
 
-    def ask(self, asked: Asked, pace: Pace) -> None:
+    def ask(self, asked: PendingRequest, policy: BatchingPolicy) -> None:
         """Deliver the result of a request to its waiters: from the record, from a batch that is out, or from the next.
 
         Raises:
             InputError: the record cannot be read.
         """
-        self._pace = pace
+        self._policy = policy
         same = self._asked.get(asked.custom_id)
         if same is not None:
             same.waiters += asked.waiters
@@ -120,7 +120,7 @@ class Lane:
 
     # Collecting
 
-    def _collect(self, asked: Asked) -> None:
+    def _collect(self, asked: PendingRequest) -> None:
         size, most_bytes = asked.size + _ROW_BYTES, self.vendor.most_bytes
         if size > most_bytes:
             text = f"{self._name}: a request of {asked.size} bytes fits no batch, which holds {most_bytes}"
@@ -133,18 +133,18 @@ class Lane:
         self._first_at = now if not self._collected else self._first_at
         self._collected[asked.custom_id] = asked
         self._bytes += size
-        most = min(self._pace.max_requests or self.vendor.most_requests, self.vendor.most_requests)
+        most = min(self._policy.max_requests or self.vendor.most_requests, self.vendor.most_requests)
         if len(self._collected) >= most:
             self._send_collected()
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(self._pace.linger_s, self._lingered)
+            self._timer = asyncio.get_running_loop().call_later(self._policy.batch_window_s, self._lingered)
 
     def _lingered(self) -> None:
         self._timer = None
         if not self._collected:
             return
         loop = asyncio.get_running_loop()
-        linger = self._pace.linger_s
+        linger = self._policy.batch_window_s
         due = min(self._last_at + linger, self._first_at + _LONGEST_LINGER * linger)
         if loop.time() >= due:
             self._send_collected()
@@ -220,7 +220,7 @@ class Lane:
             looks += not found.unclear
             if looks == _LOOKS:
                 return None
-            await asyncio.sleep(self._pace.poll_s)
+            await asyncio.sleep(self._policy.poll_s)
 
     def _record(self, sent: Sent, batch_id: str) -> None:
         self._sending.discard(sent.token)
@@ -238,7 +238,7 @@ class Lane:
             if not progress.crowded:
                 raise progress.failure
             _log.info("%s: the queue is full, batch %s will go out again", self._name, batch_id)
-            await asyncio.sleep(_CROWDED_POLLS * self._pace.poll_s)
+            await asyncio.sleep(_CROWDED_POLLS * self._policy.poll_s)
             self._again(sent)
             return
         outcomes = await self._results(sent, progress)
@@ -268,7 +268,7 @@ class Lane:
             else:
                 if progress.ended:
                     return progress
-            await asyncio.sleep(self._pace.poll_s)
+            await asyncio.sleep(self._policy.poll_s)
 
     async def _results(self, sent: Sent, progress: Progress) -> dict[str, Outcome]:
         """Return the results of a batch. Broken or missing ones are downloaded again, which costs nothing."""
@@ -276,7 +276,7 @@ class Lane:
         failure: ModelError | None = None
         for number in range(_DOWNLOADS):
             if number:
-                await asyncio.sleep(self._pace.poll_s)
+                await asyncio.sleep(self._policy.poll_s)
             try:
                 outcomes, whole = await self.vendor.results(progress.sources)
             except ModelError as error:
