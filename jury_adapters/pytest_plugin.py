@@ -196,7 +196,7 @@ class _Sums:
             unknown = "" if self.cost_complete else " or more (a price is unknown)"
             yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
         for node_id in dict.fromkeys(self.for_a_person):
-            yield f"let a person look: {node_id}"
+            yield f"needs review: {node_id}"
 
 
 class _Session:

@@ -155,7 +155,7 @@ def _summary(judgment: Judgment) -> str:
     if isinstance(judgment, Verdict) and (agreement := judgment.agreement) is not None:
         parts.append(f"agreement {agreement:.2f}")
     if needs_review(judgment):
-        parts.append("a person should look")
+        parts.append("needs review")
     reason = judgment.error or judgment.reasoning
     return ", ".join(parts) + (f": {reason}" if reason else "")
 

@@ -68,7 +68,7 @@ def test_a_jury_that_breaks_or_cannot_say_fails_also_the_test_that_expects_no_pa
     result.assert_outcomes(failed=4, passed=4)
     result.stdout.fnmatch_lines(["  - allow_undecided=False: found ERROR (ZeroDivisionError: division by zero)"])
     result.stdout.fnmatch_lines(["  - allow_undecided=False: found ABSTAIN (no contexts)"])
-    result.stdout.fnmatch_lines(["let a person look: *test_it*"])
+    result.stdout.fnmatch_lines(["needs review: *test_it*"])
 
 
 def test_the_mark_names_the_jury_and_its_conditions(run):
@@ -82,7 +82,7 @@ def test_the_mark_names_the_jury_and_its_conditions(run):
         """
     )
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["  - min_agreement=0.9: found 0.333333", "let a person look: *::test_it"])
+    result.stdout.fnmatch_lines(["  - min_agreement=0.9: found 0.333333", "needs review: *::test_it"])
 
 
 def test_the_mark_takes_a_judge_and_the_fixture_another_one(run):

@@ -52,14 +52,14 @@ def test_a_pass_is_one_line_at_info(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.mark.parametrize(
     "judgment", [failed("polite", reasoning="rude"), errored("polite"), abstain("no contexts"), None]
 )
-def test_what_a_person_should_see_is_a_warning(judgment: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_needs_review_is_a_warning(judgment: Any, caplog: pytest.LogCaptureFixture) -> None:
     log_verdicts("quality", failure_level=logging.CRITICAL)(
         judged(split_jury().judge(a_case()) if judgment is None else judgment)
     )
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("quality", logging.CRITICAL)
     looks = judgment is None or not judgment.valid
-    assert ("a person should look" in record.getMessage(), record.jury_needs_review) == (looks, looks)  # type: ignore[attr-defined]
+    assert ("needs review" in record.getMessage(), record.jury_needs_review) == (looks, looks)  # type: ignore[attr-defined]
 
 
 def test_a_reason_cannot_forge_a_line(caplog: pytest.LogCaptureFixture) -> None:
@@ -111,7 +111,7 @@ def test_each_juror_has_an_event_as_asked() -> None:
     assert emitted.records[0].attributes["jury_adapters.agreement"] == 0.0
 
 
-def test_an_undecided_verdict_is_for_a_person() -> None:
+def test_an_undecided_verdict_needs_review() -> None:
     emitted = Emitted()
     jury = Ensemble([lambda case: abstain("no contexts")])
     otel_events(logger_provider=emitted.provider)(judged(jury.judge(a_case())))

@@ -65,7 +65,7 @@ def review(
     limit: Annotated[int | None, number_option("Ask about N cases at most.", 1)] = None,
     only: Annotated[
         Which,
-        typer.Option(help="Where the jury asks for a person; where its jurors differ too; or all, in random order."),
+        typer.Option(help="Where the jury asks for review; where its jurors differ too; or all, in random order."),
     ] = "contested",
     verdict_first: Annotated[bool, typer.Option("--show", help="Show the verdict before you answer.")] = False,
     blind: Annotated[bool, typer.Option("--blind", help="Never show the verdict.")] = False,

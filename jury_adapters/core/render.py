@@ -14,7 +14,7 @@ from jury_adapters.core.usage import Usage
 from jury_adapters.core.verdict import TierResult, Verdict, needs_review
 
 _LONGEST = 160
-_LOOK = ": let a person look"
+_LOOK = ": needs review"
 # Control and format characters, lone surrogates, and separators that would break a line.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _COLOURS = {"PASS": "#1a7f37", "FAIL": "#cf222e", "ABSTAIN": "#9a6700", "ERROR": "#8250df"}

@@ -112,5 +112,5 @@ class Progress:
         left = "" if self.eta_s is None or self.eta_s == 0 else f", {self.eta_s:,.0f} s left"
         return (
             f"{counts.cases:,} cases judged in {self.elapsed_s:,.1f} s ({self.per_second:,.0f} per second){earlier}, "
-            f"{counts.errors:,} errors, {counts.escalated:,} for a person, {counts.calls:,} calls, {cost}{left}"
+            f"{counts.errors:,} errors, {counts.escalated:,} to review, {counts.calls:,} calls, {cost}{left}"
         )

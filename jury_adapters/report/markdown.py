@@ -138,7 +138,7 @@ def _headline(summary: Summary) -> str:
     if summary.unreadable:
         told.append(f"{summary.unreadable:,} not read")
     if summary.review:
-        told.append(f"{summary.review:,} for a person")
+        told.append(f"{summary.review:,} to review")
     if summary.usage.total.calls:
         told.append(f"model calls {calls_and_cost(summary.usage)}")
     return " · ".join(told)

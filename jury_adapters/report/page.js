@@ -87,7 +87,7 @@ function caseOf(row) {
   const head = element("summary", "");
   head.append(badge(row.verdict), readable("span", "where", row.where));
   if (row.was !== undefined) head.append(element("span", "chip", `was ${row.was}`));
-  if (row.review) head.append(element("span", "chip ask", "for a person"));
+  if (row.review) head.append(element("span", "chip ask", "needs review"));
   head.append(readable("span", "asked", (row.question ?? row.answer ?? "").slice(0, 240)));
   const strip = element("span", "strip");
   for (const [name, word] of row.votes.slice(0, 24)) {

@@ -112,7 +112,7 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
         yield _line("cases saved", f"{of}, {percent(summary.cases_saved / summary.decision.cases)}{told}")
         yield _line("random order", f"seed {summary.decision.seed}")
     if summary.review:
-        yield _line("for a person", f"{summary.review:,}, {percent(summary.review / summary.cases)} of all")
+        yield _line("needs review", f"{summary.review:,}, {percent(summary.review / summary.cases)} of all")
 
 
 def _circumstances(summary: Summary) -> Iterable[Text]:

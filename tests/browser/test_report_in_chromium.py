@@ -89,7 +89,7 @@ def test_filters_sorting_and_opening(tmp_path):
     }  # fmt: skip
 
 
-def test_the_count_for_a_person_leads_to_these_cases(tmp_path):
+def test_the_count_of_cases_that_need_review_leads_to_these_cases(tmp_path):
     html = Report.of([Judgment("PASS"), Judgment("ABSTAIN", reasoning="cannot say"), Judgment("FAIL")]).to_html()
     found = measured(html, tmp_path, """
       byId("verdict").value = "PASS"; byId("verdict").dispatchEvent(new Event("input"));

@@ -238,11 +238,11 @@ def test_told_that_errors_are_fails_an_outage_is_one():
     assert Ensemble([breaks, breaks], errors="fail").judge(answer="a").status is Status.FAIL
 
 
-def test_broken_jurors_that_turn_a_verdict_call_for_a_person():
+def test_broken_jurors_that_turn_a_verdict_make_it_need_review():
     verdict = Ensemble([passes, breaks, breaks]).judge(answer="a")
     assert (verdict.status, verdict.tally.errors_decided, verdict.escalate_for_review) == (Status.FAIL, True, True)
     assert verdict.reasoning == "2 of 3 voted FAIL, 2 of them by breaking"
-    assert "jurors that broke turned this verdict: let a person look" in str(verdict)
+    assert "jurors that broke turned this verdict: needs review" in str(verdict)
     assert Ensemble([passes, passes, passes, breaks]).judge(answer="a").tally.errors_decided is False
     assert Verdict.from_json(verdict.to_json()).tally.errors_decided is True
 

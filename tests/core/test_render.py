@@ -57,10 +57,10 @@ def test_a_verdict_is_a_headline_one_line_per_juror_and_its_notes():
     assert lines[1] == "  PASS a: fine indeed"
     assert lines[2] == "  FAIL b: no"
     assert lines[3] == "  ERROR c: the judge broke: ZeroDivisionError: division by zero"
-    assert lines[4:] == ["  agreement 0.00, band low: let a person look", "  the vote was tied"]
+    assert lines[4:] == ["  agreement 0.00, band low: needs review", "  the vote was tied"]
 
 
-def test_what_a_person_should_look_at_says_so_and_why():
+def test_what_needs_review_says_so_and_why():
     def told(*statuses, **options):
         jury = Ensemble(
             [
@@ -73,13 +73,13 @@ def test_what_a_person_should_look_at_says_so_and_why():
             ],
             **options,
         )
-        return [line.strip() for line in str(jury.judge("q")).splitlines() if "person" in line]
+        return [line.strip() for line in str(jury.judge("q")).splitlines() if "review" in line]
 
     assert told("PASS", "PASS") == told("FAIL") == []
-    assert told("PASS", "FAIL") == ["agreement 0.00, band low: let a person look"]
-    assert told("ABSTAIN", "ABSTAIN") == told("ERROR", errors="propagate") == ["undecided: let a person look"]
-    assert told("PASS", "FAIL", tie="abstain") == ["agreement 0.00, band low: let a person look"]
-    assert told("ERROR", "ERROR", "PASS", "PASS") == ["jurors that broke turned this verdict: let a person look"]
+    assert told("PASS", "FAIL") == ["agreement 0.00, band low: needs review"]
+    assert told("ABSTAIN", "ABSTAIN") == told("ERROR", errors="propagate") == ["undecided: needs review"]
+    assert told("PASS", "FAIL", tie="abstain") == ["agreement 0.00, band low: needs review"]
+    assert told("ERROR", "ERROR", "PASS", "PASS") == ["jurors that broke turned this verdict: needs review"]
 
 
 def test_a_cascade_shows_each_tier_with_its_jurors_and_what_was_not_needed():

@@ -36,7 +36,7 @@ def test_counts_of_a_verdict_and_their_sum():
     assert Counts.from_columns({name: value * 2 for name, value in counts.to_columns().items()}) == counts + counts
 
 
-def test_a_verdict_for_a_person_is_counted():
+def test_a_verdict_that_needs_review_is_counted():
     verdict = Ensemble([lambda case: True, lambda case: True, lambda case: False]).judge("?")
     assert Counts.of(verdict).escalated == 1
 

@@ -88,7 +88,7 @@ def test_what_a_guard_rejects_is_not_contested():
     assert (summary.mean_agreement, summary.review, summary.look_first.total) == (None, 0, 0)
 
 
-def test_cases_for_a_person_are_the_same_in_every_count():
+def test_cases_that_need_review_are_the_same_in_every_count():
     def jury_of(*says):
         return Ensemble([juror(str(n), say) for n, say in enumerate(says)], errors="propagate")
 
@@ -101,7 +101,7 @@ def test_cases_for_a_person_are_the_same_in_every_count():
     assert [row["review"] for row in json.loads(embedded(report.entries)[0])] == expected
     assert [contest(judgment)[0] >= 1 for judgment in judgments] == expected
     assert report.figures.summary.review == report.figures.summary.look_first.total == sum(expected)
-    assert 'href="#cases" title="Show these cases">5</a></dd>' in report.to_html().partition("For a person")[2][:100]
+    assert 'href="#cases" title="Show these cases">5</a></dd>' in report.to_html().partition("Needs review")[2][:100]
 
 
 def test_plain_judgments_have_a_rate_and_no_jurors():

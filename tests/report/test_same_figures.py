@@ -172,7 +172,7 @@ def headline_of(markdown: str) -> str:
 
 def lines(terminal: str) -> dict[str, str]:
     """The figures above the tables of the terminal, below those against people, by name."""
-    figures = next(block for block in terminal.split("\n\n") if "\n  for a person" in block or "\n  failed " in block)
+    figures = next(block for block in terminal.split("\n\n") if "\n  needs review" in block or "\n  failed " in block)
     return {line[2:19].strip(): line[19:].strip() for line in figures.splitlines()}
 
 
@@ -208,8 +208,8 @@ def test_the_headline_is_the_same(run: Run) -> None:
     summary, page, terminal = run.summary, facts(run.page), lines(run.terminal)
     headline = headline_of(run.markdown)
     names = {"passed": "Passed", "failed": "Failed", "undecided": "Undecided", "errors": "Errors",
-             "needs_review": "For a person", "calls_saved": "Calls saved"}  # fmt: skip
-    on_terminal = {"needs_review": "for a person", "calls_saved": "calls saved"}
+             "needs_review": "Needs review", "calls_saved": "Calls saved"}  # fmt: skip
+    on_terminal = {"needs_review": "needs review", "calls_saved": "calls saved"}
     for name, shown in names.items():
         assert page[shown] == f"{summary[name]:,}"
         told = terminal.get(on_terminal.get(name, name), "0")

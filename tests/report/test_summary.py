@@ -33,7 +33,7 @@ def test_a_summary_counts_and_prints_what_it_was_given():
     text = printed(summary, title="my jury", seconds=0.25)
     assert "2 cases judged by my jury in 0.2 s" in text
     assert "2 of 2 decided: 100.0 % (95 % interval 34.2 to 100.0 %)" in text
-    assert "for a person     2, 100.0 % of all" in text
+    assert "needs review     2, 100.0 % of all" in text
     for row in ("panel   final", "guard   reject_on_any_fail", "line 1   PASS", "PASS: a, b; FAIL: c", "100.0 % of 2"):
         assert row in text
     assert summary.jurors["panel", "c"].dissent == 1.0
@@ -58,7 +58,7 @@ def test_undecided_and_errors_stand_apart():
     assert "1 of 2 decided: 50.0 %" in text
     assert "undecided        1, 25.0 % of all" in text
     assert "errors           1 (1 x KeyError: 'x')" in text
-    assert "for a person     2, 50.0 % of all" in text
+    assert "needs review     2, 50.0 % of all" in text
     assert summary.to_dict()["needs_review"] == summary.look_first.total == 2
 
 
