@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from jury_adapters.core.cascade import CascadedJury, Tier
     from jury_adapters.core.case import Case
     from jury_adapters.core.case_parts import Message, Step
-    from jury_adapters.core.compose import all_of, always_fail, always_pass, any_of
+    from jury_adapters.core.combinators import all_of, always_fail, always_pass, any_of
     from jury_adapters.core.context import judging
     from jury_adapters.core.cost_estimate import CostEstimate, CostEstimateRow
     from jury_adapters.core.ensemble import Ensemble, combine
     from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
     from jury_adapters.core.escalation import Policy, TierPolicy, escalate_below
-    from jury_adapters.core.families import family_of
     from jury_adapters.core.function_judge import judge
     from jury_adapters.core.judge import Judge, PlainJudge
     from jury_adapters.core.judgment import Check, Judgment, Status, abstain
     from jury_adapters.core.jury import Jury
+    from jury_adapters.core.model_families import family_of
     from jury_adapters.core.runs import JudgedRun, Run
     from jury_adapters.core.scorecard import Scorecard
     from jury_adapters.core.tally import Tally
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from jury_adapters.core.usage import Usage
     from jury_adapters.core.values import normalise_score
     from jury_adapters.core.verdict import TierResult, Verdict, needs_review
+    from jury_adapters.critic.answers import Labels, Scale
     from jury_adapters.critic.critic import Critic
     from jury_adapters.critic.decision import DecisionCritic
     from jury_adapters.critic.pairwise import PairwiseCritic
     from jury_adapters.critic.recorded import RecordedCritic, recorded_jury
     from jury_adapters.critic.rubric import Rubric
-    from jury_adapters.critic.vocabulary import Labels, Scale
     from jury_adapters.judges.commands import BuildPasses, Command, TestsPass
     from jury_adapters.judges.coverage import CoverageImproved, CoverageKept
     from jury_adapters.judges.diffs import compares
@@ -182,12 +182,12 @@ _HOMES = {
     "core.cascade": ("CascadedJury", "Tier"),
     "core.case": ("Case",),
     "core.case_parts": ("Message", "Step"),
-    "core.compose": ("all_of", "always_fail", "always_pass", "any_of"),
+    "core.combinators": ("all_of", "always_fail", "always_pass", "any_of"),
     "core.background.judge_queue": ("JudgeQueue",),
     "core.ensemble": ("Ensemble", "combine"),
     "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError", "ModelError"),
     "core.escalation": ("Policy", "TierPolicy", "escalate_below"),
-    "core.families": ("family_of",),
+    "core.model_families": ("family_of",),
     "core.function_judge": ("judge",),
     "core.judge": ("Judge", "PlainJudge"),
     "core.judgment": ("Check", "Judgment", "Status", "abstain"),
@@ -206,7 +206,7 @@ _HOMES = {
     "critic.pairwise": ("PairwiseCritic",),
     "critic.recorded": ("RecordedCritic", "recorded_jury"),
     "critic.rubric": ("Rubric",),
-    "critic.vocabulary": ("Labels", "Scale"),
+    "critic.answers": ("Labels", "Scale"),
     "judges.commands": ("BuildPasses", "Command", "TestsPass"),
     "judges.coverage": ("CoverageImproved", "CoverageKept"),
     "judges.diffs": ("compares",),

@@ -185,7 +185,7 @@ class _Sums:
         self.for_a_person += other["for_a_person"]
 
     def lines(self) -> Iterator[str]:
-        from jury_adapters.core.render import counted, visible
+        from jury_adapters.core.formatting import counted, visible
 
         statuses = ", ".join(f"{count} {visible(status)}" for status, count in sorted(self.counts.items()))
         yield f"{counted(sum(self.counts.values()), 'verdict')}: {statuses}"
@@ -362,7 +362,7 @@ def _unmet(judgment: Judgment, conditions: Mapping[str, Any]) -> list[str]:
 
 def _explanation(case: Case, judgment: Judgment, unmet: list[str]) -> str:
     """Return the failure message, which presupposes no knowledge of this package."""
-    from jury_adapters.core.render import visible
+    from jury_adapters.core.formatting import visible
 
     lines = ["The jury's verdict does not meet what this test asks:"]
     lines += [f"  - {note}" for note in unmet]

@@ -18,8 +18,8 @@ import yaml
 from yaml.reader import Reader
 
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.formatting import visible_lines
 from jury_adapters.core.input_files import no_such_file, refuse_pipe
-from jury_adapters.core.render import visible_lines
 
 Plain: TypeAlias = "str | int | float | bool | list[Plain] | dict[str, Plain] | None"
 Where: TypeAlias = tuple[str | int, ...]

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
         raw_agreement,
     )
     from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
+    from jury_adapters.calibration.cascade_calibration import calibrate
     from jury_adapters.calibration.findings import Finding
     from jury_adapters.calibration.guarantee import CalibrationFailed, Guarantee
     from jury_adapters.calibration.independence import effective_votes
-    from jury_adapters.calibration.jurors import dissent, drift, leniency
+    from jury_adapters.calibration.juror_stats import dissent, drift, leniency
     from jury_adapters.calibration.latent import dawid_skene
-    from jury_adapters.calibration.promising import calibrate
-    from jury_adapters.calibration.rates import prediction_powered_rate, rogan_gladen, true_pass_rate
+    from jury_adapters.calibration.pass_rate import prediction_powered_rate, rogan_gladen, true_pass_rate
     from jury_adapters.calibration.reliabilities import Reliability, fit_reliabilities
     from jury_adapters.calibration.report import AgreementReport, agreement_report
-    from jury_adapters.calibration.suggesting import suggest
+    from jury_adapters.calibration.suggestions import suggest
     from jury_adapters.calibration.votes import Votes
 
 __all__ = [
@@ -71,13 +71,13 @@ _HOMES = {
     "findings": ("Finding",),
     "guarantee": ("Guarantee", "CalibrationFailed"),
     "independence": ("effective_votes",),
-    "jurors": ("dissent", "drift", "leniency"),
+    "juror_stats": ("dissent", "drift", "leniency"),
     "latent": ("dawid_skene",),
-    "promising": ("calibrate",),
-    "rates": ("prediction_powered_rate", "rogan_gladen", "true_pass_rate"),
+    "cascade_calibration": ("calibrate",),
+    "pass_rate": ("prediction_powered_rate", "rogan_gladen", "true_pass_rate"),
     "reliabilities": ("Reliability", "fit_reliabilities"),
     "report": ("AgreementReport", "agreement_report"),
-    "suggesting": ("suggest",),
+    "suggestions": ("suggest",),
     "votes": ("Votes",),
 }
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}

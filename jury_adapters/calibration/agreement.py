@@ -21,7 +21,7 @@ from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counte
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.render import percent
+from jury_adapters.core.formatting import percent
 from jury_adapters.core.statistics import wilson
 
 Weights = Literal["identity", "linear", "quadratic"]

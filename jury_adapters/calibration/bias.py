@@ -10,13 +10,13 @@ from typing import Literal
 import numpy as np
 
 from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, number, undefined
-from jury_adapters.calibration.jurors import as_numbers, share_interval
+from jury_adapters.calibration.juror_stats import as_numbers, share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.families import family_of, model_name
-from jury_adapters.core.render import percent
+from jury_adapters.core.formatting import percent
+from jury_adapters.core.model_families import family_of, model_name
 
 _SURE = 0.05
 _PREFERENCES = {"model": "self-preference", "family": "vendor preference"}

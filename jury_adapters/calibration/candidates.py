@@ -23,7 +23,7 @@ Rule: TypeAlias = Literal["majority", "weighted", "bayes", "k_veto", "cascade"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Panel with its rule; see :class:`jury_adapters.calibration.suggesting.Suggestion`."""
+    """Panel with its rule; see :class:`jury_adapters.calibration.suggestions.Suggestion`."""
 
     panel: tuple[str, ...]
     rule: Rule

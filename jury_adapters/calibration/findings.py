@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from jury_adapters.core.render import counted
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.values import JsonValue
 
 Interval = tuple[float, float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jury_adapters.core.render import percent
+from jury_adapters.core.formatting import percent
 
 
 class GrantRates(NamedTuple):

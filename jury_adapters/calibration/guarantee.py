@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import yaml
 
+from jury_adapters.calibration.fingerprint import identity_of
 from jury_adapters.calibration.grant_rates import GrantRates
-from jury_adapters.calibration.guards import guards_of, is_guard
-from jury_adapters.calibration.identity import identity_of
+from jury_adapters.calibration.screening_tiers import guards_of, is_guard
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.escalation import escalate_below
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import UNDECIDED
-from jury_adapters.core.render import visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.yaml_files import read_source
 

@@ -10,7 +10,7 @@ from jury_adapters.calibration.findings import Finding, few, number, undefined
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
-from jury_adapters.core.families import family_of
+from jury_adapters.core.model_families import family_of
 
 _TOO_FEW_VOTES = 2.0
 _ENOUGH_OTHERS = 9

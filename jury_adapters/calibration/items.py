@@ -13,9 +13,9 @@ from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
 from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.duplicates import ContradictingLabels, Identity, one_label, positions_by_item
 from jury_adapters.core.errors import ConfigurationError, InputError, unknown
+from jury_adapters.core.formatting import clip
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, human_label
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.render import clip
 
 _LONGEST = 80  # characters of a value in a message
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from jury_adapters.calibration.stated import numbers_of
+from jury_adapters.calibration.stated_numbers import numbers_of
 from jury_adapters.calibration.types import Answer, Raw
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path, is_pairwise_opinion

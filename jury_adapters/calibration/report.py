@@ -13,16 +13,16 @@ from jury_adapters.calibration.agreement import alpha, cohen_kappa, fleiss_kappa
 from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
 from jury_adapters.calibration.findings import FEW_ITEMS, FewItems, Finding, number, span
 from jury_adapters.calibration.independence import effective_votes, residual_agreement
-from jury_adapters.calibration.jurors import dissent, drift, leniency
-from jury_adapters.calibration.people import against_people
-from jury_adapters.calibration.rates import true_pass_rate
+from jury_adapters.calibration.juror_stats import dissent, drift, leniency
+from jury_adapters.calibration.label_comparison import against_people
+from jury_adapters.calibration.pass_rate import true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.types import MISSING
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.duplicates import merged_sentence
-from jury_adapters.core.render import counted, percent, visible_lines
+from jury_adapters.core.formatting import counted, percent, visible_lines
 from jury_adapters.core.values import JsonValue
 
 _OWN: tuple[Literal["model", "family"], ...] = ("model", "family")

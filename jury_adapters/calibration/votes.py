@@ -18,10 +18,10 @@ from jury_adapters.calibration.items import (
     names_of_jurors,
     one_per_item,
 )
-from jury_adapters.calibration.reading import recorded_items, result_items, verdict_items
 from jury_adapters.calibration.scale import Scale, codes_by_order, gold_codes, passed_by_jury
-from jury_adapters.calibration.stated import Stated, stated_by
+from jury_adapters.calibration.stated_numbers import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
+from jury_adapters.calibration.vote_sources import recorded_items, result_items, verdict_items
 from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.opinions import is_selected

@@ -15,7 +15,7 @@ from rich.text import Text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.streams import News
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.render import visible
+from jury_adapters.core.formatting import visible
 
 BACK, MORE, NOTE, QUIT, SKIP = "back", "more", "note", "quit", "skip"
 _ACTIONS = {"s": SKIP, "b": BACK, "n": NOTE, "m": MORE, "q": QUIT}

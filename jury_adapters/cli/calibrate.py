@@ -39,8 +39,8 @@ from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.duplicates import ContradictingLabels, merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
+from jury_adapters.core.formatting import counted, percent, visible
 from jury_adapters.core.human_labels import UnclearLabels
-from jury_adapters.core.render import counted, percent, visible
 from jury_adapters.core.whole_file import write_whole
 from jury_adapters.yaml_files import compose
 

@@ -24,7 +24,7 @@ from jury_adapters.cli.models import model_names
 from jury_adapters.cli.options import AsJson, Quiet, file_option
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.core.render import visible
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.base import Options, Prompt

@@ -11,8 +11,8 @@ from jury_adapters.cli.streams import News
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.render import counted
 from jury_adapters.core.results_file import Draw
 from jury_adapters.core.sequential_gate import SequentialGate
 from jury_adapters.core.tolerance import reaches

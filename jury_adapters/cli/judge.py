@@ -46,10 +46,10 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.case_files import CaseFile, count_lines
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.gates import GateResult, check_gates
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.render import counted
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.progress import open_bar
 from jury_adapters.report.summary import Summary

@@ -24,8 +24,8 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.render import counted, visible
 from jury_adapters.core.rows import first_row, read_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict

@@ -31,9 +31,9 @@ from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.formatting import counted, percent, two_decimals, visible
 from jury_adapters.core.human_labels import human_label
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.render import counted, percent, two_decimals, visible
 from jury_adapters.core.results_file import cases_named_in, is_result, pass_labels_named_in
 from jury_adapters.core.rows import first_row
 from jury_adapters.core.values import JsonValue

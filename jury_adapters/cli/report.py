@@ -19,8 +19,8 @@ from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case_files import CaseFile, Place
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.gates import GateResult
-from jury_adapters.core.render import counted
 from jury_adapters.core.results_file import field_map_named_in
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.critic.recorded import is_store

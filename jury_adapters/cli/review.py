@@ -38,8 +38,8 @@ from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.formatting import counted, percent, visible
 from jury_adapters.core.judgment import Status
-from jury_adapters.core.render import counted, percent, visible
 from jury_adapters.core.results_file import cases_named_in
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue

@@ -16,7 +16,7 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import AsJson, number_option, share_option
 from jury_adapters.cli.streams import News, show, write
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.render import percent
+from jury_adapters.core.formatting import percent
 
 if TYPE_CHECKING:
     from jury_adapters.statistics import SampleSize

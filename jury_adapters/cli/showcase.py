@@ -14,7 +14,7 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.render import visible
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.judges.rag import grounding_screen

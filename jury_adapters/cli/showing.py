@@ -11,8 +11,8 @@ from rich.text import Text
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
+from jury_adapters.core.formatting import counted, to_text, visible
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.render import counted, to_text, visible
 
 _LONGEST = 3000
 

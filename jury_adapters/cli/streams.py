@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from jury_adapters.core.render import visible_lines
+from jury_adapters.core.formatting import visible_lines
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -37,7 +37,7 @@ from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import unknown
 from jury_adapters.core.escalation import THRESHOLD_POLICIES, Policy, TierPolicy, policy_of
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.scheduling import Schedule
 from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import BandOn
 from jury_adapters.core.voting import STRATEGIES, options_of

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.render import visible
+from jury_adapters.core.formatting import visible
 from jury_adapters.yaml_files import Plain, Source, Where
 
 _MOST_SHOWN = 20

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions, astream, stream
-    from jury_adapters.core.compose import AllOf, AnyOf, all_of, any_of, repeated
+    from jury_adapters.core.combinators import AllOf, AnyOf, all_of, any_of, repeated
     from jury_adapters.core.cost_estimate import CostEstimate, estimate_cost_of
     from jury_adapters.core.ensemble import Ensemble
+    from jury_adapters.core.formatting import to_html, to_line, to_text
     from jury_adapters.core.function_judge import FunctionJudge
     from jury_adapters.core.gates import GateOptions, GateResult, require
-    from jury_adapters.core.render import to_html, to_line, to_text
     from jury_adapters.core.serial import canonical_json, from_json, to_dict
     from jury_adapters.core.stand_in import BackedJudge
 
@@ -47,8 +47,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AllOf": "compose",
-    "AnyOf": "compose",
+    "AllOf": "combinators",
+    "AnyOf": "combinators",
     "BackedJudge": "stand_in",
     "BatchOptions": "batch",
     "Ensemble": "ensemble",
@@ -56,19 +56,19 @@ _HOMES = {
     "GateOptions": "gates",
     "GateResult": "gates",
     "CostEstimate": "cost_estimate",
-    "all_of": "compose",
-    "any_of": "compose",
+    "all_of": "combinators",
+    "any_of": "combinators",
     "astream": "batch",
     "canonical_json": "serial",
     "from_json": "serial",
     "estimate_cost_of": "cost_estimate",
-    "repeated": "compose",
+    "repeated": "combinators",
     "require": "gates",
     "stream": "batch",
     "to_dict": "serial",
-    "to_html": "render",
-    "to_line": "render",
-    "to_text": "render",
+    "to_html": "formatting",
+    "to_line": "formatting",
+    "to_text": "formatting",
 }
 
 

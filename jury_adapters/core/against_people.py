@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of
+from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.human_labels import (
     GOLD,
     LabelMeanings,
@@ -31,7 +32,6 @@ from jury_adapters.core.opinions import (
     opinions_of,
     stands_in,
 )
-from jury_adapters.core.render import counted, visible
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, outage_as_error

@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from jury_adapters.core.case import EMPTY_KEY
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.render import counted, visible
+from jury_adapters.core.formatting import counted, visible
 
 T = TypeVar("T", bound=Hashable)
 

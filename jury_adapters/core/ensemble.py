@@ -14,7 +14,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
-from jury_adapters.core.schedule import (
+from jury_adapters.core.scheduling import (
     Schedule,
     Seat,
     StopRule,

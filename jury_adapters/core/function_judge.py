@@ -12,7 +12,7 @@ from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.functions import attribute_at, takes_one
 from jury_adapters.core.judge import Judge, Outcome, examined
-from jury_adapters.core.outcomes import to_judgment
+from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.values import positive_timeout, unit_interval
 
 

@@ -8,8 +8,8 @@ from typing import Literal, TypedDict, Unpack
 
 from jury_adapters.core.agreement import Band
 from jury_adapters.core.errors import ConfigurationError, GateFailed, unknown
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.render import visible
 from jury_adapters.core.tolerance import exceeds, reaches
 from jury_adapters.core.verdict import Verdict
 

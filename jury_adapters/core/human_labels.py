@@ -9,8 +9,8 @@ from difflib import get_close_matches
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.render import visible
 from jury_adapters.core.verdict import Verdict
 
 GOLD = "gold"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.families import family_of
 from jury_adapters.core.gates import GateOptions, check_gates
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.model_families import family_of
 from jury_adapters.core.stand_in import seated
 from jury_adapters.core.values import EMPTY, freeze_mapping
 from jury_adapters.core.verdict import Verdict

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.human_labels import LabelMeanings, tally, unclear
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.render import visible
 
 HOW_TO_NAME_THEM = "name the labels that mean PASS: --pass-label LABEL (in Python pass_labels=['LABEL'])"
 _MOST_NAMED = 6

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Literal
 
 from jury_adapters.core.clustered_shares import clustered_wilson
-from jury_adapters.core.render import percent, two_decimals, visible
+from jury_adapters.core.formatting import percent, two_decimals, visible
 from jury_adapters.core.statistics import Score, wilson
 from jury_adapters.core.values import JsonValue
 

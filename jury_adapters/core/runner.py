@@ -12,8 +12,8 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import Call, enter_call, leave_call
 from jury_adapters.core.description import Named
 from jury_adapters.core.judgment import Judgment, evolve
-from jury_adapters.core.outcomes import to_judgment
 from jury_adapters.core.outstanding import MOST_OUTSTANDING, OUTSTANDING
+from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.values import clean_text
 from jury_adapters.core.verdict import Verdict
 

@@ -14,7 +14,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
-from jury_adapters.core.schedule import Seat, ask_all
+from jury_adapters.core.scheduling import Seat, ask_all
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import positive_timeout

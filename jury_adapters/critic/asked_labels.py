@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.critic.answers import Labels, Unreadable
 from jury_adapters.critic.label_lists import AskedLabels, defined_labels, listed_labels, listed_scales
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Labels, Unreadable
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,6 @@ from jury_adapters.core.cache import CacheKey, JudgmentCache, get_or_run
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
 from jury_adapters.core.errors import ConfigurationError, ModelError
-from jury_adapters.core.families import family_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import (
     ANY_OPINION,
@@ -24,9 +23,10 @@ from jury_adapters.core.judgment import (
     broken,
     evolve,
 )
+from jury_adapters.core.model_families import family_of
 from jury_adapters.core.usage import NO_USAGE, Usage
+from jury_adapters.critic.answers import Scale
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Scale
 from jury_adapters.models.base import Named
 from jury_adapters.models.fingerprint import check_identity, digest, has_identity
 from jury_adapters.models.prices import cost_of

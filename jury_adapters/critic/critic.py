@@ -21,6 +21,7 @@ from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import JsonValue, clean_text
+from jury_adapters.critic.answers import Unreadable
 from jury_adapters.critic.arguments import (
     checked_flag,
     checked_name,
@@ -46,7 +47,6 @@ from jury_adapters.critic.parse_reply import repair_request
 from jury_adapters.critic.prompt import build_prompt, material_texts, missing_fields
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
-from jury_adapters.critic.vocabulary import Unreadable
 from jury_adapters.models.base import Options, Prompt, Reply
 from jury_adapters.models.fingerprint import fingerprint_of
 from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model

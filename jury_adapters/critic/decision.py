@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
-from jury_adapters.core.compose import always_pass
+from jury_adapters.core.combinators import always_pass
 from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError

@@ -11,11 +11,11 @@ from typing import Any, TypeAlias, TypedDict
 from pydantic import ValidationError
 
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.critic.answers import Labels, Scale
 from jury_adapters.critic.arguments import checked_prompt
 from jury_adapters.critic.asking import find_rubric
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 from jury_adapters.critic.template import Template
-from jury_adapters.critic.vocabulary import Labels, Scale
 
 RubricLike: TypeAlias = Rubric | str | Path
 LabelsLike: TypeAlias = Labels | Mapping[str, Any]

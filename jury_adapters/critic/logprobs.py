@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from jury_adapters.core.values import normalise_score
-from jury_adapters.critic.vocabulary import Choice, Labels, Vocabulary, comparable
+from jury_adapters.critic.answers import Choice, Labels, Vocabulary, comparable
 from jury_adapters.models.base import Token
 
 _EDGES = " \t\r\n*_`\"'[](){}:,."

@@ -9,9 +9,9 @@ from math import fsum
 from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import normalise_score
+from jury_adapters.critic.answers import Labels, Scale
 from jury_adapters.critic.prompt import task_text
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Labels, Scale
 from jury_adapters.models.base import Answer, Question
 
 _MOST_LEVELS = 21

@@ -11,10 +11,10 @@ from typing import Any
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.functions import attribute_at, is_async, takes_one
 from jury_adapters.core.judgment import Judgment, broken
-from jury_adapters.core.outcomes import to_judgment
+from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.values import clean_text
+from jury_adapters.critic.answers import Unreadable
 from jury_adapters.critic.parse_reply import one_line
-from jury_adapters.critic.vocabulary import Unreadable
 from jury_adapters.models.fingerprint import digest
 
 

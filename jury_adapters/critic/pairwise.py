@@ -12,11 +12,11 @@ from jury_adapters.core.runner import run_judge
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import FrozenDict, freeze_mapping
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.answers import Labels
 from jury_adapters.critic.arguments import checked_flag, checked_name
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.decision import DecisionCritic
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Labels
 
 _OTHER = {"A": "B", "B": "A"}
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from jury_adapters.core.judgment import Check, Status
 from jury_adapters.core.values import JsonValue
+from jury_adapters.critic.answers import Choice, Labels, Scale, Unreadable, Vocabulary
 from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_json import (
     Found,
@@ -41,7 +42,6 @@ from jury_adapters.critic.parse_text import (
 from jury_adapters.critic.rubric import CLAIM_LABELS, Rubric
 from jury_adapters.critic.surroundings import is_introduced, takes_back
 from jury_adapters.critic.thinking import Body, without_thinking
-from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Unreadable, Vocabulary
 
 __all__ = ["ANSWERS", "Reading", "Unreadable", "one_line", "read_reply", "repair_request"]
 

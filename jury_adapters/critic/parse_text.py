@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from jury_adapters.critic.answers import Choice, Labels, Scale, Unreadable, Vocabulary
 from jury_adapters.critic.quotations import unquoted_lines
 from jury_adapters.critic.surroundings import is_introduced, takes_back
 from jury_adapters.critic.thinking import split_at_marks
-from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Unreadable, Vocabulary
 
 ANSWER_NAMES = ("answer", "verdict", "label", "kind", "rating", "score")
 """Names that models give to their answer."""

@@ -15,9 +15,9 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.values import JsonValue, freeze
+from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.delimiters import Delimiters
 from jury_adapters.critic.rubric import CLAIM_LABELS, PLACEHOLDERS, Example, Rubric
-from jury_adapters.critic.vocabulary import Choice
 from jury_adapters.models.base import Prompt, Turn
 
 MATERIAL = """\

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias, Unpack
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.families import family_of
 from jury_adapters.core.judge import PlainJudge
 from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status, abstain, evolve
+from jury_adapters.core.model_families import family_of
 from jury_adapters.core.rows import read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.tolerance import reaches

@@ -10,20 +10,20 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status, abstain, broken
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import Path, juror_names, opinions_of
-from jury_adapters.core.render import counted, visible
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.stand_in import BackedJudge, seated
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.asking import case_key_of, rubric_statuses
 from jury_adapters.critic.prompt import missing_fields
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Choice
 
 _MOST_NAMED = 12
 

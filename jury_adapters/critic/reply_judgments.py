@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from jury_adapters.core.families import family_of
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolve
+from jury_adapters.core.model_families import family_of
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import JsonValue, stated
+from jury_adapters.critic.answers import Labels, Scale, Vocabulary
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
 from jury_adapters.critic.material import Material
 from jury_adapters.critic.own_parser import ReplyParser
 from jury_adapters.critic.parse_json import value_start
 from jury_adapters.critic.parse_reply import ANSWERS, Reading, Unreadable, one_line, read_reply
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Labels, Scale, Vocabulary
 from jury_adapters.models.base import Reply
 
 

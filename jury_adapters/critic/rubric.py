@@ -26,9 +26,9 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.field_names import ALIASES
 from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, freeze_mapping
+from jury_adapters.critic.answers import Labels, Scale, Unreadable
 from jury_adapters.critic.rubric_file import input_error, read_rubric_file
 from jury_adapters.critic.template import Template
-from jury_adapters.critic.vocabulary import Labels, Scale, Unreadable
 
 _SHOWN = ("question", "answer", "contexts", "reference", "candidates", "messages", "trajectory", "metadata")
 PLACEHOLDERS: Mapping[str, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jury_adapters.core.judgment import Status
-from jury_adapters.critic.vocabulary import Choice, Scale, Vocabulary
+from jury_adapters.critic.answers import Choice, Scale, Vocabulary
 
 
 def is_introduced(before: str, *, by_own_words: bool = False) -> bool:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jury_adapters.critic.answers import Unreadable
 from jury_adapters.critic.parse_json import find_objects
-from jury_adapters.critic.vocabulary import Unreadable
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Self
 
+from jury_adapters.core.formatting import money
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.render import money
 from jury_adapters.core.verdict import needs_review
 
 

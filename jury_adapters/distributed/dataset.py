@@ -21,8 +21,8 @@ import ray.data
 
 from jury_adapters.config.permissions import Permissions
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.formatting import money
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.render import money
 from jury_adapters.distributed.actors import ledger_actor, rate_actor
 from jury_adapters.distributed.counts import Counts, Progress
 from jury_adapters.distributed.parts import Folder, table_of

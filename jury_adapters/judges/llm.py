@@ -22,7 +22,7 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, OpinionStatuses
-from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.scheduling import Schedule
 from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.usage import Usage
 from jury_adapters.core.voting import Voting, VotingOptions

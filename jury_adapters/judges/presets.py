@@ -8,7 +8,7 @@ from typing import TypeAlias, TypedDict
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.scheduling import Schedule
 from jury_adapters.core.voting import Voting, VotingOptions
 from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.critic.critic import Critic

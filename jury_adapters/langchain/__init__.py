@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jury_adapters.langchain.langsmith import JuryRunEvaluator
     from jury_adapters.langchain.middleware import JuryMiddleware
     from jury_adapters.langchain.offline import examples, offline_client
-    from jury_adapters.langchain.ready import (
+    from jury_adapters.langchain.presets import (
         correctness_evaluator,
         faithfulness_evaluator,
         hallucination_evaluator,
@@ -91,7 +91,7 @@ _HOMES = {
     "langsmith": ("JuryRunEvaluator",),
     "middleware": ("JuryMiddleware",),
     "offline": ("examples", "offline_client"),
-    "ready": (
+    "presets": (
         "correctness_evaluator", "faithfulness_evaluator", "hallucination_evaluator", "relevance_evaluator",
         "trajectory_evaluator",
     ),

@@ -27,7 +27,7 @@ from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import Verdict, failed_by_errors
 from jury_adapters.langchain.agent_cases import case_of_turn
-from jury_adapters.langchain.turns import marked
+from jury_adapters.langchain.agent_turns import marked
 from jury_adapters.models.langchain_binding import unheard
 
 _log = logging.getLogger(__name__)

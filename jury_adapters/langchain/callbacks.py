@@ -18,7 +18,7 @@ from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.langchain.collector import Collector, Kind
-from jury_adapters.langchain.watcher import RunOptions, RunWatcher
+from jury_adapters.langchain.run_judging import RunOptions, RunWatcher
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document

@@ -23,9 +23,9 @@ from jury_adapters.core.context import run_context
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
-from jury_adapters.langchain.endings import Ending, ending_of, missing_answer
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.langchain.paused_runs import PausedRuns, task_of
+from jury_adapters.langchain.run_outcomes import Ending, ending_of, missing_answer
 
 _log = logging.getLogger(__name__)
 

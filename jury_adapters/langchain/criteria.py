@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from jury_adapters.core.cascade import CascadedJury
-from jury_adapters.core.compose import AllOf, AnyOf
+from jury_adapters.core.combinators import AllOf, AnyOf
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.jury import Jury

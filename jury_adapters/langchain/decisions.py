@@ -20,9 +20,9 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.answers import Labels, Scale
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Labels, Scale
 from jury_adapters.models.langchain_binding import unheard
 from jury_adapters.models.registry import LimitedModel, ModelLike, resolve_model
 

@@ -11,7 +11,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from jury_adapters.core.conversation import text_of_message
-from jury_adapters.langchain.turns import is_blocked
+from jury_adapters.langchain.agent_turns import is_blocked
 
 ToolResult: TypeAlias = ToolMessage | Command[Any]
 

@@ -21,7 +21,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.withheld import without_texts
 from jury_adapters.langchain.agent_guard import AgentGuard, Outcome
-from jury_adapters.langchain.turns import is_blocked, last_ai, marked, open_calls, sent_back
+from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, open_calls, sent_back
 
 Reviewed: TypeAlias = ModelResponse[Any] | ExtendedModelResponse[Any]
 

@@ -36,11 +36,11 @@ except ImportError as missing:
 
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
+from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, rejected_rounds
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
 from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
 from jury_adapters.langchain.judged_tools import check_judged_tools, judged_tools
 from jury_adapters.langchain.jury_state import JuryState
-from jury_adapters.langchain.turns import is_blocked, last_ai, marked, rejected_rounds
 
 __all__ = ["BLOCKED", "JuryMiddleware", "JuryState"]
 

@@ -19,7 +19,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.loose_values import field_of, texts_of
-from jury_adapters.core.outcomes import run_failed
+from jury_adapters.core.return_values import run_failed
 from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.fields import Fields
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from jury_adapters.llama_index.evaluators import JuryEvaluator
     from jury_adapters.llama_index.external import from_evaluator
     from jury_adapters.llama_index.guards import JuryGuardQueryEngine, JuryNodePostprocessor
-    from jury_adapters.llama_index.ready import (
+    from jury_adapters.llama_index.presets import (
         JuryAnswerRelevancyEvaluator,
         JuryContextRelevancyEvaluator,
         JuryCorrectnessEvaluator,
@@ -53,7 +53,7 @@ _HOMES = {
     "evaluators": ("JuryEvaluator",),
     "external": ("from_evaluator",),
     "guards": ("JuryGuardQueryEngine", "JuryNodePostprocessor"),
-    "ready": (
+    "presets": (
         "JuryAnswerRelevancyEvaluator", "JuryContextRelevancyEvaluator", "JuryCorrectnessEvaluator",
         "JuryFaithfulnessEvaluator", "JuryGuidelineEvaluator", "JuryHallucinationEvaluator", "JuryPairwiseEvaluator",
         "JuryRelevancyEvaluator",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.llama_index.roots import METHODS, is_base, kind_of
+from jury_adapters.llama_index.run_tracking import METHODS, is_base, kind_of
 
 Engine: TypeAlias = type | str
 Engines: TypeAlias = Engine | Sequence[Engine] | Callable[[object, str], bool]

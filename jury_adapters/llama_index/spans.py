@@ -38,7 +38,8 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun, Run, ending_of
 from jury_adapters.core.secrets import error_text
 from jury_adapters.llama_index.engines import Engines, wanted_engines
-from jury_adapters.llama_index.roots import (
+from jury_adapters.llama_index.run_cases import RunCases
+from jury_adapters.llama_index.run_tracking import (
     INPUT_STEP,
     INSIDE,
     METHODS,
@@ -51,7 +52,6 @@ from jury_adapters.llama_index.roots import (
     note_model,
     starting_task,
 )
-from jury_adapters.llama_index.run_cases import RunCases
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.runs import Asked

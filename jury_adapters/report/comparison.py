@@ -10,9 +10,9 @@ from jury_adapters.calibration.findings import Finding
 from jury_adapters.core.case import EMPTY_KEY
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.formatting import clip, counted, percent, to_word
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.render import clip, counted, percent, to_word
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entry

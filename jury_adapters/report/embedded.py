@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.formatting import to_word, visible
 from jury_adapters.core.judgment import Check, Judgment
 from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, opinions_of
-from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, needs_review
 from jury_adapters.report.comparison import Comparison

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.formatting import to_word
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import juror_names, opinions_of
-from jury_adapters.core.render import to_word
 from jury_adapters.report.entries import Entry
 
 FLIPS_SHOWN = 15

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from jury_adapters.core.formatting import calls_and_cost, money, percent, to_word, two_decimals, visible
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_scores import headings
-from jury_adapters.core.render import calls_and_cost, money, percent, to_word, two_decimals, visible
 from jury_adapters.report.flips import FLIPS_SHOWN
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from jury_adapters import __version__
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.formatting import counted, latency, money, percent, two_decimals
 from jury_adapters.core.label_scores import headings
-from jury_adapters.core.render import counted, latency, money, percent, two_decimals
 from jury_adapters.report.embedded import embedded, shown
 
 try:

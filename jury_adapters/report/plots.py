@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from jury_adapters.core.render import clip, money, percent, two_decimals
+from jury_adapters.core.formatting import clip, money, percent, two_decimals
 from jury_adapters.report.embedded import shown
 from jury_adapters.report.figures import BINS, Figures, TierFigures
 

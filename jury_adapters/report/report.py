@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.formatting import to_word, visible
 from jury_adapters.core.human_labels import UnclearLabels, human_label_of, listed_labels
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.opinions import juror_names, opinions_of, votes_in
-from jury_adapters.core.render import to_word, visible
 from jury_adapters.core.results_file import pass_labels_named_in
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.usage import NO_USAGE

@@ -9,6 +9,7 @@ from collections.abc import Collection, Hashable, Sequence
 from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
+from jury_adapters.core.formatting import counted, to_word
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment, Status, abstain
@@ -21,7 +22,6 @@ from jury_adapters.core.opinions import (
     opinions_of,
     stands_in,
 )
-from jury_adapters.core.render import counted, to_word
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE

@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.core.against_people import AgainstPeople
-from jury_adapters.core.judgment import Status
-from jury_adapters.core.render import (
+from jury_adapters.core.formatting import (
     calls_and_cost,
     clip,
     counted,
@@ -23,6 +22,7 @@ from jury_adapters.core.render import (
     two_decimals,
     visible,
 )
+from jury_adapters.core.judgment import Status
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.counters import GateCount
 from jury_adapters.report.summary import Summary

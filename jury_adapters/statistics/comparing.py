@@ -11,7 +11,7 @@ from jury_adapters.calibration.findings import Finding, few, undefined
 from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean
 from jury_adapters.calibration.types import Floats, Ints
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.render import counted
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.statistics import Z95
 from jury_adapters.statistics.differences import (
     PairedCounts,

@@ -9,11 +9,11 @@ from math import sqrt
 import numpy as np
 
 from jury_adapters.calibration.findings import Finding, Interval, few, number, undefined
-from jury_adapters.calibration.jurors import share_interval
+from jury_adapters.calibration.juror_stats import share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints
 from jury_adapters.calibration.votes import Votes
-from jury_adapters.core.render import counted, percent
+from jury_adapters.core.formatting import counted, percent
 from jury_adapters.statistics.intervals import Drawn
 from jury_adapters.statistics.reliability import By, calibration_error, error_by_chance, reliability_diagram
 from jury_adapters.statistics.weighted import Ranked, area_under_curve

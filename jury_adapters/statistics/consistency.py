@@ -9,12 +9,12 @@ import numpy as np
 
 from jury_adapters.calibration.agreement import fleiss_kappa
 from jury_adapters.calibration.findings import Finding, few, number, undefined
-from jury_adapters.calibration.jurors import share_interval
+from jury_adapters.calibration.juror_stats import share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of
 from jury_adapters.calibration.types import MISSING, Floats
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.render import percent
+from jury_adapters.core.formatting import percent
 from jury_adapters.statistics.intervals import Drawn
 
 SAME, KAPPA = "same answer again", "kappa between repetitions"

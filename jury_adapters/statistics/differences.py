@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 
 from jury_adapters.calibration.findings import FEW_ITEMS, Finding, Interval, few, undefined
 from jury_adapters.core.clustered_shares import PairCounts, clustered_paired_interval, sign_flip_test
-from jury_adapters.core.render import counted, percent
+from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.statistics import Z95, mcnemar_exact, paired_interval, unpaired_interval
 from jury_adapters.core.tolerance import equal, exceeds
 from jury_adapters.core.values import JsonValue

@@ -9,7 +9,7 @@ from functools import partial
 from jury_adapters.calibration.binomial import check_level, most_errors
 from jury_adapters.calibration.thresholds import Method, check_method, fewest_decided, level_of_test
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.render import counted, percent
+from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.tolerance import equal, exceeds
 from jury_adapters.core.values import JsonValue
 from jury_adapters.statistics.design_effect import Clusters, check_share

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.jury_files import GOOD
 
 from jury_adapters import Status
-from jury_adapters.calibration.identity import identity_of
+from jury_adapters.calibration.fingerprint import identity_of
 from jury_adapters.config import load_jury
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from jury_adapters import Case, ConfigurationError, Judgment, Status
 from jury_adapters.core.judgment import abstain
+from jury_adapters.critic.answers import Labels
 from jury_adapters.critic.parse_reply import Unreadable
 from jury_adapters.critic.prompt import build_prompt, missing_fields
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Labels
 from jury_adapters.models.base import Reply
 
 FILE = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))

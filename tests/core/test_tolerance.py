@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import CascadedJury, Ensemble, Judgment, Scorecard, Status, Tier, Verdict, escalate_below, judge
-from jury_adapters.core.outcomes import to_judgment
+from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.tolerance import TOLERANCE, equal, exceeds, reaches
 
 P, F = Status.PASS, Status.FAIL

@@ -3,10 +3,10 @@ import math
 import pytest
 
 from jury_adapters import Status
+from jury_adapters.critic.answers import Labels, Scale
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
 from jury_adapters.critic.reply_judgments import judgment_from
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Labels, Scale
 from jury_adapters.models.base import Reply, Token
 
 YES_NO = Rubric(name="yes or no")

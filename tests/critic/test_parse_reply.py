@@ -8,12 +8,12 @@ from support.examples import SLOW
 from support.proportion import assert_proportional
 
 from jury_adapters import Check, Judgment, Status, Usage
+from jury_adapters.critic.answers import Choice, Labels
 from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_json import find_objects
 from jury_adapters.critic.parse_reply import Reading, Unreadable, read_reply, repair_request
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Choice, Labels
 from jury_adapters.models.base import Reply
 
 YES_NO = Rubric(name="yes or no")

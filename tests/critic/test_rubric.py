@@ -5,9 +5,9 @@ import pytest
 import yaml
 
 from jury_adapters import Case, ConfigurationError, InputError, Status
+from jury_adapters.critic.answers import Labels, Scale
 from jury_adapters.critic.rubric import CLAIM_LABELS, Rubric, bundled_rubrics
 from jury_adapters.critic.template import Template
-from jury_adapters.critic.vocabulary import Labels, Scale
 
 FULL = """\
 name: politeness

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import ConfigurationError, Status
-from jury_adapters.critic.vocabulary import Choice, Label, Labels, Scale, Unreadable
+from jury_adapters.critic.answers import Choice, Label, Labels, Scale, Unreadable
 
 YES_NO = Labels.of(passing=["YES"], failing=["NO"], abstaining=["NOT SURE"])
 FIVE = Scale(minimum=1, maximum=5, pass_mark=4)

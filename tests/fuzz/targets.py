@@ -22,12 +22,12 @@ from jury_adapters import Case, Judgment, Rubric, Status, Verdict
 from jury_adapters.config import load_jury
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.rows import read_rows
+from jury_adapters.critic.answers import Choice, Labels, Scale, Unreadable
 from jury_adapters.critic.delimiters import visible
 from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_reply import Reading, read_reply, repair_request
 from jury_adapters.critic.prompt import build_prompt, missing_fields, system_text
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
-from jury_adapters.critic.vocabulary import Choice, Labels, Scale, Unreadable
 from jury_adapters.models.base import Reply
 from jury_adapters.report.entries import results_of
 

@@ -14,7 +14,7 @@ from fuzz_nightly import NAMES
 from targets import TARGETS
 
 from jury_adapters import InputError, Rubric
-from jury_adapters.critic.vocabulary import Choice, Scale
+from jury_adapters.critic.answers import Choice, Scale
 
 HERE = Path(__file__).parent
 SEEDS = sorted((HERE / "corpus").glob("*/*"))

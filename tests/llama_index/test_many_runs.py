@@ -11,7 +11,7 @@ from support.llama_apps import Model, Verdicts, an_index, says_paris
 from jury_adapters import Case, Judge
 from jury_adapters.core import portal
 from jury_adapters.llama_index import judge_runs
-from jury_adapters.llama_index.roots import inside
+from jury_adapters.llama_index.run_tracking import inside
 
 INDEX = an_index()
 

@@ -18,7 +18,7 @@ from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, a_chat, an_inde
 from jury_adapters import ConfigurationError, Judge, Status
 from jury_adapters.core.context import judging
 from jury_adapters.llama_index import JurySpanHandler, judge_runs
-from jury_adapters.llama_index.roots import inside
+from jury_adapters.llama_index.run_tracking import inside
 
 INDEX = an_index()
 

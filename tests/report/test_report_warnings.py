@@ -2,7 +2,7 @@
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Tier
 from jury_adapters.core.batch import stream
-from jury_adapters.core.render import two_decimals
+from jury_adapters.core.formatting import two_decimals
 from jury_adapters.report import Report
 from jury_adapters.report.analysis import Analysis
 

@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, judge
 from jury_adapters.calibration import Votes
 from jury_adapters.calibration.repetitions import is_repeated
-from jury_adapters.core.compose import repeated
+from jury_adapters.core.combinators import repeated
 from jury_adapters.statistics import full_report, retest, retest_runs
 
 

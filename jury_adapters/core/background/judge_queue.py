@@ -39,7 +39,7 @@ from jury_adapters.core.jitter import OWN
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, broken, evolve
-from jury_adapters.core.outcomes import run_failed
+from jury_adapters.core.return_values import run_failed
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.secrets import without_keys

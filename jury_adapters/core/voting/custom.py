@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.outcomes import to_judgment
+from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect
 

@@ -32,7 +32,7 @@ from jury_adapters import (
 from jury_adapters.config.grammar import CHECKS, COMMANDS, SCREENS
 from jury_adapters.core.escalation import POLICIES, Policy, escalate_below
 from jury_adapters.core.judgment import ANY_OPINION, LABEL_ONLY, PASS_OR_FAIL
-from jury_adapters.core.schedule import UntilDecided
+from jury_adapters.core.scheduling import UntilDecided
 from jury_adapters.core.voting import STRATEGIES, options_of, resolve
 from jury_adapters.core.voting.required import with_required
 from jury_adapters.critic.replayed import ReplayedCritic

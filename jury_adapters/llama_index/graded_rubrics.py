@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from jury_adapters.critic.answers import Scale
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.critic.vocabulary import Scale
 
 _GRADES = """
 1: it has nothing to do with the question, or is empty.

@@ -14,7 +14,7 @@ from jury_adapters.core.judge import Judge, PlainJudge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
 from jury_adapters.core.jury import judges_own_family, members_of, unique_names
-from jury_adapters.core.schedule import Seat
+from jury_adapters.core.scheduling import Seat
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.core.voting import Voting

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import CascadedJury, Check, Ensemble, Judgment, Tally, Tier, TierResult, Usage, Verdict, judge
-from jury_adapters.core.render import to_html, to_text, visible
+from jury_adapters.core.formatting import to_html, to_text, visible
 
 # ANSI colour, bell, NUL, next line, right-to-left override, isolate, zero-width space, soft hyphen, line and paragraph
 # separator, byte order mark, a tag character, a lone surrogate.

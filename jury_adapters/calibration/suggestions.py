@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 
 from jury_adapters.calibration.candidates import Candidate, Evidence
+from jury_adapters.calibration.cascade_calibration import group_of
 from jury_adapters.calibration.gold import gold_of
-from jury_adapters.calibration.promising import group_of
 from jury_adapters.calibration.quality import balanced_accuracy, quality
 from jury_adapters.calibration.types import Ints
 from jury_adapters.calibration.votes import Votes

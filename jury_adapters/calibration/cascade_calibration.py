@@ -10,6 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, upper_bound
+from jury_adapters.calibration.failure_messages import Baseline, Target
 from jury_adapters.calibration.gold import gold_of
 from jury_adapters.calibration.guarantee import (
     CalibratedJury,
@@ -19,8 +20,7 @@ from jury_adapters.calibration.guarantee import (
     cascade_of,
     fingerprint_of,
 )
-from jury_adapters.calibration.guards import Guarded, cost_of, guards_of, is_guard, run_guards
-from jury_adapters.calibration.refusing import Baseline, Target
+from jury_adapters.calibration.screening_tiers import Guarded, cost_of, guards_of, is_guard, run_guards
 from jury_adapters.calibration.simulated_grants import simulate_grants
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
 from jury_adapters.calibration.types import Floats

@@ -7,7 +7,7 @@ import pytest
 
 from jury_adapters import Rubric
 from jury_adapters.critic.delimiters import visible
-from jury_adapters.critic.hidden import HIDDEN, without_hidden
+from jury_adapters.critic.hidden_characters import HIDDEN, without_hidden
 from jury_adapters.critic.material import Material
 
 YES_NO = Rubric(name="yes or no").answers

@@ -11,7 +11,7 @@ from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
-from jury_adapters.core.render import percent
+from jury_adapters.core.formatting import percent
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from jury_adapters.calibration.items import ItemVotes, plain, with_meanings
 from jury_adapters.calibration.repetitions import answers_by_place
-from jury_adapters.calibration.stated import is_jury, numbers_of, recorded_numbers
+from jury_adapters.calibration.stated_numbers import is_jury, numbers_of, recorded_numbers
 from jury_adapters.calibration.types import Answer, Numbers, On, Raw
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.batch_window import input_order

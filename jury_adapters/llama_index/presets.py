@@ -25,7 +25,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.schedule import Schedule
+from jury_adapters.core.scheduling import Schedule
 from jury_adapters.core.voting import Voting
 from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.critic.critic import Critic
@@ -37,9 +37,9 @@ from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.judges.presets import JurorLike, PanelOptions, panel
 from jury_adapters.judges.rag import ContextRelevance, grounding_screen
 from jury_adapters.llama_index.evaluators import JuryEvaluator
-from jury_adapters.llama_index.graded import GRADED_CONTEXT_RELEVANCE, graded_correctness
+from jury_adapters.llama_index.graded_rubrics import GRADED_CONTEXT_RELEVANCE, graded_correctness
 from jury_adapters.llama_index.prompts import RELEVANCY
-from jury_adapters.llama_index.replaced import check_options
+from jury_adapters.llama_index.replaced_arguments import check_options
 from jury_adapters.models.registry import ModelLike
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from jury_adapters import CascadedJury, Command, Ensemble, NotEmpty, ToolCalls, ValidJSON
+from jury_adapters.calibration.fingerprint import identity_of
 from jury_adapters.calibration.guarantee import fingerprint_of
-from jury_adapters.calibration.identity import identity_of
 from jury_adapters.core.cascade import Tier
 from jury_adapters.core.judge import Judge
 

@@ -21,7 +21,7 @@ from jury_adapters.calibration.types import MISSING, Floats, Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.render import percent
+from jury_adapters.core.formatting import percent
 from jury_adapters.core.statistics import Z95, wilson
 from jury_adapters.core.values import JsonValue
 
