@@ -25,7 +25,7 @@ from jury_adapters.core.functions import is_async
 from jury_adapters.core.judgment import abstain
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.values import shown, stated
-from jury_adapters.judges.external import Call, ExternalJudge, ForeignOptions, Said
+from jury_adapters.judges.external import Call, ExternalJudge, ExternalOptions, Said
 from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of, takes
 from jury_adapters.judges.external_results import read_result
 
@@ -33,7 +33,7 @@ __all__ = ["from_autoevals", "from_deepeval"]
 
 
 def from_autoevals(
-    scorer: object, *, arguments: Arguments | None = None, **options: Unpack[ForeignOptions]
+    scorer: object, *, arguments: Arguments | None = None, **options: Unpack[ExternalOptions]
 ) -> ExternalJudge:
     """Return a scorer of autoevals, or a scorer function of Braintrust, as a judge.
 
@@ -47,7 +47,7 @@ def from_autoevals(
             returns a score 0..1, a bool, None, or an object with ``score``.
         arguments: a function from a case to the arguments to use instead, such as
             ``lambda case: {"output": float(case.answer), "expected": float(case.reference)}`` for ``NumericDiff()``.
-        **options: see :class:`jury_adapters.judges.external.ForeignOptions`.
+        **options: see :class:`jury_adapters.judges.external.ExternalOptions`.
 
     Raises:
         ConfigurationError: ``scorer`` is a class instead of an instance, or neither a scorer nor a function.
@@ -67,7 +67,7 @@ def from_deepeval(
     metric: object,
     *,
     test_case: Callable[[Case], object] | None = None,
-    **options: Unpack[ForeignOptions],
+    **options: Unpack[ExternalOptions],
 ) -> ExternalJudge:
     """Return a metric of DeepEval as a judge.
 
@@ -79,7 +79,7 @@ def from_deepeval(
         metric: an instance, such as ``AnswerRelevancyMetric(threshold=0.7)``.
         test_case: returns the ``LLMTestCase`` of a case; by default it has ``input``, ``actual_output``,
             ``expected_output``, ``context`` and ``retrieval_context`` (both the contexts), and ``tools_called``.
-        **options: see :class:`jury_adapters.judges.external.ForeignOptions`. Use ``scale=(1, 0)`` if less is better.
+        **options: see :class:`jury_adapters.judges.external.ExternalOptions`. Use ``scale=(1, 0)`` if less is better.
 
     Raises:
         ConfigurationError: ``metric`` is a class instead of an instance, or not a metric.

@@ -30,7 +30,7 @@ from jury_adapters.judges.external_results import Finding, Scale, is_cost
 from jury_adapters.models.fingerprint import digest
 
 
-class ForeignOptions(TypedDict, total=False):
+class ExternalOptions(TypedDict, total=False):
     """Options of every function that makes a judge of an evaluator of another package.
 
     Attributes:
@@ -95,7 +95,7 @@ class ExternalJudge(Judge):
     Args:
         prepare: makes the call for a case, or the ABSTAIN judgment for a case that lacks an argument.
         own_name: the evaluator's own name.
-        **options: see :class:`ForeignOptions`.
+        **options: see :class:`ExternalOptions`.
 
     Raises:
         ConfigurationError: the scale is empty, the threshold is outside it, no case has a needed field, there is a
@@ -103,11 +103,11 @@ class ExternalJudge(Judge):
     """
 
     def __init__(
-        self, prepare: Callable[[Case], Call | Judgment], own_name: str = "", **options: Unpack[ForeignOptions]
+        self, prepare: Callable[[Case], Call | Judgment], own_name: str = "", **options: Unpack[ExternalOptions]
     ) -> None:
         for option in options:
-            if option not in ForeignOptions.__annotations__:
-                raise ConfigurationError(unknown("option", option, ForeignOptions.__annotations__))
+            if option not in ExternalOptions.__annotations__:
+                raise ConfigurationError(unknown("option", option, ExternalOptions.__annotations__))
         self._prepare = prepare
         self._scale = Scale(
             options.get("scale", (0.0, 1.0)), options.get("threshold"), _labels(options.get("pass_labels", ()))
@@ -210,7 +210,7 @@ def _usage_of_one(calls: object, cost: object) -> Usage:
     return Usage(calls=calls, cost_usd=float(cost))
 
 
-def _identity(own_name: str, options: ForeignOptions) -> str:
+def _identity(own_name: str, options: ExternalOptions) -> str:
     """Return the fingerprint of the evaluator itself, or the empty text without a version."""
     if "version" not in options:
         return ""

@@ -26,7 +26,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.references import EXPECTED_CALLS
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
-from jury_adapters.judges.external import Call, ExternalJudge, ForeignOptions, Said
+from jury_adapters.judges.external import Call, ExternalJudge, ExternalOptions, Said
 from jury_adapters.judges.external_calls import (
     Arguments,
     by_name,
@@ -54,7 +54,7 @@ def from_evaluator(
     arguments: Arguments | None = None,
     trajectory: bool | None = None,
     trace: bool = False,
-    **options: Unpack[ForeignOptions],
+    **options: Unpack[ExternalOptions],
 ) -> ExternalJudge:
     """Return an evaluator function of openevals, agentevals or LangSmith as a judge, for use in a jury.
 
@@ -75,7 +75,7 @@ def from_evaluator(
             ``reference_outputs`` is :func:`expected_conversation`. None means True for the trajectory evaluators of
             agentevals and openevals, and False for others.
         trace: whether LangSmith may trace the evaluator.
-        **options: see :class:`jury_adapters.judges.external.ForeignOptions`. Use ``name=`` to replace the feedback key
+        **options: see :class:`jury_adapters.judges.external.ExternalOptions`. Use ``name=`` to replace the feedback key
             of openevals' judges, and for evaluators without a name of their own; ``pass_labels=["polite"]`` for
             evaluators that answer in words (``value``).
 
@@ -110,7 +110,7 @@ def from_evaluator(
 
 
 def from_string_evaluator(
-    evaluator: StringEvaluator | PairwiseStringEvaluator, **options: Unpack[ForeignOptions]
+    evaluator: StringEvaluator | PairwiseStringEvaluator, **options: Unpack[ExternalOptions]
 ) -> ExternalJudge:
     """Return a string evaluator of ``langchain_classic.evaluation`` as a judge.
 
@@ -121,7 +121,7 @@ def from_string_evaluator(
 
     Args:
         evaluator: the result of ``load_evaluator(...)``, or an evaluator of your own.
-        **options: see :class:`jury_adapters.judges.external.ForeignOptions`: ``scale=(1, 0)`` for the distances,
+        **options: see :class:`jury_adapters.judges.external.ExternalOptions`: ``scale=(1, 0)`` for the distances,
             ``scale=(1, 10)`` for ``score_string``. A given ``scale=`` decides what is good, also for these criteria.
 
     Raises:

@@ -28,7 +28,7 @@ from jury_adapters.langchain.fields import Part
 from jury_adapters.langchain.functions import EvaluatorFunction, jury_evaluator
 
 
-class ReadyOptions(TypedDict, total=False):
+class PresetOptions(TypedDict, total=False):
     """Options of all preset evaluators.
 
     Attributes:
@@ -56,12 +56,12 @@ class ReadyOptions(TypedDict, total=False):
     budget: Budget | None
 
 
-def faithfulness_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def faithfulness_evaluator(*judges: JurorLike, **options: Unpack[PresetOptions]) -> EvaluatorFunction:
     """Return an evaluator of whether the contexts support everything in the answer. Needs contexts and answer.
 
     Args:
         *judges: models, critics, or one complete jury.
-        **options: see :class:`ReadyOptions`.
+        **options: see :class:`PresetOptions`.
 
     Raises:
         ConfigurationError: there is no judge, or a model cannot be used.
@@ -69,7 +69,7 @@ def faithfulness_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) 
     return _ready("faithfulness", llm.faithfulness, judges, options)
 
 
-def relevance_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def relevance_evaluator(*judges: JurorLike, **options: Unpack[PresetOptions]) -> EvaluatorFunction:
     """Return an evaluator of whether the answer addresses the question, right or wrong. Needs question and answer.
 
     Arguments and errors are those of :func:`faithfulness_evaluator`.
@@ -77,7 +77,7 @@ def relevance_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> 
     return _ready("relevance", llm.answer_relevance, judges, options)
 
 
-def hallucination_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def hallucination_evaluator(*judges: JurorLike, **options: Unpack[PresetOptions]) -> EvaluatorFunction:
     """Return an evaluator of whether any claim in the answer is made up (1.0: none). Needs contexts and answer.
 
     Arguments and errors are those of :func:`faithfulness_evaluator`.
@@ -85,7 +85,7 @@ def hallucination_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions])
     return _ready("hallucination", llm.hallucination, judges, options)
 
 
-def correctness_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def correctness_evaluator(*judges: JurorLike, **options: Unpack[PresetOptions]) -> EvaluatorFunction:
     """Return an evaluator of whether the answer is right, by the reference or, without one, by the models' knowledge.
 
     Arguments and errors are those of :func:`faithfulness_evaluator`.
@@ -93,7 +93,7 @@ def correctness_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -
     return _ready("correctness", llm.correctness, judges, options)
 
 
-def trajectory_evaluator(*judges: JurorLike, **options: Unpack[ReadyOptions]) -> EvaluatorFunction:
+def trajectory_evaluator(*judges: JurorLike, **options: Unpack[PresetOptions]) -> EvaluatorFunction:
     """Return an evaluator of all steps of an agent, compared with a reference trajectory if there is one.
 
     ``outputs`` and ``reference_outputs`` are lists of messages (LangChain's, or OpenAI-style dictionaries), mappings
@@ -107,7 +107,7 @@ def _ready(
     question: str,
     make: Callable[..., Judge],
     judges: tuple[JurorLike, ...],
-    options: ReadyOptions,
+    options: PresetOptions,
     *,
     whole_thread: bool = False,
 ) -> EvaluatorFunction:

@@ -11,7 +11,7 @@ from llama_index.core.evaluation.base import BaseEvaluator
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.judges.external import ExternalJudge, ForeignOptions, Said
+from jury_adapters.judges.external import ExternalJudge, ExternalOptions, Said
 from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of
 from jury_adapters.judges.external_results import Finding, read_preference, read_result
 
@@ -19,7 +19,7 @@ __all__ = ["from_evaluator"]
 
 
 def from_evaluator(
-    evaluator: BaseEvaluator, *, arguments: Arguments | None = None, **options: Unpack[ForeignOptions]
+    evaluator: BaseEvaluator, *, arguments: Arguments | None = None, **options: Unpack[ExternalOptions]
 ) -> ExternalJudge:
     """Return a LlamaIndex evaluator as a judge.
 
@@ -31,8 +31,8 @@ def from_evaluator(
     Args:
         evaluator: any ``BaseEvaluator``.
         arguments: a function from a case to the arguments to call it with instead.
-        **options: see :class:`jury_adapters.judges.external.ForeignOptions`. The default of ``scale`` is ``(1, 5)`` for
-            a ``CorrectnessEvaluator`` and ``(-1, 1)`` for a ``SemanticSimilarityEvaluator`` (a cosine).
+        **options: see :class:`jury_adapters.judges.external.ExternalOptions`. The default of ``scale`` is ``(1, 5)``
+            for a ``CorrectnessEvaluator`` and ``(-1, 1)`` for a ``SemanticSimilarityEvaluator`` (a cosine).
 
     Raises:
         ConfigurationError: ``evaluator`` is not an evaluator, or an option is invalid.

@@ -43,7 +43,7 @@ from jury_adapters.llama_index.replaced_arguments import check_options
 from jury_adapters.models.registry import ModelLike
 
 
-class ReadyOptions(ModelOptions, total=False):
+class PresetOptions(ModelOptions, total=False):
     """Keyword arguments of all preset evaluators."""
 
     llms: Sequence[JurorLike] | None
@@ -55,7 +55,7 @@ class ReadyOptions(ModelOptions, total=False):
     evidence_tools: EvidenceTools
 
 
-class ReadyEvaluator(JuryEvaluator):
+class PresetEvaluator(JuryEvaluator):
     """Base of the preset evaluators: builds a jury from models.
 
     Args:
@@ -95,7 +95,7 @@ class ReadyEvaluator(JuryEvaluator):
         **options: Unpack[ModelOptions],
     ) -> None:
         given = _given(llm, llms, jury)
-        own = {*inspect.signature(type(self)).parameters, *ReadyOptions.__annotations__} - {"options"}
+        own = {*inspect.signature(type(self)).parameters, *PresetOptions.__annotations__} - {"options"}
         check_options(type(self).__name__, cast(dict[str, Any], options), own)
         store = options.pop("store", None)  # an option of the evaluator, so it also applies to an existing jury
         if jury is not None:
@@ -143,13 +143,13 @@ class ReadyEvaluator(JuryEvaluator):
             raise ConfigurationError(f"{type(self).__name__}: {', '.join(options)} belongs to a model; {why}")
 
 
-class JuryFaithfulnessEvaluator(ReadyEvaluator):
+class JuryFaithfulnessEvaluator(PresetEvaluator):
     """Evaluate whether the contexts support everything in the response. Needs response and contexts.
 
     With ``jury=grounding_screen()``, and if there is neither a model nor ``Settings.llm``, no model is called: the
     :func:`jury_adapters.grounding_screen` rejects names and numbers that no context has, accepts text that is nearly
     verbatim in the contexts, and reports all other responses as undecided (``invalid_result``). The arguments are those
-    of :class:`ReadyEvaluator`.
+    of :class:`PresetEvaluator`.
 
     >>> JuryFaithfulnessEvaluator(jury=grounding_screen()).evaluate(
     ...     query="When did Ann leave?", response="Ann left in 2019.", contexts=["Ann left in 2018."]
@@ -167,12 +167,12 @@ class JuryFaithfulnessEvaluator(ReadyEvaluator):
         return grounding_screen()
 
 
-class JuryHallucinationEvaluator(ReadyEvaluator):
+class JuryHallucinationEvaluator(PresetEvaluator):
     """Evaluate claim by claim whether the response makes anything up; passes (score 1.0) if it does not.
 
     Each claim is a check of the verdict, with the quoted evidence. Needs response and contexts. If there is neither a
     model nor ``Settings.llm``, the :func:`jury_adapters.grounding_screen` judges. The arguments are those of
-    :class:`ReadyEvaluator`.
+    :class:`PresetEvaluator`.
     """
 
     _subject = "hallucination"
@@ -185,10 +185,10 @@ class JuryHallucinationEvaluator(ReadyEvaluator):
         return grounding_screen()
 
 
-class JuryRelevancyEvaluator(ReadyEvaluator):
+class JuryRelevancyEvaluator(PresetEvaluator):
     """Evaluate whether the response answers the query in line with the contexts. Needs query, response, contexts.
 
-    The arguments are those of :class:`ReadyEvaluator`.
+    The arguments are those of :class:`PresetEvaluator`.
     """
 
     _subject = "relevancy"
@@ -197,10 +197,10 @@ class JuryRelevancyEvaluator(ReadyEvaluator):
         return Critic(model=model, rubric=RELEVANCY, **options).named("relevancy")
 
 
-class JuryAnswerRelevancyEvaluator(ReadyEvaluator):
+class JuryAnswerRelevancyEvaluator(PresetEvaluator):
     """Evaluate whether the response addresses the query, right or wrong. Needs query and response.
 
-    The arguments are those of :class:`ReadyEvaluator`.
+    The arguments are those of :class:`PresetEvaluator`.
     """
 
     _subject = "answer_relevancy"
@@ -209,14 +209,14 @@ class JuryAnswerRelevancyEvaluator(ReadyEvaluator):
         return critics.answer_relevance(model, **options)
 
 
-class JuryContextRelevancyEvaluator(ReadyEvaluator):
+class JuryContextRelevancyEvaluator(PresetEvaluator):
     """Evaluate the retriever: whether the contexts hold what the query needs. Needs query and contexts only.
 
     A model rates the contexts by the two questions of LlamaIndex's own evaluator, with up to four points. The score is
     their share, from 0 to 1, and three points pass. If there is neither a model nor ``Settings.llm``,
     :class:`jury_adapters.ContextRelevance` judges. Its score is the share of the query's content words that the
     contexts contain; it passes from ``threshold=`` (0..1, by default 0.5) upwards. The other arguments are those of
-    :class:`ReadyEvaluator`.
+    :class:`PresetEvaluator`.
 
     Args:
         graded: True for a rating; False for a model that answers YES or NO.
@@ -234,7 +234,7 @@ class JuryContextRelevancyEvaluator(ReadyEvaluator):
         llm: JurorLike | None = None,
         *,
         graded: bool = True,
-        **options: Unpack[ReadyOptions],
+        **options: Unpack[PresetOptions],
     ) -> None:
         self._graded = graded
         super().__init__(llm, **options)
@@ -251,11 +251,11 @@ class JuryContextRelevancyEvaluator(ReadyEvaluator):
         return ContextRelevance(threshold=0.5 if threshold is None else threshold)
 
 
-class JuryCorrectnessEvaluator(ReadyEvaluator):
+class JuryCorrectnessEvaluator(PresetEvaluator):
     """Evaluate whether the response is right, by an item's ``reference=`` or, without one, by the model's knowledge.
 
     Needs query and response. The model rates from 1 to 5, as in LlamaIndex's own evaluator; the score of the result
-    is from 0 to 1. The other arguments are those of :class:`ReadyEvaluator`.
+    is from 0 to 1. The other arguments are those of :class:`PresetEvaluator`.
 
     Args:
         score_threshold: the lowest rating that passes, from 1 to 5.
@@ -272,7 +272,7 @@ class JuryCorrectnessEvaluator(ReadyEvaluator):
         score_threshold: float | None = None,
         graded: bool = True,
         reference_required: bool = False,
-        **options: Unpack[ReadyOptions],
+        **options: Unpack[PresetOptions],
     ) -> None:
         if score_threshold is not None and not graded:
             raise ConfigurationError("score_threshold= is for ratings; leave it out, or leave out graded=False")
@@ -290,11 +290,11 @@ class JuryCorrectnessEvaluator(ReadyEvaluator):
         return critics.CorrectnessByCase(model, rubrics=self._rubrics, **options)
 
 
-class JuryGuidelineEvaluator(ReadyEvaluator):
+class JuryGuidelineEvaluator(PresetEvaluator):
     """Evaluate whether the response follows your guidelines. Needs the response.
 
     Args:
-        llm: the judge; see :class:`ReadyEvaluator` for this and the other arguments.
+        llm: the judge; see :class:`PresetEvaluator` for this and the other arguments.
         guidelines: the requirements for the response, in words; a response must meet every item of a list.
 
     >>> JuryGuidelineEvaluator(llm="openai:gpt-4o-mini", guidelines="The answer names its source.")  # doctest: +SKIP
@@ -306,7 +306,7 @@ class JuryGuidelineEvaluator(ReadyEvaluator):
         self,
         llm: JurorLike | None = None,
         guidelines: str | Sequence[str] = "",
-        **options: Unpack[ReadyOptions],
+        **options: Unpack[PresetOptions],
     ) -> None:
         self._guidelines = _guidelines(guidelines)
         jury = options.get("jury")
@@ -321,7 +321,7 @@ class JuryGuidelineEvaluator(ReadyEvaluator):
         return Critic(model=model, rubric=rubric, **options).named("guidelines")
 
 
-class JuryPairwiseEvaluator(ReadyEvaluator):
+class JuryPairwiseEvaluator(PresetEvaluator):
     """Evaluate whether the response is better than ``second_response=``; asks in both orders against position bias.
 
     ``score`` is 1.0 if the response is better, 0.0 if the second one is, 0.5 for a tie; only 1.0 is ``passing``.
@@ -331,7 +331,7 @@ class JuryPairwiseEvaluator(ReadyEvaluator):
     gives no decision, the result is invalid.
 
     Args:
-        llm: the judge; see :class:`ReadyEvaluator` for this and the other arguments. An existing Critic has the rubric
+        llm: the judge; see :class:`PresetEvaluator` for this and the other arguments. An existing Critic has the rubric
             ``pairwise``, or another whose labels are A, B and tie.
         swap: whether to ask in both orders.
     """
@@ -343,7 +343,7 @@ class JuryPairwiseEvaluator(ReadyEvaluator):
         llm: JurorLike | None = None,
         *,
         swap: bool = True,
-        **options: Unpack[ReadyOptions],
+        **options: Unpack[PresetOptions],
     ) -> None:
         self._swap = swap
         super().__init__(llm, **options)

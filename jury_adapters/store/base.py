@@ -11,7 +11,7 @@ from jury_adapters.core.cache import CacheKey
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.store.entry import Entry, Write, case_of, judgment_of
-from jury_adapters.store.grouping import Groups
+from jury_adapters.store.grouping import GroupCommitter
 
 GROUP_WITHIN_S = 0.02
 """Seconds that a commit waits for more judgments."""
@@ -32,7 +32,9 @@ class BaseStore(ABC):
     def __init__(self, name: str) -> None:
         self.name = name
         self._where = f"the store {name}"
-        self._writes: Groups[Write, None] = Groups(self._write, where=self._where, within_s=GROUP_WITHIN_S)
+        self._writes: GroupCommitter[Write, None] = GroupCommitter(
+            self._write, where=self._where, within_s=GROUP_WITHIN_S
+        )
 
     @property
     def usable(self) -> bool:

@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class Groups(Generic[Item, Result]):
+class GroupCommitter(Generic[Item, Result]):
     """Thread that processes items from many event loops and threads, a group at a time.
 
     Every error is passed to the waiting callers. The thread survives it, because otherwise they would wait forever.

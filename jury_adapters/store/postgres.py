@@ -18,7 +18,7 @@ from jury_adapters.core.jitter import backoff
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.store.base import TIMEOUT_S, BaseStore
 from jury_adapters.store.entry import Write, judgment_of
-from jury_adapters.store.grouping import Groups
+from jury_adapters.store.grouping import GroupCommitter
 
 try:
     from sqlalchemy import Connection, Select, bindparam, func, select, text, tuple_
@@ -65,7 +65,7 @@ class PostgresStore(BaseStore):
         self._timeout_s = timeout_s
         self._server = Server(url)
         super().__init__(self._server.shown)
-        self._reads: Groups[CacheKey, str | None] = Groups(self._read, where=self._where, within_s=0.0)
+        self._reads: GroupCommitter[CacheKey, str | None] = GroupCommitter(self._read, where=self._where, within_s=0.0)
         self._last_trouble = ""
         self._give_up_at: float | None = None
         try:

@@ -30,7 +30,7 @@ from weakref import WeakSet
 from jury_adapters.core import portal
 from jury_adapters.core.background.counts import Counts, Outcome
 from jury_adapters.core.background.options import EXIT_TIMEOUT, check_ranges, check_whole
-from jury_adapters.core.background.sink_calls import sinks_of, tell
+from jury_adapters.core.background.sink_calls import call_sink, sinks_of
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
@@ -328,13 +328,13 @@ class JudgeQueue:
     async def _tell(self, sink: Sink, judged: list[JudgedRun]) -> None:
         """Call a sink with runs, in sequence while it is fast, then concurrently in the free places."""
         raised = partial(self.count, "sink_errors")
-        rest = judged and judged[await tell(sink, judged, raised, _SHARE) :]
+        rest = judged and judged[await call_sink(sink, judged, raised, _SHARE) :]
         if not rest:
             return
 
         async def strand(part: list[JudgedRun]) -> None:
             while part:
-                part = part[await tell(sink, part, raised, _SHARE) :]
+                part = part[await call_sink(sink, part, raised, _SHARE) :]
 
         places = min(len(rest), 1 + self._max_concurrency - self._running)
         self._running += places - 1

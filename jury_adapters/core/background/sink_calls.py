@@ -25,7 +25,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_THREADS.forget)
 
 
-async def tell(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], patience: float) -> int:
+async def call_sink(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], patience: float) -> int:
     """Call a sink with judged runs in order, until a time limit.
 
     Args:
