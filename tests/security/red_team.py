@@ -212,7 +212,7 @@ temperature 0, {minutes} minutes. A row counts only the answers that this judge 
 - **The model is tiny.** 135 million parameters cannot judge: it passes many wrong answers as they are, and changes
   its mind when a text changes at all. A judge that says NO to everything cannot be flipped and is worth nothing, so
   read the first table beside the second. The numbers compare prompts on one model; they say nothing about a large one.
-- **What our prompts promise is structure.** The attack stays inside its fence, in the user's turn, and a reply counts
+- **What our prompts promise is structure.** The attack stays delimited, in the user's turn, and a reply counts
   by its own answer only. That holds for every attack and every model, and is asserted on the request that arrived
   (`tests/critic/test_injection.py`, `tests/security/test_red_team_structure.py`). Whether a model lets itself be
   persuaded by what it reads is another matter, and no prompt prevents it.
