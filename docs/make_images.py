@@ -17,23 +17,13 @@ from typing import Any, Unpack
 import numpy as np
 from drawing import Chart, Drawing, Point
 
-from jury_adapters import (
-    CascadedJury,
-    Case,
-    Ensemble,
-    Judgment,
-    PlainJudge,
-    RecordedCritic,
-    Status,
-    Tier,
-    Verdict,
-    abstain,
-)
+from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Status, Tier, Verdict, abstain
 from jury_adapters.calibration import Votes, agreement_report, fit_reliabilities
 from jury_adapters.calibration.thresholds import Trials, choose_thresholds
 from jury_adapters.calibration.types import Ints
 from jury_adapters.core.ensemble import EnsembleOptions
 from jury_adapters.core.judgment import PASS_OR_FAIL
+from jury_adapters.replay import RecordedCritic
 
 HERE = Path(__file__).parent
 RECORDED = HERE.parent / "cookbook" / "data" / "codefeedback.jsonl.gz"
@@ -64,7 +54,7 @@ def pictures() -> Iterator[tuple[str, str]]:
     yield "calls_saved.svg", calls_saved()
     yield "cascade_funnel.svg", cascade_funnel()
     yield "agreement_coefficients.svg", agreement_coefficients()
-    yield "coverage_promised.svg", coverage_promised()
+    yield "coverage_guaranteed.svg", coverage_guaranteed()
 
 
 def life_of_a_case() -> str:
@@ -168,7 +158,7 @@ def calls_saved() -> str:
 def cascade_funnel() -> str:
     """How many cases each tier of the recorded cascade decides."""
     cases = [Case.from_row(row) for row in _rows() if _fold_of(row) == 1]
-    small = Ensemble([_recorded(name) for name in SMALL], min_valid=2)
+    small = Ensemble([_recorded(name) for name in SMALL], min_votes=2)
     cascade = CascadedJury([Tier("small", small, "escalate_on_split"), Tier("large", _recorded(LARGE))])
     ended = Counter((verdict.stopped_at, verdict.status) for verdict in cascade.judge_many(cases))
     n = len(cases)
@@ -236,19 +226,19 @@ def agreement_coefficients() -> str:
     return draw.svg()
 
 
-def coverage_promised() -> str:
-    """What a promise costs: the share of cases decided, and how often the promise is kept."""
+def coverage_guaranteed() -> str:
+    """What a guarantee costs: the share of cases decided, and how often the guarantee is kept."""
     population, targets = _population(), [round(0.86 + 0.01 * step, 2) for step in range(11)]
     decided, kept = [], []
     for target in targets:
-        coverage, held = _promises(population, 1 - target)
+        coverage, held = _kept(population, 1 - target)
         decided.append((target, coverage))
         kept.append((target, held))
     draw = Drawing(
         (760, 390),
-        "Share of cases decided, against the agreement promised",
+        "Share of cases decided, against the agreement guaranteed",
         f"Mean of {DRAWS} calibrations with 1,000 labels each. "
-        + "; ".join(f"promise {x:.0%}: decides {y:.1%}, kept in {held:.1%}"
+        + "; ".join(f"guarantee {x:.0%}: decides {y:.1%}, kept in {held:.1%}"
                     for (x, y), (_, held) in zip(decided, kept, strict=True)),
     )  # fmt: skip
     draw.text((16, 30), f"{DRAWS} calibrations with 1,000 labels each, delta = 0.1", "strong")
@@ -256,19 +246,19 @@ def coverage_promised() -> str:
     chart.axes(
         [(x, f"{x:.0%}") for x in targets[::2]], [(tick, f"{tick:.0%}") for tick in (0, 0.25, 0.5, 0.75, 0.9, 1)]
     )
-    draw.text((314, 374), "agreement with people that is promised for the decided cases", "note", "middle")
+    draw.text((314, 374), "agreement with human labels that is guaranteed for the decided cases", "note", "middle")
     draw.line(chart.at((0.855, 0.9)), chart.at((0.965, 0.9)), "dashed")
     chart.line(kept, "pass")
     chart.line(decided, "blue")
     y = chart.at(kept[-1])[1]
-    draw.text((576, y + 1), "promises kept", "strong pass")
-    draw.text((576, chart.at((0, 0.9))[1] + 12), "promised: 1 - delta", "note")
+    draw.text((576, y + 1), "guarantees kept", "strong pass")
+    draw.text((576, chart.at((0, 0.9))[1] + 12), "guaranteed: 1 - delta", "note")
     draw.text((576, chart.at(decided[-1])[1] - 12), "cases decided,", "strong blue")
     draw.text((576, chart.at(decided[-1])[1] + 6), "the rest abstains", "strong blue")
     return draw.svg()
 
 
-class Replay(PlainJudge):
+class Replay(Judge):
     """Repeats the vote that stands for it in a case's answer: P for PASS, F for FAIL, - for none."""
 
     opinion_statuses = PASS_OR_FAIL
@@ -277,7 +267,7 @@ class Replay(PlainJudge):
         self.column = column
         self.cost = cost
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         """The vote."""
         status = {"P": Status.PASS, "F": Status.FAIL}.get((case.answer or "")[self.column])
         return abstain("no vote on record") if status is None else Judgment(status)
@@ -323,7 +313,7 @@ def _fold(number: int) -> Votes:
 
 
 def _recorded(name: str) -> RecordedCritic:
-    return RecordedCritic(name, pass_labels=["valid"])
+    return RecordedCritic(name, labels={"valid": "pass", "invalid": "fail"})
 
 
 def _population() -> Trials:
@@ -337,8 +327,8 @@ def _population() -> Trials:
     return Trials(np.stack(confidences, axis=1), np.stack(correct, axis=1))
 
 
-def _promises(population: Trials, alpha: float) -> tuple[float, float]:
-    """Mean coverage, and how often the promise is kept: the recorded cases are the population, labels are drawn."""
+def _kept(population: Trials, alpha: float) -> tuple[float, float]:
+    """Mean coverage, and how often the guarantee is kept: the recorded cases are the population, labels are drawn."""
     draw, size = np.random.default_rng(0), len(population.confidences)
     coverage, held = [], []
     for _ in range(DRAWS):

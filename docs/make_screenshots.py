@@ -21,7 +21,7 @@ from typing import Any
 from jury_adapters import Case
 from jury_adapters.cli.showcase import feedback_jury
 from jury_adapters.core.batch import Judged
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.row_files import read_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.report import Report
 

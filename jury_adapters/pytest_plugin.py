@@ -128,7 +128,7 @@ class JuryFixture:
             case: a Case, a question, or a mapping of fields.
             conditions: further conditions, as in ``verdict.require(...)``, as a mapping.
             **fields: the fields of a Case; and conditions, whose names are different. ``passed=False`` requires FAIL;
-                ``allow_undecided=True`` also accepts ABSTAIN and ERROR. They take precedence over those of the mark,
+                ``passed=None, decided=None`` accepts any verdict. They take precedence over those of the mark,
                 and those over the ``gates:`` of the jury file.
 
         Returns:
@@ -219,7 +219,7 @@ class _Session:
             path = self._path("jury_store", self._config.getoption("--jury-store"))
             usd = self._config.getoption("--jury-max-usd")
             self._store = open_cache(path)
-            self._options = {"store": self._store, "budget": None if usd is None else Budget(usd=usd)}
+            self._options = {"store": self._store, "budget": None if usd is None else Budget(max_usd=usd)}
         return self._options
 
     def judge_of(self, named: object, folder: Path, where: str) -> Judge | None:
@@ -239,8 +239,6 @@ class _Session:
         return None if path is None else self._loaded(path)
 
     def count(self, node_id: str, judgment: Judgment) -> None:
-        from jury_adapters.core.verdict import needs_review
-
         self.judged.add(node_id)
         usage = judgment.usage
         agreement = getattr(judgment, "agreement", None)
@@ -252,7 +250,7 @@ class _Session:
                 "cost_usd": usage.cost_usd,
                 "cost_complete": usage.cost_complete,
                 "agreements": [] if agreement is None else [agreement],
-                "for_a_person": [node_id] if needs_review(judgment) else [],
+                "for_a_person": [node_id] if judgment.needs_review else [],
             }
         )
 
@@ -350,7 +348,7 @@ def _unmet(judgment: Judgment, conditions: Mapping[str, Any]) -> list[str]:
     if judgment.passed is None:
         return [f"the label {judgment.label!r} has no PASS/FAIL meaning: use jury.judge(...) and compare the label"]
     if not isinstance(judgment, Verdict):
-        unknown = sorted(conditions.keys() - {"passed", "allow_undecided", "undefined"})
+        unknown = sorted(conditions.keys() - {"passed", "decided", "needs_review", "undefined"})
         if unknown:
             _misused(f"{', '.join(unknown)}: only a jury's verdicts have that; this judge is a single one")
         judgment = Verdict(judgment.status, error=judgment.error, reasoning=judgment.reasoning)
@@ -380,12 +378,14 @@ def _explanation(case: Case, judgment: Judgment, unmet: list[str]) -> str:
 
 
 def _advice(judgment: Judgment) -> str:
+    from jury_adapters.core.verdict import is_doubtful
+
     status = str(judgment.status)
     if status == "ERROR":
         return "What to do: no opinion was had. Mend what broke (see the error above) and run again."
     if status == "ABSTAIN":
         return "What to do: the jury could not say. Give the case what is missing (see the reasons above)."
-    if getattr(judgment, "escalate_for_review", False):
+    if is_doubtful(judgment):
         return (
             "What to do: the jurors disagree, so read the answer yourself. If it is wrong, fix the application; if it "
             "is right, fix the rubric or the juror that erred."

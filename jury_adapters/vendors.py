@@ -1,8 +1,8 @@
 """Table of the vendors of language models: one row per vendor, from which everything about the vendor is derived.
 
 It is the source for names and addresses of models, keys and their redaction, prices, model families, spans,
-``jury doctor``, ``jury models`` and the documentation. It depends on no other module, because the core redacts keys and
-uses families.
+``jury doctor``, ``jury show models`` and the documentation. It depends on no other module, because the core redacts
+keys and uses families.
 """
 
 from __future__ import annotations

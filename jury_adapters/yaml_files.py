@@ -140,8 +140,8 @@ def _nodes(text: str, name: str, form: str) -> list[yaml.Node]:
     if len(text) > _MOST_TEXT:
         raise InputError(f"{name}{': ' * bool(name)}longer than {_MOST_TEXT} characters; write several files")
     if strange := Reader.NON_PRINTABLE.search(text):
-        told = f"not YAML: unacceptable character U+{ord(strange[0]):04X}; write it as an escape in double quotes"
-        raise _refused(name, text.count("\n", 0, strange.start()), told)
+        problem = f"not YAML: unacceptable character U+{ord(strange[0]):04X}; write it as an escape in double quotes"
+        raise _refused(name, text.count("\n", 0, strange.start()), problem)
     depth = values = 0
     try:
         for event in yaml.parse(text, _Loader):
@@ -152,8 +152,10 @@ def _nodes(text: str, name: str, form: str) -> list[yaml.Node]:
                 raise _refused(name, line, _TOO_DEEP if depth > _DEEPEST else _TOO_MANY)
         return list(yaml.compose_all(text, _Loader))
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        raise _refused(name, 0 if mark is None else mark.line, f"not YAML: {_plainly(error, text, form)}") from error
+        line = 0 if error.problem_mark is None else error.problem_mark.line
+        if "nesting depth" in (error.problem or ""):  # PyYAML from 6.0.4 has a limit of its own and may read ahead
+            raise _refused(name, line, _TOO_DEEP) from error
+        raise _refused(name, line, f"not YAML: {_plainly(error, text, form)}") from error
     except yaml.YAMLError as error:
         raise InputError(f"{name}{': ' * bool(name)}not YAML: {' '.join(str(error).split())[:200]}") from error
 
@@ -212,7 +214,7 @@ class _Reader:
                 raise self._refused(key_node, "a key must be text")
             key: str = key_node.value
             if key in values:
-                raise self._refused(key_node, f"the key {key!r} stands here twice; keep one of them")
+                raise self._refused(key_node, f"the key {key!r} occurs here twice; keep one of them")
             if key == "<<" and not key_node.style:  # without quotes
                 merged = {**self._merged(key_node, value_node, where, depth), **merged}
                 continue
@@ -246,8 +248,8 @@ class _Reader:
                 case "null":
                     return None
         except (ValueError, OverflowError) as error:
-            told = f"{text[:40]!r} is no usable number; for text write it in quotes"
-            raise self._refused(node, told) from error
+            problem = f"{text[:40]!r} is not a usable number; for text write it in quotes"
+            raise self._refused(node, problem) from error
         return text
 
     def _refused(self, node: yaml.Node, message: str) -> InputError:

@@ -1,7 +1,8 @@
 import io
 import sys
 
-from jury_adapters import Ensemble, progress_bar
+from jury_adapters import Ensemble
+from jury_adapters.observability import progress_bar
 
 
 def test_the_bar_counts_every_case_and_ends(monkeypatch):

@@ -73,6 +73,35 @@ def test_a_public_name_is_defined_at_home_and_not_passed_on_from_elsewhere(name)
         assert found.__module__ == f"jury_adapters.{home}"
 
 
+def test_the_top_level_has_what_most_programs_use():
+    assert len(jury_adapters.__all__) == 36
+
+
+OTHER_HOMES = (
+    "batch_api", "calibration", "checks", "decision", "grounding", "langchain", "llama_index", "models",
+    "observability", "replay", "report", "results", "statistics", "voting",
+)  # fmt: skip
+
+
+def test_every_other_public_name_has_one_home():
+    homes = {}
+    for home in OTHER_HOMES:
+        for name in import_module(f"jury_adapters.{home}").__all__:
+            homes.setdefault(name, []).append(home)
+    # Each adapter has its own for its framework. The whole of the screen's checks is also with the screen.
+    both = {name for name, places in homes.items() if sorted(places) == ["langchain", "llama_index"]}
+    screen = {name for name, places in homes.items() if sorted(places) == ["checks", "grounding"]}
+    assert {name: places for name, places in homes.items() if len(places) > 1 and name not in both | screen} == {}
+    assert set(jury_adapters.__all__) & set(homes) == {"Report", "grounding_screen"}
+
+
+@pytest.mark.parametrize("home", ["checks", "results", "voting", "replay", "models", "observability", "decision"])
+def test_every_name_of_a_home_is_there_and_described(home):
+    module = import_module(f"jury_adapters.{home}")
+    assert list(module.__all__) == sorted(module.__all__, key=lambda name: (name.islower(), name))
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
 def test_importing_the_package_loads_nothing_but_itself():
     loaded = loaded_by("import jury_adapters")
     assert [name for name in loaded if name.split(".")[0] in FOREIGN] == []
@@ -122,3 +151,12 @@ def test_the_version_is_the_one_of_the_project():
 
 def test_the_package_says_that_it_is_typed():
     assert (Path(jury_adapters.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize("home", ["", *(f".{home}" for home in OTHER_HOMES)])
+def test_no_public_name_is_the_name_of_a_module_beside_it(home):
+    """Importing such a module would replace the name in its package."""
+    package = import_module(f"jury_adapters{home}")
+    folder = Path(package.__file__).parent
+    modules = {path.stem for path in folder.iterdir()} if package.__file__.endswith("__init__.py") else set()
+    assert sorted(modules & set(package.__all__)) == []

@@ -60,14 +60,14 @@ def test_a_jury_that_breaks_or_cannot_say_fails_also_the_test_that_expects_no_pa
         silent = judge(name="silent")(lambda case: abstain("no contexts"))
 
         @pytest.mark.parametrize("one", [broken, silent, Ensemble([broken], errors="propagate"), Ensemble([silent])])
-        @pytest.mark.parametrize("allowed", [{}, {"allow_undecided": True}])
+        @pytest.mark.parametrize("allowed", [{}, {"decided": None}])
         def test_it(jury, one, allowed):
             jury.using(one).check(answer="x", passed=False, **allowed)
         """
     )
     result.assert_outcomes(failed=4, passed=4)
-    result.stdout.fnmatch_lines(["  - allow_undecided=False: found ERROR (ZeroDivisionError: division by zero)"])
-    result.stdout.fnmatch_lines(["  - allow_undecided=False: found ABSTAIN (no contexts)"])
+    result.stdout.fnmatch_lines(["  - decided=True: found ERROR (ZeroDivisionError: division by zero)"])
+    result.stdout.fnmatch_lines(["  - decided=True: found ABSTAIN (no contexts)"])
     result.stdout.fnmatch_lines(["needs review: *test_it*"])
 
 
@@ -100,7 +100,7 @@ def test_the_mark_takes_a_judge_and_the_fixture_another_one(run):
         @pytest.mark.jury(yes)
         def test_one(jury):
             jury.check(answer="x")
-            jury.using(Ensemble([no, no])).check(answer="x", conditions={"passed": False, "min_eligible": 2})
+            jury.using(Ensemble([no, no])).check(answer="x", conditions={"passed": False, "min_votes": 2})
 
         @pytest.mark.jury(no)
         def test_two(jury):
@@ -125,7 +125,7 @@ def test_the_jury_of_the_configuration(run):
         ),
         ("import pytest\n@pytest.mark.jury('no.yaml')\ndef test_it(jury): jury.check(answer='x')", "*no.yaml*"),
         (
-            "import pytest\nfrom jury_adapters import NotEmpty\n@pytest.mark.jury(NotEmpty(), min_agreement=1)\n"
+            "import pytest\nfrom jury_adapters.checks import NotEmpty\n@pytest.mark.jury(NotEmpty(), min_agreement=1)\n"
             "def test_it(jury): jury.check(answer='x')",
             "*min_agreement: only a jury's verdicts have that*",
         ),
@@ -165,7 +165,10 @@ def test_a_wrong_mark_is_one_line_before_anything_is_judged(run, mark, said):
     [
         ("jury.using(jury.judge_object, min_agreemnt=1)", "unknown condition 'min_agreemnt'*"),
         ("jury.check(answer='x', conditions={'min_agreemnt': 1})", "unknown condition 'min_agreemnt'*"),
-        ("jury.check(answer='x', conditions={'min_agreement': 'high'})", "min_agreement takes a number, not 'high'"),
+        (
+            "jury.check(answer='x', conditions={'min_confidence': 'high'})",
+            "min_confidence takes a number, not 'high'; a band*",
+        ),
     ],
 )
 def test_a_wrong_condition_in_a_test_is_one_line_too(run, call, said):
@@ -209,7 +212,7 @@ def test_what_a_store_holds_is_not_asked_again(run, pytester, server):
         import pytest
         from jury_adapters import Critic
 
-        critic = Critic("c", "openai:gpt-4o-mini", rubric="faithfulness", base_url={server.openai!r}, api_key="k")
+        critic = Critic("openai:gpt-4o-mini", "faithfulness", name="c", base_url={server.openai!r}, api_key="k")
 
         @pytest.mark.jury(critic)
         def test_it(jury):
@@ -239,7 +242,7 @@ def test_a_run_without_juries_says_nothing_of_them(run):
 
 
 def test_the_gates_of_the_jury_file_are_asked_in_every_test_and_a_tests_own_go_before_them(run, pytester):
-    pytester.makefile(".yaml", gated="gates: {min_agreement: 0.9, min_eligible: 3}\n" + JURY)
+    pytester.makefile(".yaml", gated="gates: {min_agreement: 0.9, min_votes: 3}\n" + JURY)
     result = run(
         """
         import pytest
@@ -259,7 +262,7 @@ def test_the_gates_of_the_jury_file_are_asked_in_every_test_and_a_tests_own_go_b
             jury.check(answer=LONG, conditions={"min_agreement": 0.3})
 
         def test_without_gates(jury):
-            from jury_adapters import NotEmpty
+            from jury_adapters.checks import NotEmpty
             jury.using(NotEmpty()).check(answer=LONG)
         """,
         "--jury=gated.yaml",
@@ -276,7 +279,7 @@ def test_using_takes_what_the_mark_takes(run, given):
     result = run(
         f"""
         import pathlib, pytest
-        from jury_adapters import NotEmpty
+        from jury_adapters.checks import NotEmpty
 
         def test_it(jury): assert jury.using({given}).check(answer="the ferry").passed
 
@@ -297,7 +300,7 @@ def test_using_takes_what_the_mark_takes(run, given):
     ],
 )
 def test_using_says_what_it_takes(run, given, said):
-    result = run(f"from jury_adapters import NotEmpty\ndef test_it(jury): jury.using({given}).check(answer='a')")
+    result = run(f"from jury_adapters.checks import NotEmpty\ndef test_it(jury): jury.using({given}).check(answer='a')")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([said.replace("[", "[[]")])
     assert "pytest_plugin.py" not in result.stdout.str()
@@ -310,7 +313,7 @@ def test_conditions_stand_beside_the_fields_of_the_case(run):
         def test_unmet(jury): jury.check(answer="a ferry that is rather long", min_agreement=0.9, passed=False)
         def test_fails_as_it_should(jury): jury.check(answer="no boat here at all, is there?", passed=False)
         def test_goes_before_the_mapping(jury):
-            jury.check(answer="the ferry", conditions={"passed": False, "min_eligible": 1}, passed=True)
+            jury.check(answer="the ferry", conditions={"passed": False, "min_votes": 1}, passed=True)
         """,
         "--jury=jury.yaml",
     )
@@ -388,7 +391,7 @@ def test_a_label_that_steers_terminals_is_shown_in_the_summary_and_not_obeyed(ru
 @pytest.mark.parametrize(
     ("juror", "option"),
     [
-        ("{criteria: ok, model: 'openai:m', base_url: 'http://localhost:9/v1'}", "--jury-allow-base-url"),
+        ("{criterion: ok, model: 'openai:m', base_url: 'http://localhost:9/v1'}", "--jury-allow-base-url"),
         ("{check: command, argv: ['true']}", "--jury-allow-commands"),
     ],
 )

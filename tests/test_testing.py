@@ -20,7 +20,7 @@ def test_a_script_is_said_line_by_line_and_its_last_line_for_ever():
 @pytest.mark.parametrize("answer", ["Answer: YES", Reply("Answer: YES")])
 def test_one_answer_alone_is_given_for_ever(answer):
     assert said(ScriptedModel(answer), 2) == ["Answer: YES", "Answer: YES"]
-    panel = Ensemble([Critic(name, ScriptedModel(answer), rubric="faithfulness") for name in "ab"])
+    panel = Ensemble([Critic(ScriptedModel(answer), "faithfulness", name=name) for name in "ab"])
     assert panel.judge(a_case()).agreement == 1.0
 
 

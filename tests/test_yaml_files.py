@@ -11,7 +11,7 @@ from jury_adapters import ConfigurationError, InputError, Rubric
 from jury_adapters.calibration import Guarantee
 from jury_adapters.compat import cross_judge
 from jury_adapters.config import load_jury
-from jury_adapters.judges.diffs import compare_files
+from jury_adapters.workspace.diffs import compare_files
 from jury_adapters.yaml_files import read_documents, read_source
 
 
@@ -51,8 +51,8 @@ TAG = "is not allowed; such a file holds plain values only: text, numbers, true,
 TOO_DEEP = "nested more than 100 levels deep; write it flatter"
 TOO_MANY = "more than 100000 values, aliases counted where they are used; write less into one file"
 HOSTILE = {
-    "b: 1\na: 1\na: 2": "line 3: the key 'a' stands here twice; keep one of them",
-    "b:\n  a: 1\n  'a': 2": "line 3: the key 'a' stands here twice; keep one of them",
+    "b: 1\na: 1\na: 2": "line 3: the key 'a' occurs here twice; keep one of them",
+    "b:\n  a: 1\n  'a': 2": "line 3: the key 'a' occurs here twice; keep one of them",
     "\na: !!python/object/apply:os.system [x]": f"line 2: tag:yaml.org,2002:python/object/apply:os.system {TAG}",
     "a: !!python/name:os.system\n": f"line 1: tag:yaml.org,2002:python/name:os.system {TAG}",
     "a: !!binary aGk=\n": f"line 1: tag:yaml.org,2002:binary {TAG}",
@@ -71,9 +71,9 @@ HOSTILE = {
     "- x\n" * 200_100: f"line 200000: {TOO_MANY}",
 }
 NO_NUMBERS = {
-    "a: !!int x\n": "line 1: 'x' is no usable number; for text write it in quotes",
-    "a: 1e999\n": "line 1: '1e999' is no usable number; for text write it in quotes",
-    f"a: {'9' * 5000}\n": "line 1: '9999999999999999999999999999999999999999' is no usable number",
+    "a: !!int x\n": "line 1: 'x' is not a usable number; for text write it in quotes",
+    "a: 1e999\n": "line 1: '1e999' is not a usable number; for text write it in quotes",
+    f"a: {'9' * 5000}\n": "line 1: '9999999999999999999999999999999999999999' is not a usable number",
 }
 
 
@@ -121,7 +121,7 @@ def test_the_words_of_yaml_1_1_stay_words():
     jury = load_jury(GOOD["the vote on labels, with words that YAML 1.1 would change"])
     assert jury.strategy.on == "label"
     assert jury.strategy.priority == ("NO", "yes", "on")
-    assert jury.strategy.fallback == "off"
+    assert jury.strategy.default_label == "off"
     assert read_source("{date: 2024-01-01, time: 12:30, octal: 010, big: 1e3, half: .5, nan: .nan}", "").content == {
         "date": "2024-01-01", "time": "12:30", "octal": 10, "big": 1000.0, "half": 0.5, "nan": ".nan",
     }  # fmt: skip

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     )
     from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
     from jury_adapters.calibration.cascade_calibration import calibrate
-    from jury_adapters.calibration.findings import Finding
+    from jury_adapters.calibration.estimates import Estimate
     from jury_adapters.calibration.guarantee import CalibrationFailed, Guarantee
     from jury_adapters.calibration.independence import effective_votes
-    from jury_adapters.calibration.juror_stats import dissent, drift, leniency
+    from jury_adapters.calibration.juror_drift import drift
+    from jury_adapters.calibration.juror_stats import dissent, leniency
     from jury_adapters.calibration.latent import dawid_skene
     from jury_adapters.calibration.pass_rate import prediction_powered_rate, rogan_gladen, true_pass_rate
     from jury_adapters.calibration.reliabilities import Reliability, fit_reliabilities
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AgreementReport",
     "CalibrationFailed",
-    "Finding",
+    "Estimate",
     "Guarantee",
     "Reliability",
     "Votes",
@@ -68,10 +69,11 @@ DRAWS = 1000
 _HOMES = {
     "agreement": ("alpha", "cohen_kappa", "fleiss_kappa", "gwet_ac", "label_shares", "raw_agreement"),
     "bias": ("position_consistency", "self_preference", "verbosity"),
-    "findings": ("Finding",),
+    "estimates": ("Estimate",),
     "guarantee": ("Guarantee", "CalibrationFailed"),
     "independence": ("effective_votes",),
-    "juror_stats": ("dissent", "drift", "leniency"),
+    "juror_drift": ("drift",),
+    "juror_stats": ("dissent", "leniency"),
     "latent": ("dawid_skene",),
     "cascade_calibration": ("calibrate",),
     "pass_rate": ("prediction_powered_rate", "rogan_gladen", "true_pass_rate"),

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jury_adapters.calibration.coincidence import alpha_of_weights
-from jury_adapters.calibration.findings import Finding, Interval, few, number, undefined
+from jury_adapters.calibration.estimates import Estimate, Interval, few, number, undefined
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
 from jury_adapters.calibration.smoothing import Smoothed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.formatting import percent
 from jury_adapters.core.statistics import wilson
 
@@ -36,7 +36,7 @@ _ONE_ITEM = "one item alone says nothing about agreement beyond chance"
 _NO_VARIATION = "every vote is the same, so there is no chance to correct for"
 
 
-def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DEFAULT) -> Finding:
+def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return Krippendorff's alpha with its bootstrap interval, over items, or over groups if there are any.
 
     Args:
@@ -64,7 +64,7 @@ def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DE
     of_weights = alpha_of_weights(smoothed.codes, scale, smoothed.groups, level)
     value = float(of_weights(smoothed.as_voted)[0])
     interval, undefined_draws = smoothed.interval(resampling, of_weights)
-    return Finding(
+    return Estimate(
         name,
         value,
         items,
@@ -75,7 +75,7 @@ def alpha(votes: Votes, level: Level = "nominal", *, resampling: Resampling = DE
     )
 
 
-def gwet_ac(votes: Votes, weights: Weights = "identity", *, resampling: Resampling = DEFAULT) -> Finding:
+def gwet_ac(votes: Votes, weights: Weights = "identity", *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return Gwet's AC1 (identity weights) or AC2: agreement beyond chance that stays sensible if one label prevails.
 
     Args:
@@ -99,7 +99,7 @@ def gwet_ac(votes: Votes, weights: Weights = "identity", *, resampling: Resampli
     return _chance_corrected(name, votes, credit, by_chance, resampling=resampling)
 
 
-def fleiss_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+def fleiss_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return Fleiss' kappa: agreement of a panel beyond chance, where chance is given by the labels' overall shares.
 
     Items may have different numbers of votes; with the same number for all items, it is the textbook coefficient.
@@ -112,7 +112,7 @@ def fleiss_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
     return _chance_corrected("fleiss kappa", votes, credit, by_chance, resampling=resampling, warnings=_skewed(votes))
 
 
-def raw_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+def raw_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return the mean over items of the share of agreeing pairs of votes, not corrected for chance."""
     agreement = _Agreement.of(votes, np.eye(len(votes.labels)))
     if not agreement.items:
@@ -123,10 +123,10 @@ def raw_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
     if value in (0, 1) and resampling.draws and units > 1:  # draws that hardly differ say nothing about further items
         interval = wilson(value * units, units)
     sentence = f"Two jurors picked at random give the same answer on {percent(value)} of the items."
-    return Finding("raw agreement", value, agreement.items, interval, sentence, (*_skewed(votes), *agreement.few))
+    return Estimate("raw agreement", value, agreement.items, interval, sentence, (*_skewed(votes), *agreement.few))
 
 
-def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return Cohen's kappa of every pair of jurors, and their mean.
 
     Returns:
@@ -152,7 +152,7 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
     least, most = (number(float(end)) for end in (defined.min(), defined.max()))
     by_pair = f" on average, and from {least} to {most} by pair" if total > 1 else ""
     sentence = f"On a scale on which 0 is chance and 1 is perfect, the kappa of two jurors is {number(value)}{by_pair}."
-    return Finding(
+    return Estimate(
         name,
         value,
         both,
@@ -168,7 +168,7 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
     )
 
 
-def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
+def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
     """Return the share of each label among the votes, the most frequent first. Details of each: ``votes``."""
     counts = votes.counts().astype(np.float64)
     sums = summed(counts, votes.groups)
@@ -183,7 +183,7 @@ def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Fin
         label, share = str(votes.labels[code]), float(hits / total)
         sentence = f"{percent(share)} of all votes are {label!r}."
         found.append(
-            Finding("label share", share, len(votes.items), interval, sentence, subject=label,
+            Estimate("label share", share, len(votes.items), interval, sentence, subject=label,
                     details={"votes": int(hits)})
         )  # fmt: skip
     return tuple(found)
@@ -244,7 +244,7 @@ def _chance_corrected(
     *,
     resampling: Resampling,
     warnings: tuple[str, ...] = (),
-) -> Finding:
+) -> Estimate:
     agreement = _Agreement.of(votes, credit)
     if reason := _undefined(votes):
         return undefined(name, agreement.items, reason)
@@ -262,7 +262,7 @@ def _chance_corrected(
         f"{number(value)} on a scale on which 0 is chance and 1 is perfect."
     )
     details = {"observed": observed, "by_chance": chance}
-    return Finding(name, value, agreement.items, interval, sentence, (*warnings, *agreement.few), details=details)
+    return Estimate(name, value, agreement.items, interval, sentence, (*warnings, *agreement.few), details=details)
 
 
 class _Pairs:
@@ -327,7 +327,9 @@ def _credit(votes: Votes, weights: Weights) -> Floats:
     if weights == "identity":
         return np.eye(len(votes.labels))
     if not votes.ordered:
-        raise ConfigurationError(f"weights {weights!r} need numbers, or labels in their order: labels=['bad', 'good']")
+        raise ConfigurationError(
+            f"weights {plain_repr(weights)} need numbers, or labels in their order: labels=['bad', 'good']"
+        )
     points = votes.scale if votes.numeric else np.arange(len(votes.labels), dtype=np.float64)
     apart = np.abs(points[:, None] - points[None, :]) / max(float(np.ptp(points)) if len(points) else 0.0, 1e-300)
     return 1.0 - (apart if weights == "linear" else apart**2)

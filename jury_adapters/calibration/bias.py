@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from jury_adapters.calibration.findings import FEW_ITEMS, TOO_FEW, Finding, Interval, few, number, undefined
+from jury_adapters.calibration.estimates import FEW_ITEMS, TOO_FEW, Estimate, Interval, few, number, undefined
 from jury_adapters.calibration.juror_stats import as_numbers, share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats
@@ -22,7 +22,7 @@ _SURE = 0.05
 _PREFERENCES = {"model": "self-preference", "family": "vendor preference"}
 
 
-def position_consistency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
+def position_consistency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
     """Return, per pairwise juror, how often both orders give the same answer, and the position favoured otherwise.
 
     Args:
@@ -44,7 +44,7 @@ def position_consistency(votes: Votes, *, resampling: Resampling = DEFAULT) -> t
 
 def self_preference(
     votes: Votes, *, match: Literal["model", "family"] = "model", resampling: Resampling = DEFAULT
-) -> tuple[Finding, ...]:
+) -> tuple[Estimate, ...]:
     """Return, for each juror whose model or vendor also wrote answers, how much kinder than the others it is to them.
 
     The value is the difference in differences, within each gold label: the juror's votes minus those of the others, on
@@ -55,12 +55,12 @@ def self_preference(
     Args:
         votes: a batch whose items have a known generator.
         match: an answer is a juror's own if the same ``"model"`` wrote it, regardless of the vendor that serves it
-            (``"openai:gpt-4o"`` is ``"gpt-4o"``). With ``"family"``, another model of its vendor wrote it: the finding
+            (``"openai:gpt-4o"`` is ``"gpt-4o"``). With ``"family"``, another model of its vendor wrote it: the estimate
             is then called *vendor preference*, and excludes the answers of the juror's own model.
         resampling: number of draws and seed; groups are drawn together.
 
     Returns:
-        One finding per juror and gold label; above 0 the juror favours its own answers. Details: ``gold``, ``own``
+        One estimate per juror and gold label; above 0 the juror favours its own answers. Details: ``gold``, ``own``
         and ``other`` (numbers of items).
 
     Raises:
@@ -86,7 +86,7 @@ def self_preference(
     return tuple(found) or (undefined(_PREFERENCES[match], 0, f"no juror judged an answer of its own {own}"),)
 
 
-def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
+def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
     """Return, per juror, the rank correlation of its vote with the answer's length (or a pair's difference in length).
 
     A vote counts as its number, or 1 for PASS and 0 otherwise; in pairs, A is 1, B is 0 and a tie is one half. Longer
@@ -119,7 +119,7 @@ def binomial_p_value(hits: int, n: int) -> float:
     return min(1.0, float(Fraction(2 * tail, 2**n)))
 
 
-def _consistency(votes: Votes, column: int, resampling: Resampling) -> Finding:
+def _consistency(votes: Votes, column: int, resampling: Resampling) -> Estimate:
     assert votes.orders is not None
     juror = votes.jurors[column]
     first, second = votes.orders[0, :, column], votes.orders[1, :, column]
@@ -140,7 +140,7 @@ def _consistency(votes: Votes, column: int, resampling: Resampling) -> Finding:
         by_chance = "more than chance explains" if p_value < _SURE else "which may be chance"
         sentence += f"; when it does not, it takes the one shown {place} in {share}, {by_chance}"
     warned = () if value >= 0.8 else ("ask in both orders: a single order decides too many of its verdicts",)
-    return Finding(
+    return Estimate(
         "position consistency",
         value,
         n,
@@ -189,7 +189,7 @@ def _wrote(votes: Votes, match: str) -> Bools:
 
 def _preference(
     votes: Votes, points: Floats, wrote: Bools, column: int, *, match: str, code: int | None, resampling: Resampling
-) -> Finding:
+) -> Estimate:
     juror, name = votes.jurors[column], _PREFERENCES[match]
     mine, theirs = ("its own answers", "those of other models")
     if match == "family":
@@ -201,7 +201,7 @@ def _preference(
     usable = ~np.isnan(beside) & (votes.gold == code if code is not None else True)
     own, other = usable & wrote[:, column], usable & ~wrote[:, column]
     n = int(usable.sum())
-    among = "" if label is None else f" among the items that people call {label!r}"
+    among = "" if label is None else f" among the items with the human label {label!r}"
     flags = [part.astype(np.float64) for part in (own, other)]
     value, interval = difference_of_means(np.nan_to_num(beside), flags[0], flags[1], votes.groups, resampling)
     if value is None:
@@ -215,8 +215,8 @@ def _preference(
         treats = f"is {size} {'kinder' if value > 0 else 'stricter'} to {mine} than to {theirs}"
     certainty = _whether(interval, min(owned, others))
     sentence = f"Compared with the other jurors, {juror} {treats}{among}, {certainty}."
-    warned = () if label is not None else ("without labels from people, a better writer looks like a vain judge",)
-    return Finding(
+    warned = () if label is not None else ("without human labels, a better writer looks like a vain judge",)
+    return Estimate(
         name, value, n, interval, sentence, (*warned, *few(min(owned, others))), subject=juror,
         details={"gold": label, "own": owned, "other": others},
     )  # fmt: skip
@@ -234,26 +234,26 @@ def _preferences(votes: Votes) -> tuple[Floats, Floats]:
     return points, gold_points
 
 
-def _with_length(votes: Votes, points: Floats, gold: Floats, column: int, resampling: Resampling) -> Finding:
+def _with_length(votes: Votes, points: Floats, gold: Floats, column: int, resampling: Resampling) -> Estimate:
     juror = votes.jurors[column]
     known = ~np.isnan(points) & ~np.isnan(votes.lengths)
     n = int(known.sum())
     if n < 3:
-        return undefined("verbosity correlation", n, "it takes 3 answers of known length", subject=juror)
+        return undefined("verbosity bias", n, "it takes 3 answers of known length", subject=juror)
     value, interval = _spearman(points[known], votes.lengths[known], votes, known, resampling)
     if value is None:
-        return undefined("verbosity correlation", n, "its votes or the lengths do not vary", subject=juror)
+        return undefined("verbosity bias", n, "its votes or the lengths do not vary", subject=juror)
     interval = interval if n >= FEW_ITEMS else None
     both = known & ~np.isnan(gold)
     truth = _spearman(gold[both], votes.lengths[both], votes, both, Resampling(0))[0] if both.sum() >= 3 else None
-    beside = "" if truth is None else f"; people's own labels go with length at {number(truth)}"
-    leaning = f"{juror} tends to prefer {'longer' if value > 0 else 'shorter'} answers"
+    beside = "" if truth is None else f"; human labels go with length at {number(truth)}"
+    tendency = f"{juror} tends to prefer {'longer' if value > 0 else 'shorter'} answers"
     if number(value) == number(0):
-        leaning = f"{juror} prefers neither longer nor shorter answers"
-    sentence = f"{leaning}, correlation {number(value)}, {_whether(interval, n)}{beside}."
+        tendency = f"{juror} prefers neither longer nor shorter answers"
+    sentence = f"{tendency}, correlation {number(value)}, {_whether(interval, n)}{beside}."
     warned = () if truth is not None else ("longer answers may simply be better: there are no labels to compare with",)
-    return Finding(
-        "verbosity correlation", value, n, interval, sentence, (*warned, *few(n)), subject=juror,
+    return Estimate(
+        "verbosity bias", value, n, interval, sentence, (*warned, *few(n)), subject=juror,
         details={"gold_correlation": truth},
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from math import ceil, exp, isfinite, lgamma, log, log1p
 import numpy as np
 
 from jury_adapters.calibration.types import Ints
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.incomplete_beta import incomplete_beta
 
 _UNSURE = 1e-6  # a sum of many terms that is closer than this to a level is computed exactly
@@ -69,7 +69,7 @@ def upper_bound(errors: int, n: int, delta: float) -> float:
     """
     check_level(delta, "delta")
     if not 0 <= errors <= n:
-        raise ConfigurationError(f"errors lie from 0 to n={n}, not {errors!r}")
+        raise ConfigurationError(f"errors lie from 0 to n={n}, not {plain_repr(errors)}")
     if errors == n:
         return 1.0
     low, high = 0.0, 1.0
@@ -125,9 +125,9 @@ def check_level(value: float, what: str) -> None:
         ConfigurationError: the value is not.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise ConfigurationError(f"{what} lies strictly between 0 and 1, not {value!r}")
+        raise ConfigurationError(f"{what} lies strictly between 0 and 1, not {plain_repr(value)}")
 
 
 def _check(n: int, p: float) -> None:
     if n < 0 or not isfinite(p) or not 0 <= p <= 1:
-        raise ConfigurationError(f"a binomial has n >= 0 and p from 0 to 1, not n={n!r}, p={p!r}")
+        raise ConfigurationError(f"a binomial has n >= 0 and p from 0 to 1, not n={plain_repr(n)}, p={plain_repr(p)}")

@@ -20,7 +20,13 @@ from jury_adapters.calibration.guarantee import (
     cascade_of,
     fingerprint_of,
 )
-from jury_adapters.calibration.screening_tiers import Guarded, cost_of, guards_of, is_guard, run_guards
+from jury_adapters.calibration.screening_tiers import (
+    ScreeningResult,
+    cost_of,
+    is_screening_tier,
+    run_screening_tiers,
+    screening_tiers_of,
+)
 from jury_adapters.calibration.simulated_grants import simulate_grants
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
 from jury_adapters.calibration.types import Floats
@@ -28,12 +34,12 @@ from jury_adapters.core.batch import BatchOptions, stream
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.opinions import UNDECIDED
+from jury_adapters.core.opinions import ABSTAINED
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +49,12 @@ class TierRuns:
     Attributes:
         trials: the confidences, and the agreement with human labels.
         costs: items x tiers, US dollars.
-        guarded_errors: the number of cases decided by guards that disagree with human labels.
+        screened_errors: the number of cases that screening tiers decide and that disagree with human labels.
     """
 
     trials: Trials
     costs: Floats
-    guarded_errors: int
+    screened_errors: int
 
 
 def calibrate(
@@ -75,9 +81,9 @@ def calibrate(
 
     Args:
         cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules are
-            kept. A jury without tiers is one tier, named ``jury``. Guards at its start (``reject_on_any_fail``,
-            ``accept_on_all_pass``) are kept unchanged: the rest is calibrated on the labelled cases that they let
-            through, and the guarantee is about such cases.
+            kept. A jury without tiers is one tier, named ``jury``. Screening tiers at its start
+            (``reject_on_any_fail``, ``accept_on_all_pass``) are kept unchanged: the rest is calibrated on the labelled
+            cases that they let through, and the guarantee is about such cases.
         labelled_cases: cases with human labels in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
             They must be like the future cases, independent, and not used to fit reliabilities or prompts. An item
             that is given several times (the same content, and the same id or none) counts once.
@@ -99,20 +105,20 @@ def calibrate(
         CalibrationFailed: there are too few labelled cases, or no threshold gives the guarantee; the message says what
             would help.
         ContradictingLabels: an item that is given several times has different labels.
-        ConfigurationError: labels cannot be compared, no case has one of the ``pass_labels``, a guard follows
-            another tier, or an option is invalid.
+        ConfigurationError: labels cannot be compared, no case has one of the ``pass_labels``, a screening tier follows
+            a tier that is calibrated, or an option is invalid.
 
     >>> calibrated = calibrate(cascade, cases, agreement=0.9)  # doctest: +SKIP
     >>> print(calibrated.guarantee)  # doctest: +SKIP
-    At least 90.0% of the decided cases agree with people, with a confidence of 90%. ...
+    At least 90.0% of the decided cases agree with human labels, with a confidence of 90%. ...
     """
     check_level(agreement, "agreement")
     check_level(delta, "delta")
     check_method(method)
     whole = cascade_of(cascade)
     _check_tiers(whole)
-    guards = guards_of(whole)
-    tiers = whole.tiers[len(guards) :]
+    screening_tiers = screening_tiers_of(whole)
+    tiers = whole.tiers[len(screening_tiers) :]
     target = Target(agreement, delta, method, tuple(tier.name for tier in tiers), grouped=groups is not None)
     labelled = gold_of(labelled_cases)
     cases, truths = labelled.cases, labelled.truths
@@ -121,16 +127,16 @@ def calibrate(
         chosen = _one_per_group([group_of(case, groups) for case in cases], seed)
         cases, truths = [cases[i] for i in chosen], [truths[i] for i in chosen]
     target.check_number(len(cases))
-    guarded = run_guards(guards, cases, **options)
-    target.check_number(len(guarded.reached), len(guarded.decided))
-    runs = run_tiers(tiers, cases, truths, guarded, pass_labels, **options)
+    screening = run_screening_tiers(screening_tiers, cases, **options)
+    target.check_number(len(screening.reached), len(screening.decided))
+    runs = run_tiers(tiers, cases, truths, screening, pass_labels, **options)
     outcome, found_by = choose_thresholds(runs.trials, 1 - agreement, delta, method)
     grants = simulate_grants(runs.trials, agreement, delta, method, seed=seed)
     if not outcome.decided:
-        refusal = target.refusal(runs.trials, Baseline.of(truths, pass_labels), len(guarded.decided))
+        refusal = target.refusal(runs.trials, Baseline.of(truths, pass_labels), len(screening.decided))
         raise CalibrationFailed(f"{refusal}. {grants.sentence(agreement)}", grants)
     asked = [tier for tier, threshold in zip(tiers, outcome.thresholds, strict=True) if not isinf(threshold)]
-    priced = all(tier.judge.priced for tier in (*guards, *asked))
+    priced = all(tier.judge.priced for tier in (*screening_tiers, *asked))
     guarantee = Guarantee(
         agreement=agreement,
         delta=delta,
@@ -145,10 +151,10 @@ def calibrate(
         bound=_bound(runs.trials, outcome, found_by, delta / 2 if method == "both" else delta),
         coverage=outcome.decided / outcome.items,
         tier_shares={tier.name: count / outcome.items for tier, count in zip(tiers, outcome.per_tier, strict=True)},
-        cost_expected=(guarded.cost + _cost_of_tiers(runs, outcome)) / len(cases) if priced else None,
-        guards=tuple(tier.name for tier in guards),
-        guarded=len(guarded.decided),
-        guarded_errors=runs.guarded_errors,
+        cost_expected=(screening.cost + _cost_of_tiers(runs, outcome)) / len(cases) if priced else None,
+        screening_tiers=tuple(tier.name for tier in screening_tiers),
+        screened=len(screening.decided),
+        screened_errors=runs.screened_errors,
         merged=labelled.merged,
         granted_if_false=grants.if_false,
         granted_as_seen=grants.as_seen,
@@ -162,23 +168,23 @@ def run_tiers(
     tiers: Sequence[Tier],
     cases: Sequence[Case],
     truths: Sequence[str],
-    guarded: Guarded,
+    screening: ScreeningResult,
     pass_labels: Collection[str] = (),
     **options: Unpack[BatchOptions],
 ) -> TierRuns:
-    """Run every tier on every case that the guards let through, and compare the judgments with human labels."""
-    reached = [cases[position] for position in guarded.reached]
+    """Run every tier on every case that screening lets through, and compare the judgments with human labels."""
+    reached = [cases[position] for position in screening.reached]
     judged = [[each.judgment for each in stream(tier.judge.asking_everyone(), reached, **options)] for tier in tiers]
-    said = [*(judgment for tier in judged for judgment in tier), *guarded.decided.values()]
+    said = [*(judgment for tier in judged for judgment in tier), *screening.decided.values()]
     meaning = LabelMeanings.of(said, pass_labels, truths)
-    true = [truths[position] for position in guarded.reached]
+    true = [truths[position] for position in screening.reached]
     confidences = np.array([[_confidence(judgment) for judgment in tier] for tier in judged], dtype=np.float64).T
     correct = np.array(
         [[meaning.agrees(judgment, truth) for judgment, truth in zip(tier, true, strict=True)] for tier in judged]
     ).T
     costs = np.array([[cost_of(judgment, tier.judge) for judgment in each]
                       for tier, each in zip(tiers, judged, strict=True)], dtype=np.float64).T  # fmt: skip
-    wrong = sum(not meaning.agrees(judgment, truths[position]) for position, judgment in guarded.decided.items())
+    wrong = sum(not meaning.agrees(judgment, truths[position]) for position, judgment in screening.decided.items())
     return TierRuns(Trials(confidences, correct & (confidences >= 0)), costs, wrong)
 
 
@@ -192,14 +198,15 @@ def group_of(case: Case, groups: Groups) -> object:
 def _check_tiers(cascade: CascadedJury) -> None:
     if isinstance(cascade, CalibratedJury):
         raise ConfigurationError("this cascade is calibrated already; calibrate its .calibrated again")
-    behind = next((tier for tier in cascade.tiers[len(guards_of(cascade)) :] if is_guard(tier)), None)
+    behind = next((tier for tier in cascade.tiers[len(screening_tiers_of(cascade)) :] if is_screening_tier(tier)), None)
     if behind is not None:
         raise ConfigurationError(
-            f"tier {behind.name!r} is {behind.policy} and stands behind a tier that is calibrated; a guard decides by "
-            "rule and has no confidence that could be calibrated: move it to the front, before all other tiers"
+            f"tier {behind.name!r} is {behind.policy} and comes after a tier that is calibrated; a screening tier "
+            "decides by rule and has no confidence that could be calibrated: move it to the front, before all other "
+            "tiers"
         )
-    if any(tier.name == UNDECIDED for tier in cascade.tiers):
-        raise ConfigurationError(f"the name {UNDECIDED!r} is taken by the tier that abstains; rename yours")
+    if any(tier.name == ABSTAINED for tier in cascade.tiers):
+        raise ConfigurationError(f"the name {plain_repr(ABSTAINED)} is taken by the tier that abstains; rename yours")
 
 
 def _confidence(judgment: Judgment) -> float:

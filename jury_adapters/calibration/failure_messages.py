@@ -50,12 +50,12 @@ class Target:
     tiers: tuple[str, ...]
     grouped: bool
 
-    def check_number(self, reached: int, guarded: int = 0) -> None:
+    def check_number(self, reached: int, screened: int = 0) -> None:
         """Refuse so few labelled cases that not even a perfect jury could pass.
 
         Args:
             reached: the number of cases that reach the calibrated tiers.
-            guarded: the number of cases that do not, because a guard decides them.
+            screened: the number of cases that do not, because a screening tier decides them.
 
         Raises:
             CalibrationFailed: there are too few cases.
@@ -64,14 +64,14 @@ class Target:
         if reached >= fewest:
             return
         what = self._labelled
-        if guarded:
-            what += f" that reach the calibrated tiers (of {reached + guarded}; the guards decide {guarded})"
+        if screened:
+            what += f" that reach the calibrated tiers (of {reached + screened}; screening decides {screened})"
         raise CalibrationFailed(
-            f"{reached} {what} are too few: to promise an agreement of {self.agreement:g} with delta={self.delta:g}, "
-            f"at least {fewest} are needed even if not one disagrees. Label more, or promise less"
+            f"{reached} {what} are too few: to guarantee an agreement of {self.agreement:g} with delta={self.delta:g}, "
+            f"at least {fewest} are needed even if not one disagrees. Label more, or guarantee less"
         )
 
-    def refusal(self, trials: Trials, baseline: Baseline, guarded: int = 0) -> str:
+    def refusal(self, trials: Trials, baseline: Baseline, screened: int = 0) -> str:
         """Return why these trials do not show the agreement, and what would help.
 
         A lower guarantee is suggested only if it is above the baseline: below it, a jury that always gives the same
@@ -83,25 +83,26 @@ class Target:
             for name, right, n in zip(self.tiers, trials.correct.sum(axis=0), (trials.confidences >= 0).sum(axis=0),
                                       strict=True)
         ]  # fmt: skip
-        through = f" that the guards let through (of {len(trials.correct) + guarded})" if guarded else ""
-        told = ", or ".join(self._ways_out(trials, baseline, guarded))
-        usual = f"always answering {baseline.label!r} agrees with people on {baseline.share:.1%} of the labelled cases"
+        through = f" that screening lets through (of {len(trials.correct) + screened})" if screened else ""
+        advice = ", or ".join(self._ways_out(trials, baseline, screened))
+        share = f"{baseline.share:.1%} of the labelled cases"
+        usual = f"always answering {baseline.label!r} agrees with human labels on {share}"
         return (
             f"no threshold keeps an agreement of {self.agreement:g} with delta={self.delta:g} on {len(trials.correct)} "
-            f"{self._labelled}{through}: {'; '.join(shares)}; {usual}. {told[0].upper()}{told[1:]}"
+            f"{self._labelled}{through}: {'; '.join(shares)}; {usual}. {advice[0].upper()}{advice[1:]}"
         )
 
     @property
     def _labelled(self) -> str:
         return "independent labelled cases (one per group)" if self.grouped else "labelled cases"
 
-    def _ways_out(self, trials: Trials, baseline: Baseline, guarded: int) -> Iterator[str]:
+    def _ways_out(self, trials: Trials, baseline: Baseline, screened: int) -> Iterator[str]:
         """Yield ways out: more labels, if more like these would pass; a lower guarantee, if any; and a better tier."""
         items = len(trials.correct)
         for times in (1.5, 2, 3, 5, 10):
             more = np.arange(int(items * times)) % items
             if self._passes(trials.take(more), self.agreement):
-                label = round(len(more) * (items + guarded) / items)  # the guards will decide their share of them too
+                label = round(len(more) * (items + screened) / items)  # screening will decide its share of them too
                 what = "groups" if self.grouped else "cases"
                 yield f"label more (about {label} {what}, if they come out like these)"
                 break
@@ -109,9 +110,9 @@ class Target:
             if lower <= max(baseline.share, _COIN):
                 break
             if self._passes(trials, lower):
-                yield f"promise less (these labels would do for {lower:g})"
+                yield f"guarantee less (these labels would do for {lower:g})"
                 break
-        yield "add a tier that people agree with more"
+        yield "add a tier that agrees more with human labels"
 
     def _passes(self, trials: Trials, agreement: float) -> bool:
         return choose_thresholds(trials, 1 - agreement, self.delta, self.method)[0].decided > 0

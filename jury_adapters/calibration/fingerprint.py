@@ -40,7 +40,7 @@ def identity_of(judge: Judge) -> JsonValue:
 
 
 def _tier(tier: Tier) -> list[JsonValue]:
-    broken = [] if tier.on_error == "escalate" else [tier.on_error]
+    broken = [] if tier.if_broken == "escalate" else [tier.if_broken]
     return [tier.name, str(tier.policy), *broken, identity_of(tier.judge)]
 
 

@@ -55,7 +55,7 @@ def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> Label
         cases.append(case)
         truths.append(said)
         places.append(place)
-    items = positions_by_item([identity_of(case.key, case.item_id) for case in cases])
+    items = positions_by_item([identity_of(case.content_hash, case.item_id) for case in cases])
     for copies in items:
         one_label(cases[copies[0]].item_id, [(places[copy], truths[copy]) for copy in copies])
     firsts = [copies[0] for copies in items]

@@ -36,13 +36,13 @@ class GrantRates(NamedTuple):
 
     def sentence(self, agreement: float) -> str:
         """Return the meaning of the rates for a guarantee of this agreement."""
-        told = (
+        head = (
             f"Of {self.runs:,} simulated calibrations like this one, {percent(self.if_false)} grant the guarantee to a "
             f"jury that agrees on just less than {percent(agreement)}, and {percent(self.as_seen)} grant it to a jury "
             "as good as this one seems."
         )
         if not self.good_enough:
-            return f"{told} This jury itself seems to agree on less, so a guarantee would be false."
+            return f"{head} This jury itself seems to agree on less, so a guarantee would be false."
         if self.lucky is None:
-            return told
-        return f"{told} If such juries were equally common, {percent(self.lucky)} of the guarantees would be false."
+            return head
+        return f"{head} If such juries were equally common, {percent(self.lucky)} of the guarantees would be false."

@@ -13,17 +13,16 @@ import yaml
 
 from jury_adapters.calibration.fingerprint import identity_of
 from jury_adapters.calibration.grant_rates import GrantRates
-from jury_adapters.calibration.screening_tiers import guards_of, is_guard
+from jury_adapters.calibration.screening_tiers import is_screening_tier, name_screening_tiers, screening_tiers_of
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import merged_sentence
-from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.escalation import escalate_below
-from jury_adapters.core.formatting import visible
-from jury_adapters.core.judge import PlainJudge
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.opinions import UNDECIDED
+from jury_adapters.core.opinions import ABSTAINED
+from jury_adapters.core.tier_policies import escalate_below
 from jury_adapters.core.values import JsonValue
 from jury_adapters.yaml_files import read_source
 
@@ -41,8 +40,8 @@ class Guarantee:
     that the cascade decides agrees with human labels, for cases like the labelled ones. The guarantee does not cover
     other kinds of cases, the cases on which the cascade abstains, or any single group of cases.
 
-    Guards at the start of the cascade are not covered: they decide by rule, before any confidence counts. All shares
-    are then shares of the cases that the guards let through, and the decisions of guards are counted separately.
+    Screening tiers at the start of the cascade are not covered: they decide by rule, before any confidence counts. All
+    shares are then shares of the cases that these tiers let through, and their decisions are counted separately.
 
     Attributes:
         agreement: the guaranteed share, 0..1.
@@ -50,24 +49,24 @@ class Guarantee:
         method: the method of the search for thresholds: ``"both"``, ``"path"`` or ``"per_tier"``.
         found_by: the one of ``"path"`` and ``"per_tier"`` that found them.
         thresholds: per tier, the confidence from which it decides; None for a tier that decides nothing.
-        n: the number of independent labelled cases, without those that a guard decided.
+        n: the number of independent labelled cases, without those that a screening tier decided.
         decided: the number of these that the cascade decides.
         errors: the number of decided cases that disagree with human labels.
         bound: the upper confidence bound of the share of disagreement; at most ``1 - agreement``. For ``path``, the
             Clopper-Pearson bound of all decided cases; for ``per_tier``, the largest of the tiers' own bounds.
         coverage: ``decided / n``; on the rest the cascade abstains.
         tier_shares: per tier, the share of the cases that it decides.
-        cost_expected: US dollars per case, on average over all labelled ones, guards included; None if a price is
-            unknown.
-        guards: the names of the guards at the start, which the guarantee does not cover.
-        guarded: the number of labelled cases that the guards decided; not part of ``n``.
-        guarded_errors: the number of these that disagree with human labels.
+        cost_expected: US dollars per case, on average over all labelled ones, screening tiers included; None if a price
+            is unknown.
+        screening_tiers: the names of the screening tiers at the start, which the guarantee does not cover.
+        screened: the number of labelled cases that the screening tiers decided; not part of ``n``.
+        screened_errors: the number of these that disagree with human labels.
         merged: the number of labelled cases that repeat an item and were merged with the first; not part of ``n``.
         granted_if_false: the rate at which simulated calibrations of these sizes grant the guarantee to a jury whose
             agreement is just below the guaranteed one, 0..1; at most ``delta``, apart from the error of the simulation.
         granted_as_seen: the rate at which they grant it to a jury with the error rate of this one, 0..1.
         simulated_runs: the number of simulated calibrations of each kind.
-        fingerprint: identifies the guards, tiers, jurors, rubrics and voting rules that were calibrated.
+        fingerprint: identifies the tiers, screening tiers included, with their jurors, rubrics and voting rules.
     """
 
     agreement: float
@@ -82,9 +81,9 @@ class Guarantee:
     coverage: float
     tier_shares: Mapping[str, float]
     cost_expected: float | None = None
-    guards: tuple[str, ...] = ()
-    guarded: int = 0
-    guarded_errors: int = 0
+    screening_tiers: tuple[str, ...] = ()
+    screened: int = 0
+    screened_errors: int = 0
     merged: int = 0
     granted_if_false: float
     granted_as_seen: float
@@ -110,16 +109,16 @@ class Guarantee:
         """Check that the cascade is the one that was calibrated.
 
         Raises:
-            ConfigurationError: it has other guards, tiers, jurors, rubrics, models or voting rules.
+            ConfigurationError: it has other tiers, screening tiers, jurors, rubrics, models or voting rules.
         """
-        guards = [tier.name for tier in guards_of(cascade)]
-        names = [tier.name for tier in cascade.tiers[len(guards) :]]
-        if names != list(self.thresholds) or guards != list(self.guards):
+        screening = [tier.name for tier in screening_tiers_of(cascade)]
+        names = [tier.name for tier in cascade.tiers[len(screening) :]]
+        if names != list(self.thresholds) or screening != list(self.screening_tiers):
             own, its = f"the tiers {', '.join(self.thresholds)}", ", ".join(names)
-            if guards or self.guards:
+            if screening or self.screening_tiers:
                 own, its = (
-                    f"the guards {', '.join(first) or 'none'} and the tiers {', '.join(rest)}"
-                    for first, rest in ((self.guards, self.thresholds), (guards, names))
+                    f"the screening tiers {', '.join(first) or 'none'} and the tiers {', '.join(rest)}"
+                    for first, rest in ((self.screening_tiers, self.thresholds), (screening, names))
                 )
             raise ConfigurationError(
                 f"the guarantee was calibrated for {own}, not for {its}; calibrate this cascade on labelled "
@@ -127,15 +126,15 @@ class Guarantee:
             )
         if fingerprint_of(cascade) != self.fingerprint:
             raise ConfigurationError(
-                f"the guarantee was calibrated for other {'guards, ' if guards else ''}jurors, rubrics, models or "
-                "voting rules than this cascade has, and says nothing of it; calibrate it again, on labelled cases "
-                "judged by it"
+                f"the guarantee was calibrated for other {'screening tiers, ' if screening else ''}jurors, rubrics, "
+                "models or voting rules than this cascade has, and says nothing of it; calibrate it again, on labelled "
+                "cases judged by it"
             )
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return plain values, for a jury file or a report; :meth:`from_dict` reads them back."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        left_out = {*(() if self.guards else _OF_GUARDS), *(() if self.merged else ("merged",))}
+        left_out = {*(() if self.screening_tiers else _OF_SCREENING), *(() if self.merged else ("merged",))}
         kept = {name: value for name, value in plain.items() if name not in left_out}
         return {
             name: dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
@@ -151,23 +150,22 @@ class Guarantee:
         """
         known = {each.name for each in fields(cls)}
         wrong = [name for name in values if name not in known]
-        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_GUARDS, "merged"}]
+        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, "merged"}]
         if wrong or missing:
             raise InputError(f"this is no guarantee: {', '.join(f'no {m}' for m in missing) or f'unknown {wrong[0]}'}")
         for name, kind in _KINDS.items():
             if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
-                raise InputError(f"this is no guarantee: {name} is {values[name]!r}")
-        guards = tuple(map(str, values.get("guards", ())))  # type: ignore[call-overload]  # a list, as just checked
-        return cls(**{**values, "guards": guards})  # type: ignore[arg-type]  # names and kinds have just been checked
+                raise InputError(f"this is no guarantee: {name} is {plain_repr(values[name])}")
+        screening = tuple(map(str, values.get("screening_tiers", ())))  # type: ignore[call-overload]  # a list, as checked
+        return cls(**{**values, "screening_tiers": screening})  # type: ignore[arg-type]  # names and kinds are checked
 
     def to_yaml(self) -> str:
         """Return a YAML document with the key ``guarantee``, which :func:`load_jury` applies in a jury file."""
         text = yaml.safe_dump({"guarantee": self.to_dict()}, sort_keys=False, allow_unicode=True)
-        if not self.guards:
+        if not self.screening_tiers:
             return text
-        names = visible(", ".join(self.guards))  # on one line, whatever characters the names contain
-        told = f"  # Nothing is promised of the cases that the guards ({names}) decide.\n"
-        return text.replace("\n", f"\n{told}", 1)
+        comment = f"  # The guarantee does not cover the decisions of {name_screening_tiers(self.screening_tiers)}.\n"
+        return text.replace("\n", f"\n{comment}", 1)
 
     @classmethod
     def from_yaml(cls, path_or_text: str | Path) -> Guarantee:
@@ -185,25 +183,29 @@ class Guarantee:
     def __str__(self) -> str:
         tiers = ", ".join(f"{name} {share:.0%}" for name, share in self.tier_shares.items())
         cost = f" Expected cost: US$ {self.cost_expected:.6g} a case." if self.cost_expected else ""
-        through = " of the cases that the guards let through" if self.guards else ""
-        before = (
-            f" Before that, the guards ({', '.join(self.guards)}) decide {self.guarded} of {self.guarded + self.n} "
-            f"labelled cases, {self.guarded_errors} of them unlike people; of these nothing is promised."
-        )
+        cases, before = "the cases", ""
+        if self.screening_tiers:
+            cases = "the cases that screening lets through"
+            before = (
+                f" Before that, {name_screening_tiers(self.screening_tiers)} decided {self.screened} of "
+                f"{self.screened + self.n} labelled cases, {self.screened_errors} of them unlike their human labels; "
+                "the guarantee does not cover these."
+            )
         merged = f" {merged_sentence(self.merged, 'labelled case')}" if self.merged else ""
         return (
-            f"At least {self.agreement:.1%} of the decided cases agree with people, with a confidence of "
+            f"At least {self.agreement:.1%} of the decided cases agree with human labels, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
-            f"(at most {self.bound:.1%}). It decides {self.coverage:.1%}{through or ' of the cases'} ({tiers}) and "
-            f"abstains on the rest.{before if self.guards else ''}{cost}{merged} {self.grants.sentence(self.agreement)}"
+            f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of {cases} ({tiers}) and "
+            f"abstains on the rest.{before}{cost}{merged} "
+            f"{self.grants.sentence(self.agreement)}"
         )
 
 
 class CalibratedJury(CascadedJury):
-    """Cascade with calibrated thresholds. If no tier is certain enough, the tier ``undecided`` abstains.
+    """Cascade with calibrated thresholds. If no tier is certain enough, the tier ``abstained`` abstains.
 
-    Guards at the start are kept unchanged. A tier that decides nothing under the guarantee is dropped, because its
-    votes would cost money and not be used.
+    Screening tiers at the start are kept unchanged. A tier that decides nothing under the guarantee is dropped, because
+    its votes would cost money and not be used.
 
     Args:
         cascade: the cascade that was calibrated.
@@ -217,13 +219,13 @@ class CalibratedJury(CascadedJury):
     def __init__(self, cascade: CascadedJury, guarantee: Guarantee) -> None:
         self.guarantee = guarantee
         self.calibrated = cascade
-        guards = guards_of(cascade)
-        used = list(guards)
-        for tier in cascade.tiers[len(guards) :]:
+        screening_tiers = screening_tiers_of(cascade)
+        used = list(screening_tiers)
+        for tier in cascade.tiers[len(screening_tiers) :]:
             threshold = guarantee.thresholds[tier.name]
             if threshold is not None:
                 used.append(Tier(tier.name, tier.judge, escalate_below(threshold)))
-        super().__init__([*used, Tier(UNDECIDED, _Undecided(guarantee.agreement))], name=cascade.name)
+        super().__init__([*used, Tier(ABSTAINED, _Abstaining(guarantee.agreement))], name=cascade.name)
 
 
 class CalibrationFailed(ConfigurationError):
@@ -252,28 +254,28 @@ def cascade_of(jury: Jury) -> CascadedJury:
     if isinstance(jury, CascadedJury):
         return jury
     if not isinstance(jury, Jury):
-        raise ConfigurationError(f"a guarantee is of a jury, such as CascadedJury([...]), not of {jury!r}")
+        raise ConfigurationError(f"a guarantee is of a jury, such as CascadedJury([...]), not of {plain_repr(jury)}")
     return CascadedJury([Tier("jury", jury)], name=jury.name)
 
 
 def fingerprint_of(cascade: CascadedJury) -> str:
     """Return an identifier of the tiers of a cascade with their jurors, models, rubrics and voting rules.
 
-    Policies do not count, because thresholds replace them, except those of guards, which are kept.
+    Policies do not count, because thresholds replace them, except those of screening tiers, which are kept.
     """
     content = [
-        [tier.name, identity_of(tier.judge), *([str(tier.policy), tier.on_error] if is_guard(tier) else [])]
+        [tier.name, identity_of(tier.judge), *([str(tier.policy), tier.if_broken] if is_screening_tier(tier) else [])]
         for tier in cascade.tiers
     ]
     # The prefix keeps YAML from reading 12e4567890123456 as a number.
     return f"jury-{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]}"
 
 
-class _Undecided(PlainJudge):
+class _Abstaining(Judge):
     """Judge that always abstains, with the reason."""
 
     opinion_statuses = PASS_OR_FAIL
-    name = UNDECIDED
+    name = ABSTAINED
 
     def __init__(self, agreement: float) -> None:
         self._agreement = agreement
@@ -283,11 +285,11 @@ class _Undecided(PlainJudge):
         """Return 0: this tier asks no juror, so a cascade that stops before it saves no call."""
         return 0
 
-    def examine(self, case: Case) -> Judgment:
-        return abstain(f"no tier is sure enough to keep the promised agreement of {self._agreement:g}")
+    def assess(self, case: Case) -> Judgment:
+        return abstain(f"no tier is sure enough to keep the guaranteed agreement of {self._agreement:g}")
 
 
-_OF_GUARDS = ("guards", "guarded", "guarded_errors")  # omitted if there are no guards
+_OF_SCREENING = ("screening_tiers", "screened", "screened_errors")  # omitted if there are no screening tiers
 _NUMBER = (int, float)
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "agreement": _NUMBER,
@@ -302,9 +304,9 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "coverage": _NUMBER,
     "tier_shares": Mapping,
     "cost_expected": (int, float, type(None)),
-    "guards": (list, tuple),
-    "guarded": int,
-    "guarded_errors": int,
+    "screening_tiers": (list, tuple),
+    "screened": int,
+    "screened_errors": int,
     "merged": int,
     "granted_if_false": _NUMBER,
     "granted_as_seen": _NUMBER,

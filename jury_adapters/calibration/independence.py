@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from jury_adapters.calibration.findings import Finding, few, number, undefined
+from jury_adapters.calibration.estimates import Estimate, few, number, undefined
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
@@ -16,7 +16,7 @@ _TOO_FEW_VOTES = 2.0
 _ENOUGH_OTHERS = 9
 
 
-def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return the effective number of independent votes, n_eff = n / (1 + (n - 1) phi), and the correlations of errors.
 
     phi is the mean correlation of two jurors' errors, over all pairs of jurors, each over the items that both answered.
@@ -55,7 +55,7 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Findin
         return undefined(name, items, f"errors cancel so much (mean correlation {number(phi)}) that the formula breaks")
     families = [family_of(model or juror) for juror, model in zip(votes.jurors, votes.models, strict=True)]
     within = np.array([families[a] is not None and families[a] == families[b] for a, b in _pairs(jurors)])
-    return Finding(
+    return Estimate(
         name,
         value,
         items,
@@ -74,7 +74,7 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Findin
     )
 
 
-def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Finding:
+def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return, without gold labels, how far two jurors depart together from the votes of the others.
 
     For each pair, the reference of an item is the label that most of the *other* jurors gave (items on which these are
@@ -97,7 +97,7 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Fin
     value = float(together.mean(together.whole)[0])
     at = int(np.nanargmax(phis))
     one, other = (votes.jurors[index] for index in list(_pairs(jurors))[at])
-    return Finding(
+    return Estimate(
         name,
         value,
         items,
@@ -199,7 +199,7 @@ def _mean_or_none(values: Floats) -> float | None:
 
 
 def _blind(jurors: int) -> tuple[str, ...]:
-    shared = "mistakes that all jurors share cannot be seen without labels from people"
+    shared = "mistakes that all jurors share cannot be seen without human labels"
     weak = "so few other jurors are a weak reference, which lifts the number even for independent jurors"
     return (shared,) if jurors >= _ENOUGH_OTHERS + 2 else (shared, weak)
 

@@ -10,14 +10,11 @@ from math import inf, isfinite
 import numpy as np
 
 from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
-from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.duplicates import ContradictingLabels, Identity, one_label, positions_by_item
-from jury_adapters.core.errors import ConfigurationError, InputError, unknown
-from jury_adapters.core.formatting import clip
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, human_label
 from jury_adapters.core.judgment import Judgment, Status
-
-_LONGEST = 80  # characters of a value in a message
+from jury_adapters.core.label_comparison import LabelComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class ItemVotes:
     place: str = ""
     label: Raw = None  # the human label in its original words
 
-    def repeated(self, juror: str) -> ItemVotes:
+    def as_jurors(self, juror: str) -> ItemVotes:
         """Return the answers of a juror that was asked several times as the votes of an item, one per repetition."""
         answers = {f"repetition {n}": answer for n, answer in enumerate(self.repetitions.get(juror, ()), start=1)}
         votes = {name: answer.vote for name, answer in answers.items()}
@@ -95,7 +92,7 @@ def one_per_item(items: Sequence[ItemVotes]) -> list[ItemVotes]:
         try:
             gold = one_label(item_id, [(at, plain(copy.gold)) for at, copy in zip(positions, copies, strict=True)])
         except ContradictingLabels as error:
-            raise InputError(error.told([items[position].place for position, _ in error.labels])) from None
+            raise InputError(error.describe([items[position].place for position, _ in error.labels])) from None
         found.append(replace(first, gold=gold))
     return found
 
@@ -121,7 +118,7 @@ def plain(vote: Raw) -> Value | None:
             return None
         if isfinite(number):
             return number
-    raise ConfigurationError(f"a vote is a label or a finite number, not {clip(repr(vote), _LONGEST)}")
+    raise ConfigurationError(f"a vote is a label or a finite number, not {plain_repr(vote)}")
 
 
 def _same_votes(one: ItemVotes, other: ItemVotes) -> bool:
@@ -161,13 +158,13 @@ def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tup
     if not pass_labels or set(pass_labels) == {"PASS"} or not votes or not votes <= {"PASS", "FAIL"}:
         used = [label for label in pass_labels if len(pass_labels) == 1 or label in votes]
         return items, used[0] if len(used) == 1 else None
-    told = [None if (label := human_label(plain(item.gold))) is None else label in pass_labels for item in items]
-    return [replace(item, gold=truth) for item, truth in zip(items, told, strict=True)], "PASS"
+    truths = [None if (label := human_label(plain(item.gold))) is None else label in pass_labels for item in items]
+    return [replace(item, gold=truth) for item, truth in zip(items, truths, strict=True)], "PASS"
 
 
-def count_against_people(
+def build_label_comparison(
     items: Sequence[ItemVotes], names: Sequence[str], pass_labels: Collection[str], rows: Sequence[ItemVotes]
-) -> AgainstPeople:
+) -> LabelComparison:
     """Compare the verdicts with human labels; for items without a verdict, the votes.
 
     Args:
@@ -176,7 +173,7 @@ def count_against_people(
         pass_labels: the human labels that mean PASS.
         rows: the rows of these items, copies included.
     """
-    against = AgainstPeople(pass_labels)
+    against = LabelComparison(pass_labels)
     for item in items:
         if item.verdict is not None:
             against.add_item(_label(item), item.verdict, item.group)

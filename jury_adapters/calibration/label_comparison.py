@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from jury_adapters.calibration.types import MISSING, Value
 from jury_adapters.calibration.votes import Votes
-from jury_adapters.core.against_people import AgainstPeople
+from jury_adapters.core.label_comparison import LabelComparison
 
 _MANY_VALUES = 20
 
 
-def against_people(votes: Votes) -> AgainstPeople | None:
+def compare_with_labels(votes: Votes) -> LabelComparison | None:
     """Compare the jury and its jurors with human labels; for votes without verdicts, only the jurors.
 
     Args:
@@ -20,18 +20,18 @@ def against_people(votes: Votes) -> AgainstPeople | None:
 
     >>> rows = [["good", "good"], ["good", "bad"], ["bad", "bad"]]
     >>> votes = Votes.from_rows(rows, jurors=["a", "b"], gold=["good", "bad", "bad"], pass_label="good")
-    >>> [juror.false_passes.hits for juror in against_people(votes).jurors]
+    >>> [juror.false_passes.hits for juror in compare_with_labels(votes).jurors]
     [1, 0]
     """
     measured = votes.numeric and (not votes.has_gold or len(votes.labels) > _MANY_VALUES)
-    found = _counted_again(votes) if votes.people is None else votes.people
+    found = _counted_again(votes) if votes.label_comparison is None else votes.label_comparison
     return found if found.cases and (len(votes.verdicts) or not measured) else None
 
 
-def _counted_again(votes: Votes) -> AgainstPeople:
+def _counted_again(votes: Votes) -> LabelComparison:
     """Count the votes of a part of a batch, whose verdicts are unknown."""
     given = [label for label in votes.pass_labels if label in votes.labels] or [votes.pass_label or "PASS"]
-    found = AgainstPeople([label for label in given if label != "PASS"])
+    found = LabelComparison([label for label in given if label != "PASS"])
     groups = votes.groups.tolist() if votes.grouped else [None] * len(votes.items)
     for codes, gold, group in zip(votes.codes.tolist(), votes.gold.tolist(), groups, strict=True):
         cast = {name: _word(votes.labels, code) for name, code in zip(votes.jurors, codes, strict=True)}

@@ -10,7 +10,7 @@ from jury_adapters.calibration.quality import quality
 from jury_adapters.calibration.reliabilities import Reliabilities, normalised, one_hot
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, Value
 from jury_adapters.calibration.votes import Votes
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 
 _SLIGHT = 0.2  # Cohen's kappa up to which agreement is called slight (Landis and Koch 1977)
 _FEWEST_ITEMS = 30
@@ -67,7 +67,7 @@ def dawid_skene(
     ``pi_j[l, v] = (sum_i T_il 1{x_ij = v} + s + d 1{v = l}) / (the same summed over v)``, and
     ``ln T_il = ln p_l + sum over votes of ln pi_j[l, x_ij]``, normalised, until no ``T`` moves by more than the
     tolerance. If most jurors are wrong, it converges to the wrong solution; a few labels, a trusted juror to compare
-    with, and the diagonal prior guard against that.
+    with, and the diagonal prior protect against that.
 
     Args:
         votes: items x jurors.
@@ -144,7 +144,7 @@ def independent_votes(votes: Votes, truth: Ints) -> float | None:
 
 
 def _start(votes: Votes, known: Bools) -> Floats:
-    """Return the shares of the votes; items without votes are undecided, labelled ones have their human label."""
+    """Return the shares of the votes; items without votes are open, labelled ones have their human label."""
     counts = votes.counts().astype(np.float64)
     cast = counts.sum(axis=1, keepdims=True)
     shares: Floats = np.where(cast > 0, counts / np.maximum(cast, 1), 1 / counts.shape[1])
@@ -188,7 +188,7 @@ def _warnings(votes: Votes, codes: Ints, known: Bools, trusted: str | None, n_ef
                 "pulled it to the wrong side; label a few items, or use the trusted juror alone"
             )
     if n_eff is not None and n_eff < 2:
-        against = "people's labels" if known.any() else "the solution itself"
+        against = "human labels" if known.any() else "the solution itself"
         found.append(
             f"the {len(votes.jurors)} jurors are worth {n_eff:.1f} independent votes (errors against {against}): "
             "the posterior is over-confident, so rank by it and do not read it as a probability"
@@ -213,4 +213,4 @@ def _check_options(*, diagonal: float, smoothing: float, tolerance: float, round
         ("rounds", rounds, rounds >= 1, "from 1"),
     ):
         if not fits:
-            raise ConfigurationError(f"{what} is a number {wanted}, not {value!r}")
+            raise ConfigurationError(f"{what} is a number {wanted}, not {plain_repr(value)}")

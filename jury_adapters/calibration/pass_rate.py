@@ -14,7 +14,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jury_adapters.calibration.findings import Finding, Interval, few, undefined
+from jury_adapters.calibration.estimates import Estimate, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean, numbered_groups
 from jury_adapters.calibration.types import MISSING, Floats, Ints
@@ -28,10 +28,10 @@ from jury_adapters.core.values import JsonValue
 _PPI, _RG = "true pass rate (PPI++)", "true pass rate (Rogan-Gladen)"
 
 
-def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True) -> Finding:
+def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True) -> Estimate:
     """Return the share of items that humans would pass.
 
-    The estimate uses the gold labels and the jury's verdicts. An item on which the jury is undecided counts as half a
+    The estimate uses the gold labels and the jury's verdicts. An item on which the jury abstains counts as half a
     pass among the verdicts, and with its label among the labels, so the share covers all items. Without such items, it
     would be the share of the items that the jury finds easy.
 
@@ -60,7 +60,7 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
     said, who = _passed(votes, juror)
     decided, known = said != MISSING, votes.gold != MISSING
     truth = (votes.gold == votes.pass_code).astype(np.float64)
-    verdicts = np.where(decided, said, _UNDECIDED).astype(np.float64)
+    verdicts = np.where(decided, said, _ABSTAINED).astype(np.float64)
     fallback = _from_labels(truth[known & decided], verdicts[known & decided], verdicts[decided])
     if random_sample:
         best = prediction_powered_rate(
@@ -90,7 +90,7 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
         sentence = f"{sentence} The jury decided {percent(count / len(said))} of the items; this rate {scope}."
     if best.value is not None and count:
         sentence = f"{sentence} Taken at face value, {who} {percent(float(passed.mean()))}."
-    return Finding(
+    return Estimate(
         best.name, best.value, int(used.sum()), best.interval, sentence, best.warnings, best.reason, juror, details
     )
 
@@ -102,7 +102,7 @@ def prediction_powered_rate(
     *,
     groups: Sequence[int] | Ints = (),
     unlabelled_groups: Sequence[int] | Ints = (),
-) -> Finding:
+) -> Estimate:
     """Return the mean of the human labels (PPI++): many verdicts, corrected by their error on labelled items.
 
     ``lam * mean(unlabelled) + mean(labels - lam * predictions)``, with the lam in 0..1 that gives the narrowest
@@ -152,7 +152,7 @@ def prediction_powered_rate(
         _, interval = _cut(found.centre, found.spread)
         interval = (min(interval[0], value), max(interval[1], value))
     sentence = (
-        f"People would pass about {percent(value)} of these items (95 % interval {percent(interval[0])} to "
+        f"Human labels would pass about {percent(value)} of these items (95 % interval {percent(interval[0])} to "
         f"{percent(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."
     )
     details: dict[str, JsonValue] = {
@@ -161,12 +161,12 @@ def prediction_powered_rate(
         "labelled": n,
         "unlabelled": others,
     }
-    return Finding(_PPI, value, n + others, interval, sentence, tuple(warned), details=details)
+    return Estimate(_PPI, value, n + others, interval, sentence, tuple(warned), details=details)
 
 
 def rogan_gladen(
     passed: int, judged: int, *, true_positives: int, positives: int, true_negatives: int, negatives: int
-) -> Finding:
+) -> Estimate:
     """Return the pass rate corrected by the jury's error rates: (rate + TNR - 1) / (TPR + TNR - 1).
 
     Args:
@@ -190,7 +190,7 @@ def rogan_gladen(
         if not 0 <= part <= whole:
             raise ConfigurationError(f"{part} of {whole} is no count of items")
     if not (judged and positives and negatives):
-        return undefined(_RG, judged, "it takes verdicts, and labels of items that people pass and of such they fail")
+        return undefined(_RG, judged, "it takes verdicts, and items with a human PASS and items with a human FAIL")
     rate, tpr, tnr = passed / judged, true_positives / positives, true_negatives / negatives
     better = tpr + tnr - 1
     if better <= 0:
@@ -211,10 +211,10 @@ def rogan_gladen(
         warned.append("the estimate fell outside 0..1 and was cut: the error rates do not fit this batch")
     sentence = (
         f"Corrected for what the jury lets slip ({percent(1 - tnr)} of the bad) and refuses wrongly "
-        f"({percent(1 - tpr)} of the good), people would pass about {percent(value)}."
+        f"({percent(1 - tpr)} of the good), human labels would pass about {percent(value)}."
     )
     details: dict[str, JsonValue] = {"tpr": tpr, "tnr": tnr, "naive": rate, "standard_error": error}
-    return Finding(_RG, value, judged, interval, sentence, tuple(warned), details=details)
+    return Estimate(_RG, value, judged, interval, sentence, tuple(warned), details=details)
 
 
 def _of_labels(labels: Floats, groups: Ints) -> Interval:
@@ -228,7 +228,7 @@ def _of_labels(labels: Floats, groups: Ints) -> Interval:
 
 
 def _few_disagreements(labels: Floats, predictions: Floats, others: int) -> list[str]:
-    seen = int((abs(labels - predictions) > _UNDECIDED).sum())
+    seen = int((abs(labels - predictions) > _ABSTAINED).sum())
     if not others or seen >= _FEWEST_DISAGREEMENTS:
         return []
     return [f"the jury disagrees with {seen} of {len(labels)} labels, so its error is little known; label more"]
@@ -243,7 +243,7 @@ def _passed(votes: Votes, juror: str) -> tuple[Ints, str]:
     return np.where(codes == MISSING, MISSING, codes == votes.pass_code).astype(np.int64), who
 
 
-def _from_labels(truth: Floats, predicted: Floats, verdicts: Floats) -> Finding:
+def _from_labels(truth: Floats, predicted: Floats, verdicts: Floats) -> Estimate:
     good, passed = truth == 1, predicted == 1
     return rogan_gladen(
         int(verdicts.sum()),
@@ -268,7 +268,7 @@ def _of_share(hits: int, n: int) -> float:
     return share * (1 - share) / n
 
 
-_UNDECIDED = 0.5  # the verdict of a jury that neither passes nor fails an item; any number keeps the estimate unbiased
+_ABSTAINED = 0.5  # the verdict of a jury that neither passes nor fails an item; any number keeps the estimate unbiased
 _MORE = TwoMore(labels=(1.0, 0.0), predictions=(0.0, 1.0), unlabelled=(1.0, 0.0))
 _FEWEST_DISAGREEMENTS = 5  # with fewer, the rate of disagreement is very uncertain
 

@@ -11,7 +11,7 @@ from jury_adapters.core.statistics import Score
 
 
 class ScoreOfAll(Score):
-    """Score that counts an undecided case as half right, so that juries of different coverage compare by one number.
+    """Score that counts an abstention as half right, so that juries of different coverage compare by one number.
 
     Juries and thresholds are chosen by it. Accuracy, balanced accuracy and recall cover all cases; ``kappa`` covers the
     decided ones.
@@ -19,12 +19,12 @@ class ScoreOfAll(Score):
 
     @property
     def accuracy(self) -> float | None:
-        """Share of all cases that is right, with an undecided case as half right; None without cases."""
+        """Share of all cases that is right, with an abstention as half right; None without cases."""
         return (self.right + (self.cases - self.decided) / 2) / self.cases if self.cases else None
 
     def recall(self, truth: Hashable) -> float | None:
-        """Return the share of cases with this human label that is right, with an undecided case as half right."""
-        total = sum(count for (people, _), count in self.pairs.items() if people == truth)
+        """Return the share of cases with this human label that is right, with an abstention as half right."""
+        total = sum(count for (label, _), count in self.pairs.items() if label == truth)
         return (self.pairs[truth, truth] + self.pairs[truth, None] / 2) / total if total else None
 
 
@@ -40,7 +40,7 @@ def quality(predicted: Ints, gold: Ints) -> ScoreOfAll:
     """
     labelled = gold != MISSING
     if not labelled.any():
-        raise ConfigurationError("no item has a label by people to compare with (gold)")
+        raise ConfigurationError("no item has a human label to compare with (gold)")
     pairs = Counter(zip(gold[labelled].tolist(), predicted[labelled].tolist(), strict=True))
     score = ScoreOfAll()
     for (truth, said), times in pairs.items():

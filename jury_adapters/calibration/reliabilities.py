@@ -11,7 +11,7 @@ import numpy as np
 from jury_adapters.calibration.quality import balanced_accuracy
 from jury_adapters.calibration.types import MISSING, Floats, Ints, Value
 from jury_adapters.calibration.votes import Votes
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.voting.rules.bayes import Bayes
 from jury_adapters.core.voting.rules.k_veto import KVeto
 
@@ -170,9 +170,9 @@ def fit_reliabilities(votes: Votes, *, smoothing: float = 1.0) -> Reliabilities:
         ConfigurationError: there are no labelled items, or fewer than two labels.
     """
     if not smoothing > 0:
-        raise ConfigurationError(f"smoothing is a number of pseudo-votes above 0, not {smoothing!r}")
+        raise ConfigurationError(f"smoothing is a number of pseudo-votes above 0, not {plain_repr(smoothing)}")
     if not votes.has_gold:
-        raise ConfigurationError("reliabilities are learned from items that people labelled; these votes have no gold")
+        raise ConfigurationError("reliabilities are learned from items with a human label; these votes have no gold")
     if len(votes.labels) < 2:
         raise ConfigurationError("reliabilities need at least 2 labels; name the whole scale with labels=")
     known = votes.take(votes.gold != MISSING)

@@ -29,8 +29,8 @@ def answers_by_place(judgment: Judgment, ballot: Callable[[Judgment], Raw]) -> d
 def is_repeated(judgment: Judgment) -> bool:
     """Return whether a judgment is the vote over the answers of one juror that was asked several times.
 
-    ``repeated(judge, 3)`` and a critic with ``repeat=3`` name the answers ``judge``, ``judge-2`` and ``judge-3``, and
-    the vote over them ``judge`` or ``judge x3``. Under another name, the answers must be of one model.
+    ``judge.with_samples(3)`` and a critic with ``samples=3`` name the answers ``judge``, ``judge-2`` and ``judge-3``,
+    and the vote over them ``judge`` or ``judge x3``. Under another name, the answers must be of one model.
     """
     if not isinstance(judgment, Verdict) or judgment.tiers or len(judgment.judgments) < 2:
         return False

@@ -11,18 +11,19 @@ import numpy as np
 from jury_adapters.calibration import DRAWS
 from jury_adapters.calibration.agreement import alpha, cohen_kappa, fleiss_kappa, gwet_ac, label_shares, raw_agreement
 from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
-from jury_adapters.calibration.findings import FEW_ITEMS, FewItems, Finding, number, span
+from jury_adapters.calibration.estimates import FEW_ITEMS, Estimate, FewItems, number, span
 from jury_adapters.calibration.independence import effective_votes, residual_agreement
-from jury_adapters.calibration.juror_stats import dissent, drift, leniency
-from jury_adapters.calibration.label_comparison import against_people
+from jury_adapters.calibration.juror_drift import drift
+from jury_adapters.calibration.juror_stats import dissent, leniency
+from jury_adapters.calibration.label_comparison import compare_with_labels
 from jury_adapters.calibration.pass_rate import true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.types import MISSING
 from jury_adapters.calibration.votes import Votes
-from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.formatting import counted, percent, visible_lines
+from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.values import JsonValue
 
 _OWN: tuple[Literal["model", "family"], ...] = ("model", "family")
@@ -46,9 +47,9 @@ class AgreementReport:
         missing: the share of votes that are missing.
         labelled: the number of items with a gold label.
         merged: the number of rows that repeat an item and were merged with its first row; not part of ``items``.
-        against_people: the comparison of the jury and its jurors with human labels; None without labels.
-        sections: findings by section title, in reading order.
-        tables: by section title, lines of text that follow its findings.
+        label_comparison: the comparison of the jury and its jurors with human labels; None without labels.
+        sections: estimates by section title, in reading order.
+        tables: by section title, lines of text that follow its estimates.
     """
 
     items: int
@@ -56,19 +57,19 @@ class AgreementReport:
     votes: int
     missing: float
     labelled: int
-    sections: dict[str, tuple[Finding, ...]]
+    sections: dict[str, tuple[Estimate, ...]]
     merged: int = 0
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    against_people: AgainstPeople | None = None
+    label_comparison: LabelComparison | None = None
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """All findings, section after section."""
-        return tuple(finding for section in self.sections.values() for finding in section)
+    def estimates(self) -> tuple[Estimate, ...]:
+        """All estimates, section after section."""
+        return tuple(estimate for section in self.sections.values() for estimate in section)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Each warning once, with one warning for all findings that are based on few items."""
+        """Each warning once, with one warning for all estimates that are based on few items."""
         return tuple(self._warned())
 
     @property
@@ -80,21 +81,21 @@ class AgreementReport:
         worth = self._first("true pass rate", "effective number of votes", "residual agreement")
         return tuple(line for line in (agreed, worth, self._trust()) if line)
 
-    def find(self, name: str, subject: str = "") -> Finding:
-        """Return the finding with this name (and this subject).
+    def find(self, name: str, subject: str = "") -> Estimate:
+        """Return the estimate with this name (and this subject).
 
         Raises:
-            KeyError: there is no such finding.
+            KeyError: there is no such estimate.
         """
-        for finding in self.findings:
-            if finding.name == name and (not subject or finding.subject == subject):
-                return finding
+        for estimate in self.estimates:
+            if estimate.name == name and (not subject or estimate.subject == subject):
+                return estimate
         raise KeyError(name if not subject else f"{name} of {subject}")
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the report as JSON values."""
         return {
-            "against_people": None if self.against_people is None else self.against_people.to_dict(),
+            "label_comparison": None if self.label_comparison is None else self.label_comparison.to_dict(),
             "items": self.items,
             "jurors": list(self.jurors),
             "votes": self.votes,
@@ -102,25 +103,25 @@ class AgreementReport:
             "labelled": self.labelled,
             "merged": self.merged,
             "in_short": list(self.in_short),
-            "sections": {title: [finding.to_dict() for finding in found] for title, found in self.sections.items()},
+            "sections": {title: [estimate.to_dict() for estimate in found] for title, found in self.sections.items()},
         }
 
     def __str__(self) -> str:
         return visible_lines("\n".join(_lines(self)))
 
     def _first(self, *names: str) -> str:
-        """Return the sentence of the first of these findings that has a number; empty if none has."""
-        known = [finding for finding in self.findings if finding.value is not None and not _says_nothing(finding)]
+        """Return the sentence of the first of these estimates that has a number; empty if none has."""
+        known = [estimate for estimate in self.estimates if estimate.value is not None and not _says_nothing(estimate)]
         return next((one.sentence for name in names for one in known if one.name.startswith(name)), "")
 
     def _warned(self) -> dict[str, list[str]]:
         """Return each warning with its subjects, in order; those on few items as one, at the position of the first."""
-        told = [(one.subject or one.name, warning) for one in self.findings for warning in one.warnings]
-        few = {warning.items for _, warning in told if isinstance(warning, FewItems)}
+        found = [(one.subject or one.name, warning) for one in self.estimates for warning in one.warnings]
+        few = {warning.items for _, warning in found if isinstance(warning, FewItems)}
         least, most = min(few, default=0), max(few, default=0)
         together = f"some numbers rest on {least:,} to {most:,} items only, so they can move a lot with the next few"
         warned: dict[str, list[str]] = {}
-        for about, warning in told:
+        for about, warning in found:
             folded = isinstance(warning, FewItems) and len(few) > 1
             warned.setdefault(together if folded else warning, []).append(about)
         return warned
@@ -129,7 +130,7 @@ class AgreementReport:
         if self.items < FEW_ITEMS:
             return (
                 f"{counted(self.items, 'item')} {'is' if self.items == 1 else 'are'} few: every number can move a lot "
-                f"with the next ones. Below {FEW_ITEMS}, drift and a leaning to length are not looked for."
+                f"with the next ones. Below {FEW_ITEMS}, drift and verbosity bias are not looked for."
             )
         doubts = len(self.warnings)
         return f"{counted(doubts, 'warning')} on these numbers: see where they mislead, at the end." if doubts else ""
@@ -159,7 +160,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         "Labels": label_shares(votes, resampling=how) if len(votes.labels) <= _MANY_VALUES else (),
         "Independence": tuple(_independence(votes, how)),
         "Jurors": tuple(_jurors(votes, how)),
-        "Leanings": tuple(_leanings(votes, how)),
+        "Biases": tuple(_biases(votes, how)),
         "Rates": tuple(_rates(votes)),
     }
     return AgreementReport(
@@ -170,23 +171,23 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         labelled=int((votes.gold != MISSING).sum()),
         sections={title: found for title, found in sections.items() if found},
         merged=votes.merged,
-        against_people=against_people(votes),
+        label_comparison=compare_with_labels(votes),
     )
 
 
-def with_selection(votes: Votes, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def with_selection(votes: Votes, estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     """Add a warning if jurors were asked because of the votes of others, so their votes are not a random sample."""
     if not votes.selected or votes.answered.all():
-        return tuple(findings)
-    return tuple(replace(one, warnings=(*one.warnings, _SELECTED)) for one in findings)
+        return tuple(estimates)
+    return tuple(replace(one, warnings=(*one.warnings, _SELECTED)) for one in estimates)
 
 
-def _says_nothing(finding: Finding) -> bool:
+def _says_nothing(estimate: Estimate) -> bool:
     """Whether a chance-corrected figure is based on so few items that it is meaningless."""
-    return finding.n < _FEWEST and finding.name.startswith(_BEYOND_CHANCE)
+    return estimate.n < _FEWEST and estimate.name.startswith(_BEYOND_CHANCE)
 
 
-def _agreement(votes: Votes, level: Level | None, how: Resampling) -> Iterator[Finding]:
+def _agreement(votes: Votes, level: Level | None, how: Resampling) -> Iterator[Estimate]:
     if level is None:
         level = "interval" if votes.numeric else "ordinal" if votes.ordered else "nominal"
     labels = len(votes.labels) <= _MANY_VALUES  # with more, equal scores are too rare to be meaningful
@@ -204,7 +205,7 @@ def _agreement(votes: Votes, level: Level | None, how: Resampling) -> Iterator[F
         yield cohen_kappa(votes, resampling=how)
 
 
-def _independence(votes: Votes, how: Resampling) -> Iterator[Finding]:
+def _independence(votes: Votes, how: Resampling) -> Iterator[Estimate]:
     if len(votes.jurors) < 2 or len(votes.labels) > _MANY_VALUES:
         return
     if votes.has_gold:
@@ -213,7 +214,7 @@ def _independence(votes: Votes, how: Resampling) -> Iterator[Finding]:
         yield residual_agreement(votes, resampling=how)
 
 
-def _jurors(votes: Votes, how: Resampling) -> Iterator[Finding]:
+def _jurors(votes: Votes, how: Resampling) -> Iterator[Estimate]:
     labels = len(votes.labels) <= _MANY_VALUES
     if votes.has_gold and labels:
         yield from leniency(votes, resampling=how)
@@ -223,19 +224,19 @@ def _jurors(votes: Votes, how: Resampling) -> Iterator[Finding]:
         yield from drift(votes, resampling=how)
 
 
-def _leanings(votes: Votes, how: Resampling) -> Iterator[Finding]:
+def _biases(votes: Votes, how: Resampling) -> Iterator[Estimate]:
     pairwise = {"A", "B"} <= set(votes.labels)
     graded = votes.numeric or votes.pass_code is not None
     if votes.orders is not None and pairwise:
         yield from position_consistency(votes, resampling=how)
     if graded and any(votes.generators):
         for match in _OWN:
-            yield from (finding for finding in self_preference(votes, match=match, resampling=how) if finding.n)
+            yield from (estimate for estimate in self_preference(votes, match=match, resampling=how) if estimate.n)
     if (graded or pairwise) and int(np.isfinite(votes.lengths).sum()) >= FEW_ITEMS:
         yield from verbosity(votes, resampling=how)
 
 
-def _rates(votes: Votes) -> Iterator[Finding]:
+def _rates(votes: Votes) -> Iterator[Estimate]:
     if votes.pass_code is not None and votes.has_gold:
         yield true_pass_rate(votes)
 
@@ -243,20 +244,20 @@ def _rates(votes: Votes) -> Iterator[Finding]:
 def _lines(report: AgreementReport) -> Iterator[str]:
     yield (
         f"{report.items:,} items, {len(report.jurors)} jurors, {report.votes:,} votes "
-        f"({percent(report.missing)} missing), {report.labelled:,} items labelled by people"
+        f"({percent(report.missing)} missing), {report.labelled:,} items with a human label"
     )
     if report.merged:
         yield merged_sentence(report.merged)
-    if report.against_people is not None:
-        yield f"\n{report.against_people}"
+    if report.label_comparison is not None:
+        yield f"\n{report.label_comparison}"
     yield "\nIn short\n--------"
     yield from (f"- {line}" for line in report.in_short)
     for title, found in report.sections.items():
         yield f"\n{title}\n{'-' * len(title)}"
-        for finding in found:
-            who = f"{finding.subject}: " if finding.subject else ""
-            yield f"{who}{finding.name} = {number(finding.value)}{span(finding.interval)} (n = {finding.n:,})"
-            yield f"  {finding.sentence}"
+        for estimate in found:
+            who = f"{estimate.subject}: " if estimate.subject else ""
+            yield f"{who}{estimate.name} = {number(estimate.value)}{span(estimate.interval)} (n = {estimate.n:,})"
+            yield f"  {estimate.sentence}"
         yield from report.tables.get(title, ())
     if warned := report._warned():
         yield "\nWhere these numbers mislead\n---------------------------"

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jury_adapters.calibration import DRAWS
-from jury_adapters.calibration.findings import Interval
+from jury_adapters.calibration.estimates import Interval
 from jury_adapters.calibration.types import Floats, Ints
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.tolerance import equal
 
 Columns = TypeVar("Columns", Floats, NDArray[np.float32])
@@ -34,7 +34,7 @@ class Resampling:
 
     def __post_init__(self) -> None:
         if not isinstance(self.draws, int) or self.draws < 0:
-            raise ConfigurationError(f"draws is a whole number from 0, not {self.draws!r}")
+            raise ConfigurationError(f"draws is a whole number from 0, not {plain_repr(self.draws)}")
 
     def weights(self, units: int, halves: Sequence[int] = ()) -> Iterator[Floats]:
         """Yield the number of times that each unit is in each sample: blocks of draws x units, drawn with replacement.

@@ -15,7 +15,7 @@ from math import isfinite
 
 import numpy as np
 
-from jury_adapters.calibration.findings import Interval
+from jury_adapters.calibration.estimates import Interval
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.types import MISSING, Floats, Ints, counted
 

@@ -10,8 +10,8 @@ from math import inf, isfinite, nan
 import numpy as np
 
 from jury_adapters.calibration.items import ItemVotes, plain
-from jury_adapters.calibration.scale import Scale
 from jury_adapters.calibration.types import MISSING, Floats, Ints, Numbers, Raw
+from jury_adapters.calibration.vote_scale import Scale
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import is_pairwise_opinion
 from jury_adapters.core.verdict import SCORECARD, Verdict
@@ -103,9 +103,9 @@ def recorded_numbers(vote: object, value: Raw) -> Numbers:
     if value is None:
         return Numbers()
     stated = vote if isinstance(vote, Mapping) else {}
-    told = stated.get("confidence")
-    confidence = nan if isinstance(told, str) else _number(told)
-    missing = told is None or told != told  # noqa: PLR0124  only NaN differs from itself
+    recorded = stated.get("confidence")
+    confidence = nan if isinstance(recorded, str) else _number(recorded)
+    missing = recorded is None or recorded != recorded  # noqa: PLR0124  only NaN differs from itself
     if not missing and not 0 <= confidence <= 1:
         confidence = inf
     own = _number(value)

@@ -20,7 +20,7 @@ from jury_adapters.core.batch import stream
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, Status
@@ -42,7 +42,7 @@ class Suggestion:
         cost: the cost per case, in the unit of :attr:`Suggestions.unit`; for a cascade, the mean over the labelled
             cases.
         balanced_accuracy: the mean of the shares of right verdicts on PASS and on FAIL. Here and in ``accuracy``, an
-            undecided case counts as half right, so that juries that abstain compare with juries that do not.
+            abstention counts as half right, so that juries that abstain compare with juries that do not.
         standard_error: the standard error of the balanced accuracy.
         accuracy: the share of right verdicts.
         kappa: Cohen's kappa with human labels; None if it is undefined.
@@ -236,7 +236,7 @@ def _votes(
         if truths.count(status) < 2:
             raise ConfigurationError(
                 f"suggest needs labelled cases of both kinds, and {truths.count(status)} are labelled {status}; if "
-                "people used words of their own, pass_labels= says which of them mean PASS"
+                "human labels are other words, pass_labels= says which of them mean PASS"
             )
     return Votes.from_rows(
         rows, jurors=jurors, gold=truths, labels=("FAIL", "PASS"), pass_label="PASS", groups=groups
@@ -276,7 +276,7 @@ def _folds(votes: Votes, folds: int, seed: int) -> Ints:
     groups = np.unique(votes.groups)
     if not 2 <= folds <= len(groups):
         raise ConfigurationError(
-            f"folds is a number from 2 to that of the independent cases, {len(groups)}; not {folds!r}"
+            f"folds is a number from 2 to that of the independent cases, {len(groups)}; not {plain_repr(folds)}"
         )
     fold_of = np.random.default_rng(seed).permutation(len(groups)) % folds
     found: Ints = fold_of[np.searchsorted(groups, votes.groups)]

@@ -160,7 +160,7 @@ def _path(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
 
 
 def _per_tier(trials: Trials, alpha: float, delta: float) -> tuple[float, ...]:
-    """Return a threshold for each tier, based on the items that the tiers before it left undecided."""
+    """Return a threshold for each tier, based on the items that the tiers before it did not decide."""
     tiers = trials.confidences.shape[1]
     left = np.ones(len(trials.confidences), dtype=bool)
     thresholds = []

@@ -17,14 +17,14 @@ from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of, one_label
-from jury_adapters.core.errors import ConfigurationError, InputError, unknown
-from jury_adapters.core.escalation import is_guard_policy
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.human_labels import LabelMeanings, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
 from jury_adapters.core.opinions import is_pairwise_opinion, is_placeholder, juror_names, votes_in
 from jury_adapters.core.results_file import pass_labels_named_in, read_results
-from jury_adapters.core.rows import read_whole_rows
+from jury_adapters.core.row_files import read_whole_rows
+from jury_adapters.core.tier_policies import is_screening_policy
 from jury_adapters.core.verdict import SCORECARD, Verdict
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _JudgedItem:
     """Judgment with the facts about its item; see :class:`ItemVotes`."""
 
     item: str
@@ -54,7 +54,7 @@ def verdict_items(
     gold: Mapping[str, Raw] | Sequence[Raw],
     group: str,
     *,
-    guards: bool = False,
+    screening_tiers: bool = False,
     pass_labels: tuple[str, ...] = (),
 ) -> tuple[list[ItemVotes], tuple[str, ...]]:
     """Return one item per verdict, and the labels that mean PASS: as given, or as the jurors' judgments show.
@@ -66,7 +66,7 @@ def verdict_items(
     in_order = [] if isinstance(gold, Mapping) else list(gold)
     if in_order and len(in_order) != len(batch):
         raise ConfigurationError(f"gold has {len(in_order)} entries for {len(batch)} verdicts")
-    told = []
+    items = []
     for position in input_order(batch):
         judged = batch[position]
         row = _metadata(judged.judgment) if judged.case is None else row_of_case(judged.case)
@@ -74,9 +74,9 @@ def verdict_items(
         at = judged.index if judged.index >= 0 else position
         item = str(at) if own_id is None else own_id
         truth = in_order[position] if in_order else by_id.get(item) if by_id else row.get("gold")
-        identity = identity_of(None if judged.case is None else judged.case.key, own_id)
-        told.append(_Told(item, judged.judgment, truth, row, identity, f"verdict {at + 1}"))
-    return _items(told, on, group, guards=guards, pass_labels=pass_labels)
+        identity = identity_of(None if judged.case is None else judged.case.content_hash, own_id)
+        items.append(_JudgedItem(item, judged.judgment, truth, row, identity, f"verdict {at + 1}"))
+    return _items(items, on, group, screening_tiers=screening_tiers, pass_labels=pass_labels)
 
 
 def recorded_items(
@@ -90,7 +90,7 @@ def recorded_items(
 ) -> list[ItemVotes]:
     """Return one item per recorded row; see :meth:`Votes.from_recorded`."""
     if isinstance(abstain_labels, str):
-        raise ConfigurationError(f"abstain_labels is a list of labels: [{abstain_labels!r}]")
+        raise ConfigurationError(f"abstain_labels is a list of labels: [{plain_repr(abstain_labels)}]")
     if on not in (None, "label", "score"):
         raise ConfigurationError(unknown("on", on, ("label", "score")))
     rows = read_whole_rows(source) if isinstance(source, str | Path) else enumerate(source, start=1)
@@ -102,13 +102,13 @@ def recorded_items(
                 f"{file} {line}: a recorded row needs item_id and {column}, the votes by juror; of cases without "
                 "votes, give what `jury judge --out` wrote"
             )
-    told = [vote for _, row in taken for vote in row[column].values() if isinstance(vote, Mapping)]
-    key = on or ("label" if any(vote.get("label") is not None for vote in told) or not told else "score")
-    silent = {plain(label) for label in abstain_labels}
+    votes = [vote for _, row in taken for vote in row[column].values() if isinstance(vote, Mapping)]
+    key = on or ("label" if any(vote.get("label") is not None for vote in votes) or not votes else "score")
+    abstaining = {plain(label) for label in abstain_labels}
     ids = Counter(str(row["item_id"]) for _, row in taken)
     repeated = [(line, str(row["item_id"]), _key(row)) for line, row in taken if ids[str(row["item_id"])] > 1]
     _refuse_other_content(repeated)
-    return [replace(_recorded(row, row[column], key, silent, group), place=f"{file} {line}") for line, row in taken]
+    return [replace(_recorded(row, row[column], key, abstaining, group), place=f"{file} {line}") for line, row in taken]
 
 
 def result_items(
@@ -117,59 +117,62 @@ def result_items(
     gold: str | Path | Mapping[str, Raw] | None,
     group: str,
     *,
-    guards: bool = False,
+    cases: str | Path | None = None,
+    screening_tiers: bool = False,
     pass_labels: tuple[str, ...] = (),
 ) -> tuple[list[ItemVotes], tuple[str, ...]]:
     """Return one item per line that ``jury judge --out`` wrote, and the labels that mean PASS, as for verdicts.
 
     See :meth:`Votes.from_results`.
     """
-    lines = dict(read_whole_rows(gold)) if isinstance(gold, str | Path) else {}
-    cases = _by_id(lines, str(gold))
-    by_id = gold if isinstance(gold, Mapping) else {}
+    source = gold if isinstance(gold, str | Path) else cases
+    lines = {} if source is None else dict(read_whole_rows(source))
+    rows = _by_id(lines, str(source))
     results = list(read_results(path))
     _refuse_other_content([(result.at, result.item_id, result.key) for result in results if result.item_id is not None])
-    told = []
+    items = []
     for result in results:
         at = f"result {result.at}" if result.line is None else f"line {result.line}"
         item = at if result.item_id is None else result.item_id
         at_line = {} if result.line is None else lines.get(result.line, {})
-        row = at_line if result.item_id is None else cases.get(item, {})
-        if gold is None:
+        row = at_line if result.item_id is None else rows.get(item, {})
+        if source is None:
             row = _metadata(result.judgment)
-        truth = by_id.get(item) if by_id else row.get("gold")
+        truth = gold.get(item) if isinstance(gold, Mapping) else row.get("gold")
         identity = identity_of(result.key, result.item_id)
-        told.append(_Told(item, result.judgment, truth, _in_our_names(row), identity, f"{path}, line {result.at}"))
-    named = pass_labels or pass_labels_named_in(path, _labels_used(told))
-    return _items(told, on, group, guards=guards, pass_labels=named)
+        items.append(
+            _JudgedItem(item, result.judgment, truth, _in_our_names(row), identity, f"{path}, line {result.at}")
+        )
+    named = pass_labels or pass_labels_named_in(path, _labels_used(items))
+    return _items(items, on, group, screening_tiers=screening_tiers, pass_labels=named)
 
 
-def _labels_used(told: Iterable[_Told]) -> Iterator[str | None]:
-    for one in told:
+def _labels_used(judged: Iterable[_JudgedItem]) -> Iterator[str | None]:
+    for one in judged:
         yield human_label(one.gold)
         yield from (vote.label for _, vote in votes_in(one.judgment))
 
 
 def _items(
-    told: Sequence[_Told], on: On | None, group: str, *, guards: bool, pass_labels: tuple[str, ...]
+    judged: Sequence[_JudgedItem], on: On | None, group: str, *, screening_tiers: bool, pass_labels: tuple[str, ...]
 ) -> tuple[list[ItemVotes], tuple[str, ...]]:
-    ballot = _ballot(on, [one.judgment for one in told])
-    opinions = [_opinions(one.judgment, guards=guards) for one in told]
-    answers = [answers_by_place(one.judgment, ballot) for one in told]
+    ballot = _ballot(on, [one.judgment for one in judged])
+    opinions = [_opinions(one.judgment, screening_tiers=screening_tiers) for one in judged]
+    answers = [answers_by_place(one.judgment, ballot) for one in judged]
     names = juror_names(path for one in opinions for path in one)
     names |= juror_names(path for one in answers for path in one if path not in names)
     items = [
         _item(one, _named(said, names), _named(again, names), ballot, group)
-        for one, said, again in zip(told, opinions, answers, strict=True)
+        for one, said, again in zip(judged, opinions, answers, strict=True)
     ]
     if items and not any(item.votes for item in items):
         raise ConfigurationError(
-            "only guards judged these cases, and that a guard lets a case through is no opinion of it; name guards as "
-            "jurors to compare them all the same (guards=True)"
+            "only screening tiers judged these cases, and to let a case through is not an opinion of it; to compare "
+            "their judges all the same, name them as jurors (in Python: screening_tiers=True)"
         )
     if pass_labels:
         return items, pass_labels
-    votes = (vote for one in told for _, vote in votes_in(one.judgment))
+    votes = (vote for one in judged for _, vote in votes_in(one.judgment))
     return with_meanings(items, LabelMeanings.of(votes, ()))
 
 
@@ -178,33 +181,34 @@ def _named(found: Mapping[Place, T], names: Mapping[Place, str]) -> dict[str, T]
 
 
 def _item(
-    told: _Told,
+    judged: _JudgedItem,
     opinions: Mapping[str, Judgment],
     repetitions: Mapping[str, tuple[Answer, ...]],
     ballot: Callable[[Judgment], Raw],
     group: str,
 ) -> ItemVotes:
+    row = {**_metadata(judged.judgment), **judged.row}
     return ItemVotes(
-        told.item,
+        judged.item,
         {name: ballot(opinion) for name, opinion in opinions.items()},
-        gold=told.gold,
-        group=group_of_row({**_metadata(told.judgment), **told.row}, group, f"item {told.item}") if group else None,
-        generator=_generator(told.row),
-        length=_length(told.row),
+        gold=judged.gold,
+        group=group_of_row(row, group, f"item {judged.item}") if group else None,
+        generator=_generator(judged.row),
+        length=_length(judged.row),
         models={name: opinion.model for name, opinion in opinions.items()},
         orders={name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None},
-        verdict=told.judgment,
-        jury=ballot(told.judgment) if is_jury(told.judgment) else None,
+        verdict=judged.judgment,
+        jury=ballot(judged.judgment) if is_jury(judged.judgment) else None,
         numbers={name: numbers_of(opinion) for name, opinion in opinions.items()},
         repetitions=repetitions,
-        identity=told.identity,
-        place=told.place,
-        label=told.gold,
+        identity=judged.identity,
+        place=judged.place,
+        label=judged.gold,
     )
 
 
 def _recorded(
-    row: Mapping[str, Any], cast_votes: Mapping[str, Any], key: str, silent: set[Any], group: str
+    row: Mapping[str, Any], cast_votes: Mapping[str, Any], key: str, abstaining: set[Any], group: str
 ) -> ItemVotes:
     votes: dict[str, Raw] = {}
     models: dict[str, str | None] = {}
@@ -212,7 +216,7 @@ def _recorded(
     numbers: dict[str, Numbers] = {}
     for name, vote in cast_votes.items():
         value = plain(vote.get(key) if isinstance(vote, Mapping) else vote)
-        votes[name] = None if value in silent else value
+        votes[name] = None if value in abstaining else value
         numbers[name] = recorded_numbers(vote, votes[name])
         if isinstance(vote, Mapping):
             models[name] = vote.get("model")
@@ -245,18 +249,18 @@ def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment]
     return _BALLOTS[counted.pop() if counted else "label"]
 
 
-def _opinions(judgment: Judgment, *, guards: bool, path: Place = ()) -> dict[Place, Judgment]:
-    """Return the opinions in one verdict by place; for a cascade, those of every tier that ran, with or without guards.
+def _opinions(judgment: Judgment, *, screening_tiers: bool, path: Place = ()) -> dict[Place, Judgment]:
+    """Return the opinions in one verdict by place; for a cascade, those of every tier that ran.
 
     A nested jury is one voter here, because it had one vote. A scorecard is also one voter: its criteria ask different
-    questions, so their agreement means nothing.
+    questions, so their agreement means nothing. Screening tiers are included only on request.
     """
     if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment) or judgment.voting == SCORECARD:
         return {(*path, judgment.critic or "judge"): judgment}
     found: dict[Place, Judgment] = {}
     for tier in judgment.tiers:
-        if (guards or not is_guard_policy(tier.policy)) and not is_placeholder(tier):
-            found.update(_opinions(tier.judgment, guards=guards, path=(*path, tier.name)))
+        if (screening_tiers or not is_screening_policy(tier.policy)) and not is_placeholder(tier):
+            found.update(_opinions(tier.judgment, screening_tiers=screening_tiers, path=(*path, tier.name)))
     if judgment.tiers:
         return found
     return {(*path, juror.critic): juror for juror in judgment.judgments} or {
@@ -329,7 +333,7 @@ def _by_id(lines: Mapping[int, Mapping[str, Any]], file: str) -> dict[str, Mappi
             try:
                 label = one_label(item, [(line, plain(row.get("gold"))) for line, row in copies])
             except ContradictingLabels as error:
-                raise InputError(f"{file}: {error.told([f'line {line}' for line, _ in error.labels])}") from None
+                raise InputError(f"{file}: {error.describe([f'line {line}' for line, _ in error.labels])}") from None
             rows[item] = {**copies[0][1], "gold": label}
     return rows
 
@@ -337,7 +341,7 @@ def _by_id(lines: Mapping[int, Mapping[str, Any]], file: str) -> dict[str, Mappi
 def _key(row: Mapping[str, Any]) -> str | None:
     """Return the hash of the content of a recorded row; None for a row that is not a case."""
     try:
-        return Case.from_row(row).key
+        return Case.from_row(row).content_hash
     except (ValueError, TypeError, RecursionError):
         return None
 

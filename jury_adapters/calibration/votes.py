@@ -12,19 +12,19 @@ import numpy as np
 
 from jury_adapters.calibration.items import (
     ItemVotes,
-    count_against_people,
+    build_label_comparison,
     in_jurors_words,
     listed,
     names_of_jurors,
     one_per_item,
 )
-from jury_adapters.calibration.scale import Scale, codes_by_order, gold_codes, passed_by_jury
 from jury_adapters.calibration.stated_numbers import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
+from jury_adapters.calibration.vote_scale import Scale, codes_by_order, gold_codes, passed_by_jury
 from jury_adapters.calibration.vote_sources import recorded_items, result_items, verdict_items
-from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.opinions import is_selected
+from jury_adapters.core.label_comparison import LabelComparison
+from jury_adapters.core.opinions import has_selected_jurors
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import Judged
@@ -53,15 +53,15 @@ class Votes:
         ordered: whether the order of ``labels`` has a meaning: numbers, or words in a given order.
         pass_label: the label that means PASS, or None if labels have no such meaning.
         pass_labels: the human labels that mean PASS, as they were given.
-        people: the comparison of the jury and its jurors with human labels; not kept by :meth:`take`. See
-            :attr:`AgreementReport.against_people`.
+        label_comparison: the comparison of the jury and its jurors with human labels; not kept by :meth:`take`. See
+            :attr:`AgreementReport.label_comparison`.
         generators: per item, the model that wrote the answer, or None.
         lengths: per item, the length of the answer in characters (for a pair: the first's minus the second's); NaN
             if it is unknown.
         models: per juror, the model behind it, or None.
         orders: for pairwise votes asked in both orders, 2 x items x jurors: the codes with A shown first and with B
             shown first, both in terms of A and B; None if there are no such votes.
-        verdicts: per item, whether the jury's own verdict passes it: 1 or 0, and -1 if it does neither (undecided,
+        verdicts: per item, whether the jury's own verdict passes it: 1 or 0, and -1 if it does neither (abstained,
             or a label without such a meaning). Empty if there are only votes, and for a panel of other jurors.
         selected: whether jurors judged only cases that others had not decided: later tiers of a cascade, or jurors that
             early stopping did not ask.
@@ -85,7 +85,7 @@ class Votes:
     ordered: bool = False
     pass_label: str | None = None
     pass_labels: tuple[str, ...] = ()
-    people: AgainstPeople | None = None
+    label_comparison: LabelComparison | None = None
     generators: tuple[str | None, ...] = ()
     lengths: Floats = field(default_factory=lambda: np.empty(0))
     models: tuple[str | None, ...] = ()
@@ -126,16 +126,16 @@ class Votes:
             ConfigurationError: rows have unequal lengths, or names, gold or groups do not match the votes.
             InputError: rows with the same id have different votes or different gold labels.
         """
-        told = [list(row) for row in rows]
-        width = max(map(len, told), default=0)
-        if any(len(row) != width for row in told):
+        table = [list(row) for row in rows]
+        width = max(map(len, table), default=0)
+        if any(len(row) != width for row in table):
             raise ConfigurationError("every row needs one entry per juror; use None where a juror did not vote")
         names = tuple(jurors) or tuple(f"juror {number}" for number in range(1, width + 1))
-        if len(names) != width and told:
+        if len(names) != width and table:
             raise ConfigurationError(f"there are {width} votes per item, but {len(names)} names of jurors")
         for what, given in (("items", items), ("gold", gold), ("groups", groups)):
-            if given and len(given) != len(told):
-                raise ConfigurationError(f"{what} has {len(given)} entries for {len(told)} items")
+            if given and len(given) != len(table):
+                raise ConfigurationError(f"{what} has {len(given)} entries for {len(table)} items")
         collected = [
             ItemVotes(
                 str(items[row]) if items else str(row),
@@ -145,7 +145,7 @@ class Votes:
                 identity=(None, str(items[row])) if items else None,
                 place=f"row {row + 1}",
             )
-            for row, cast in enumerate(told)
+            for row, cast in enumerate(table)
         ]
         return assemble(collected, jurors=names, labels=labels, pass_label=pass_label)
 
@@ -157,14 +157,14 @@ class Votes:
         on: On | None = None,
         gold: Mapping[str, Raw] | Sequence[Raw] = (),
         group: str = "",
-        guards: bool = False,
+        screening_tiers: bool = False,
         labels: Sequence[Value] = (),
         pass_label: PassLabel = None,
     ) -> Votes:
         """Read votes from verdicts of juries, or from the items that :func:`jury_adapters.stream` yields.
 
-        Every juror that was asked is a column, also those of earlier tiers of a cascade. Guards are not: an answer that
-        is not empty need not be good, so their PASS is not a vote that jurors could agree with.
+        Every juror that was asked is a column, also those of earlier tiers of a cascade. The judges of screening tiers
+        are not: an answer that is not empty need not be good, so their PASS is not a vote that jurors could agree with.
 
         Args:
             verdicts: a batch of one jury. A judged item also includes its case: its id (``metadata["item_id"]``), gold
@@ -173,17 +173,20 @@ class Votes:
                 which the jury itself voted.
             gold: the human labels, by item id or in the order of the verdicts.
             group: the entry of the case's metadata that identifies its group, such as ``"meta.program"``.
-            guards: whether the judges of guard tiers (``reject_on_any_fail``, ``accept_on_all_pass``) are columns too.
+            screening_tiers: whether the judges of screening tiers (``reject_on_any_fail``, ``accept_on_all_pass``) are
+                columns too.
             labels: as in :meth:`from_rows`.
             pass_label: as in :meth:`from_rows`; by default what the judgments show, if they have both a label and a
                 status.
 
         Raises:
-            ConfigurationError: only guards judged these cases, or their votes cannot be read as one batch.
+            ConfigurationError: only screening tiers judged these cases, or their votes cannot be read as one batch.
             UnclearLabels: no case has one of the given pass labels.
             InputError: copies of an item have different gold labels, or different votes under one id.
         """
-        items, passing = verdict_items(verdicts, on, gold, group, guards=guards, pass_labels=listed(pass_label))
+        items, passing = verdict_items(
+            verdicts, on, gold, group, screening_tiers=screening_tiers, pass_labels=listed(pass_label)
+        )
         return assemble(items, labels=labels, pass_label=passing)
 
     @classmethod
@@ -227,8 +230,9 @@ class Votes:
         *,
         on: On | None = None,
         gold: str | Path | Mapping[str, Raw] | None = None,
+        cases: str | Path | None = None,
         group: str = "",
-        guards: bool = False,
+        screening_tiers: bool = False,
         labels: Sequence[Value] = (),
         pass_label: PassLabel = None,
     ) -> Votes:
@@ -240,8 +244,9 @@ class Votes:
             gold: the human labels, by item id; or the file of the cases, which has them in its column ``gold`` (and
                 also has answers, generators and groups). By default the metadata of the cases that the verdicts
                 hold.
+            cases: the file of the cases, where ``gold`` is a mapping.
             group: as in :meth:`from_recorded`, of the file of the cases.
-            guards: as in :meth:`from_verdicts`.
+            screening_tiers: as in :meth:`from_verdicts`.
             labels: as in :meth:`from_rows`.
             pass_label: as in :meth:`from_verdicts`; by default what the results name (``jury judge --pass-label``),
                 unless the labels in use are different ones.
@@ -250,7 +255,9 @@ class Votes:
             InputError: a line is not a result; two results of one id have different votes or content; or an item
                 has two different gold labels. The message names the lines.
         """
-        items, passing = result_items(path, on, gold, group, guards=guards, pass_labels=listed(pass_label))
+        items, passing = result_items(
+            path, on, gold, group, cases=cases, screening_tiers=screening_tiers, pass_labels=listed(pass_label)
+        )
         return assemble(items, labels=labels, pass_label=passing)
 
     @property
@@ -299,7 +306,7 @@ class Votes:
         index = np.arange(len(self.items))[np.asarray(rows)]
         return replace(
             self,
-            people=None,
+            label_comparison=None,
             codes=self.codes[index],
             items=_picked(self.items, index),
             gold=self.gold[index],
@@ -325,7 +332,7 @@ class Votes:
         whole = set(jurors) == set(self.jurors)
         return replace(
             self,
-            people=None if self.people is None else self.people.only(jurors),
+            label_comparison=None if self.label_comparison is None else self.label_comparison.only(jurors),
             codes=self.codes[:, index],
             jurors=tuple(jurors),
             models=_picked(self.models, index),
@@ -337,7 +344,7 @@ class Votes:
 
     def __repr__(self) -> str:
         labelled = int((self.gold != MISSING).sum())
-        return f"Votes({len(self.items)} items x {len(self.jurors)} jurors, {labelled} labelled by people)"
+        return f"Votes({len(self.items)} items x {len(self.jurors)} jurors, {labelled} with a human label)"
 
 
 def assemble(
@@ -372,11 +379,11 @@ def assemble(
         ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
         pass_label=pass_label,
         pass_labels=pass_labels,
-        people=count_against_people(unique, names, pass_labels, rows),
+        label_comparison=build_label_comparison(unique, names, pass_labels, rows),
         generators=tuple(item.generator for item in found),
         lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
         models=tuple(models.get(name) for name in names),
-        selected=any(item.verdict is not None and is_selected(item.verdict) for item in found),
+        selected=any(item.verdict is not None and has_selected_jurors(item.verdict) for item in found),
         orders=codes_by_order(found, names, scale),
         verdicts=passed_by_jury(found, pass_label),
         merged=len(rows) - len(found),
@@ -392,4 +399,4 @@ def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:
 def _repetitions(items: Sequence[ItemVotes]) -> dict[str, Votes]:
     """Return the answers of each juror that was asked several times, as votes with one column per repetition."""
     jurors = dict.fromkeys(name for item in items for name in item.repetitions)
-    return {name: assemble([item.repeated(name) for item in items]) for name in jurors}
+    return {name: assemble([item.as_jurors(name) for item in items]) for name in jurors}

@@ -1,7 +1,7 @@
 """The ``jury`` command.
 
-``jury judge`` judges a file of cases, ``jury review`` asks a person about the contested ones, ``jury calibrate`` learns
-from human labels, and ``jury doctor`` shows the setup; ``jury --help`` lists all commands.
+``jury judge`` judges a file of cases, ``jury review`` asks for human labels of the contested ones, ``jury calibrate``
+learns from human labels, and ``jury doctor`` shows the setup; ``jury --help`` lists all commands.
 Importing this package loads neither typer nor rich; :func:`main` does.
 """
 

@@ -1,81 +1,84 @@
-"""``jury agreement``: the agreement of jurors, and its value."""
+"""``jury report --agreement``: the agreement of jurors, and its value."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from json import dumps
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
-
-import typer
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from jury_adapters.calibration import DRAWS
-from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.human_labels import NAME_PASS_LABELS
-from jury_adapters.cli.labels import gold_of
-from jury_adapters.cli.options import AsJson, Group, PassLabels, file_argument, file_option, number_option
-from jury_adapters.cli.streams import News, write
-from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.human_labels import UnclearLabels
-from jury_adapters.core.results_file import is_result
-from jury_adapters.core.rows import first_row
+from jury_adapters.cli.labelled_cases import (
+    NAME_PASS_LABELS,
+    HumanLabels,
+    check_some_match,
+    read_labels,
+    refuse_review_labels,
+)
+from jury_adapters.core.errors import InputError, plain_repr
+from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
+from jury_adapters.core.results_file import is_result, read_results
+from jury_adapters.core.row_files import first_row, read_whole_rows
+from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import cases_of_store, is_store
 
 if TYPE_CHECKING:
+    from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.calibration.types import On
     from jury_adapters.calibration.votes import Votes
 
 
-def agreement(
-    file: Annotated[
-        str,
-        file_argument("What `jury judge --out` wrote, recorded votes (item_id, votes, gold), or a store (.db, URL)."),
-    ],
-    *,
-    cases: Annotated[
-        Path | None,
-        file_option("The cases of a result file, with gold labels, answers and groups; or what `jury review` wrote."),
-    ] = None,
-    juror: Annotated[list[str] | None, typer.Option(help="Only these jurors; may be given several times.")] = None,
-    pass_label: PassLabels = None,
-    abstain_label: Annotated[
-        list[str] | None, typer.Option(help="A label that is no vote, such as tie.", metavar="LABEL")
-    ] = None,
-    on: Annotated[
-        Literal["label", "status", "score"] | None,
-        typer.Option(help="What of a judgment is its vote.", show_default="what the jury voted on"),
-    ] = None,
-    group: Group = "",
-    draws: Annotated[int, number_option("Bootstrap draws of each interval.", 100)] = DRAWS,
-    as_json: AsJson = False,
-) -> None:
-    """Measure the agreement among jurors, and with people where there are gold labels.
+@dataclass(frozen=True, slots=True)
+class AgreementOptions:
+    """Options of ``jury report`` that belong to ``--agreement``.
 
-    With human labels (column `gold`), the jury and its jurors against people come first. --pass-label names the labels
-    that mean PASS; what `jury judge` was given counts without it. Confidences and scores are compared with the labels,
-    and repeated answers with each other.
-
-    Each figure comes with its interval and a sentence that says what it means, and with a warning where it misleads.
-
-    Exit code: 0, or 2 for bad input. Needs the extra `stats`.
+    Attributes:
+        jurors: only these jurors; empty for all.
+        abstain_labels: the labels that are no vote.
+        on: what of a judgment is its vote; None for what the jury voted on.
+        draws: the number of bootstrap draws of each interval; None for the default.
     """
-    news = News()
-    try:
-        reading: _Reading = {
-            "jurors": juror or [], "pass_label": pass_label or [], "abstain_labels": abstain_label or [],
-            "group": group,
+
+    jurors: Sequence[str] = ()
+    abstain_labels: Sequence[str] = ()
+    on: On | None = None
+    draws: int | None = None
+
+    @property
+    def given(self) -> str:
+        """The first of the options that was given; empty if none was."""
+        options = {
+            "--juror": self.jurors, "--abstain-label": self.abstain_labels, "--on": self.on, "--draws": self.draws
         }  # fmt: skip
-        votes = _votes(file, cases, reading, on)
+        return next((name for name, value in options.items() if value), "")
+
+
+def agreement_of(
+    file: str, cases: Path | None, options: AgreementOptions, people: HumanLabels, *, group: str
+) -> AgreementReport:
+    """Return the agreement among the jurors of a file, and with human labels where there are any.
+
+    Args:
+        file: results, recorded votes, or a store.
+        cases: the cases of results.
+        options: the options of the command.
+        people: the options for human labels.
+        group: the field that identifies the group of a case; empty for independent cases.
+
+    Raises:
+        ConfigurationError: a file cannot be read, or an option does not fit it.
+    """
+    reading: _Reading = {
+        "jurors": options.jurors, "pass_label": people.pass_labels, "abstain_labels": options.abstain_labels,
+        "group": group,
+    }  # fmt: skip
+    try:
+        votes = _votes(file, cases, people, reading, options.on)
         from jury_adapters.statistics import full_report
 
-        report = full_report(votes, draws=draws)
+        return full_report(votes, draws=options.draws or DRAWS)
     except UnclearLabels as error:
-        news.error(f"{file}: {error.what}; {NAME_PASS_LABELS}")
-        raise typer.Exit(ExitCode.BAD_INPUT) from None
-    except ConfigurationError as error:
-        news.error(str(error))
-        raise typer.Exit(ExitCode.BAD_INPUT) from None
-    write((dumps(report.to_dict(), indent=2) if as_json else str(report)) + "\n")
+        raise InputError(f"{file}: {error.what}; {NAME_PASS_LABELS}") from None
 
 
 class _Reading(TypedDict):
@@ -87,31 +90,87 @@ class _Reading(TypedDict):
     group: str
 
 
-def _votes(file: str, cases: Path | None, reading: _Reading, on: On | None) -> Votes:
+def _votes(file: str, cases: Path | None, people: HumanLabels, reading: _Reading, on: On | None) -> Votes:
     from jury_adapters.calibration import Votes
 
     if is_store(file):
-        rows = [{"item_id": case.key, "answer": case.answer, **case.metadata} for case in cases_of_store(file)]
-        return Votes.from_recorded(rows, on=_of_recorded(on), **reading)
+        rows = [{"item_id": case.content_hash, "answer": case.answer, **case.metadata} for case in cases_of_store(file)]
+        return Votes.from_recorded(_with_labels(rows, people, file), on=_of_recorded(on), **reading)
     first = first_row(file)
     if first is None or first.values is None:
         raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
     if not is_result(first):
-        return Votes.from_recorded(file, on=_of_recorded(on), **reading)
+        recorded = file if people[:2] == (None, GOLD) else _with_labels(_rows_of(file), people, file)
+        return Votes.from_recorded(recorded, on=_of_recorded(on), **reading)
     if reading["abstain_labels"]:
         raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")
-    gold = None if cases is None else gold_of(cases)
-    if gold is not None and reading["group"]:
-        raise InputError(f"{cases} holds labels; --group needs the file of the cases themselves")
+    refuse_review_labels(cases)
     votes = Votes.from_results(
         file,
         on=on,
-        gold=cases if gold is None else gold,
+        gold=_labels_of_results(file, cases, people),
+        cases=cases,
         pass_label=reading["pass_label"],
         group=reading["group"],
-        guards=bool(reading["jurors"]),
+        screening_tiers=bool(reading["jurors"]),
     )
     return votes.panel(reading["jurors"]) if reading["jurors"] else votes
+
+
+def _labels_of_results(results: str, cases: Path | None, people: HumanLabels) -> dict[str, str] | None:
+    """Return the human labels that the options name, by the name of the case; None for those of the cases as they are.
+
+    Raises:
+        InputError: no case of the results has one of them.
+    """
+    if people[:2] == (None, GOLD):
+        return None
+    found = list(read_results(results))
+    names = [f"line {one.line}" if one.item_id is None else one.item_id for one in found]
+    source = people.file or cases
+    if source is not None:
+        labels = read_labels(source, people.column)
+        check_some_match(labels, names, source, results)
+        return labels
+    said = [human_label_of(None, one.judgment, people.column) for one in found]
+    labels = {name: label for name, label in zip(names, said, strict=True) if label is not None}
+    if not labels:
+        raise InputError(
+            f"{results}: no case has a label in the column {people.column!r}; name it with --label-column, or give the "
+            "cases: --cases CASES"
+        )
+    return labels
+
+
+def _rows_of(file: str) -> list[Mapping[str, JsonValue]]:
+    """Return the rows of recorded votes.
+
+    Raises:
+        InputError: a row cannot be read.
+    """
+    return [row for _, row in read_whole_rows(file)]
+
+
+def _with_labels(
+    rows: Sequence[Mapping[str, JsonValue]], people: HumanLabels, file: str
+) -> list[Mapping[str, JsonValue]]:
+    """Return the rows with the human labels that the options name, in the column that is read.
+
+    Raises:
+        InputError: no row has one.
+    """
+    if people.file is None:
+        said = [human_label(row.get(people.column)) for row in rows]
+        if people.column != GOLD and not any(said):
+            raise InputError(
+                f"{file}: no row has a label in the column {plain_repr(people.column)}; name it with --label-column"
+            )
+    else:
+        labels = read_labels(people.file, people.column)
+        names = [str(row.get("item_id")) for row in rows]
+        check_some_match(labels, names, people.file, file)
+        said = [labels.get(name) for name in names]
+    return [{**row, GOLD: label} for row, label in zip(rows, said, strict=True)]
 
 
 def _of_recorded(on: On | None) -> Literal["label", "score"] | None:

@@ -1,31 +1,22 @@
-"""The command tree of ``jury``; each command is in a module of its own."""
+"""The command tree of ``jury``; each command is in a module of its own, which is imported when the command is used."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Annotated, cast
+from importlib import import_module
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand
+from typer.main import get_command
 
 from jury_adapters import __version__
-from jury_adapters.cli.agreement import agreement
-from jury_adapters.cli.calibrate import calibrate
-from jury_adapters.cli.checks import checks
-from jury_adapters.cli.compare import compare
-from jury_adapters.cli.demo import demo
-from jury_adapters.cli.doctor import doctor
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.judge import judge
-from jury_adapters.cli.models import models
 from jury_adapters.cli.options import example
-from jury_adapters.cli.replay import replay
-from jury_adapters.cli.report import report
-from jury_adapters.cli.review import review
-from jury_adapters.cli.sample_size import sample_size
-from jury_adapters.cli.schema import schema
-from jury_adapters.cli.streams import News, write
+from jury_adapters.cli.streams import Messages, write
 
-_JUDGE, _LEARN, _LOOK, _SET_UP = "Judge", "Learn from people", "Look", "Set up"
+_JUDGE, _READ, _LABELS, _LOOK_UP = "Judge", "Read results", "Human labels", "Look up"
 # Newer typers include their own click, whose base class of usage errors has no public name.
 _UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
 
@@ -44,64 +35,88 @@ app = typer.Typer(
 )
 
 
-def _add(command: Callable[..., None], group: str, about: str, *examples: str) -> None:
-    """Add a command: its line in the list of commands, and the examples at the end of its own help."""
-    paragraphs = (command.__doc__ or "").split("\n\n")
+class _CommandOnUse(TyperCommand):
+    """Entry of a command in the list of commands; its module is imported when the command is used."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Return the context of the command itself."""
+        return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
+
+
+def function_of(name: str) -> Callable[..., None]:
+    """Import the module of a command and return the function, which has the same name as the module."""
+    module = name.replace("-", "_")
+    function: Callable[..., None] = getattr(import_module(f"jury_adapters.cli.{module}"), module)
+    return function
+
+
+def load_command(name: str) -> Any:  # a command of the click that typer uses
+    """Return a command with its options; its help is the docstring of its function and the examples of the list."""
+    function = function_of(name)
+    paragraphs = (function.__doc__ or "").split("\n\n")
     whole = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)  # the terminal wraps it again
-    app.command(rich_help_panel=group, help=whole, short_help=about, epilog=example(*examples))(command)
+    alone = typer.Typer(add_completion=False)
+    epilog = next(info.epilog for info in app.registered_commands if info.name == name)
+    alone.command(name, help=whole, epilog=epilog)(function)
+    return get_command(alone)
+
+
+def _add(name: str, group: str, about: str, *examples: str) -> None:
+    """Add a command to the list of commands, with the examples at the end of its own help."""
+
+    def entry() -> None: ...
+
+    app.command(name, cls=_CommandOnUse, rich_help_panel=group, short_help=about, epilog=example(*examples))(entry)
 
 
 _add(
-    judge, _JUDGE, "Judge a file of cases and sum up.",
+    "judge", _JUDGE, "Judge a file of cases and sum up.",
     "jury judge answers.jsonl --jury jury.yaml --out results.jsonl --report page.html",
     "jury judge answers.csv --jury jury.yaml --store runs.db --max-usd 2 --fail-under 0.9",
 )  # fmt: skip
 _add(
-    replay, _JUDGE, "Let other juries vote over recorded votes, at no cost.",
+    "replay", _JUDGE, "Let other juries vote over recorded votes, at no cost.",
     "jury replay votes.jsonl --jury small.yaml --jury large.yaml",
 )  # fmt: skip
+_add("demo", _JUDGE, "See a jury at work; needs no key.", "jury demo")
 _add(
-    review, _LEARN, "Label the contested cases yourself.",
+    "report", _READ, "Show what a run found.",
+    "jury report results.jsonl --cases answers.jsonl --html page.html",
+    "jury report today.jsonl --compare yesterday.jsonl --html page.html",
+    "jury report results.jsonl --agreement --cases answers.jsonl",
+)  # fmt: skip
+_add(
+    "compare", _READ, "Tell whether one system is better than another.",
+    "jury compare yesterday.jsonl today.jsonl",
+    "jury compare a.jsonl b.jsonl --labels labels.jsonl --pass-label valid --group meta.document",
+)  # fmt: skip
+_add(
+    "review", _LABELS, "Label the contested cases yourself.",
     "jury review results.jsonl",
     "jury review results.jsonl --only all --by ann --limit 100",
 )  # fmt: skip
 _add(
-    sample_size, _LEARN, "Plan how many human labels are needed.",
+    "sample-size", _LABELS, "Plan how many human labels are needed.",
     "jury sample-size --interval 0.05 --rate 0.8",
     "jury sample-size --agreement 0.95 --expected 0.98",
     "jury sample-size --difference 0.05 --rate 0.8 --discordant 0.1",
 )  # fmt: skip
 _add(
-    calibrate, _LEARN, "Promise agreement with people, from their labels.",
+    "calibrate", _LABELS, "Guarantee an agreement with human labels.",
     "jury calibrate labels.jsonl --jury jury.yaml --agreement 0.95 --out calibrated.yaml",
 )  # fmt: skip
 _add(
-    report, _LOOK, "Show what a run found.",
-    "jury report results.jsonl --cases answers.jsonl --html page.html",
-    "jury report today.jsonl --compare yesterday.jsonl --html page.html",
+    "show", _LOOK_UP, "Show checks, rubrics, models, and the schema of jury files.",
+    "jury show rubrics",
+    "jury show faithfulness",
+    "jury show models --json",
+    "jury show schema > jury.schema.json",
 )  # fmt: skip
 _add(
-    compare, _LOOK, "Tell whether one system is better than another.",
-    "jury compare yesterday.jsonl today.jsonl",
-    "jury compare a.jsonl b.jsonl --labels labels.jsonl --pass-label valid --group meta.document",
-)  # fmt: skip
-_add(
-    agreement, _LOOK, "Measure how far jurors agree, also with people.",
-    "jury agreement results.jsonl --cases answers.jsonl",
-)  # fmt: skip
-_add(demo, _LOOK, "See a jury at work; needs no key.", "jury demo")
-_add(
-    doctor, _SET_UP, "See what is installed, set, and answering.",
+    "doctor", _LOOK_UP, "See what is installed, set, and answering.",
     "jury doctor",
     "jury doctor --ask openai:gpt-4o-mini --store runs.db",
 )  # fmt: skip
-_add(models, _SET_UP, "List vendors, and models with a known price.", "jury models --json")
-_add(
-    checks, _SET_UP, "List the checks of jury files, and their options.",
-    "jury checks",
-    "jury checks contains",
-)  # fmt: skip
-_add(schema, _SET_UP, "Print the JSON schema of jury files.", "jury schema > jury.schema.json")
 
 
 def run() -> int:
@@ -115,24 +130,41 @@ def run() -> int:
     except typer.Abort:
         return ExitCode.INTERRUPTED
     except _UsageError as error:
-        return _told(error)
+        return _report_usage_error(error)
     except OSError as error:
         if error.filename is None:  # not about a given file, so not an error of the user
             raise
-        News().error(f"{error.filename}: {error.strerror}")
+        Messages().error(f"{error.filename}: {error.strerror}")
         return ExitCode.BAD_INPUT
     return code if isinstance(code, int) else ExitCode.OK
 
 
-def _told(error: Exception) -> int:
+def _report_usage_error(error: Exception) -> int:
     """Print what is wrong with the options, and where to look; without arguments, the help is already printed."""
     if not type(error).__name__.startswith("NoArgsIsHelp"):
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "jury"
         said = getattr(error, "format_message", error.__str__)()
+        said = f"{said} {_instead_of_command(said)}"
         said = said.replace("Value error, ", "").replace("Input should be", "it must be")  # newer typers use pydantic
-        News().error(f"{' '.join(said.split())}\nsee: {command} --help")
+        Messages().error(f"{' '.join(said.split())}\nsee: {command} --help")
     return ExitCode.BAD_INPUT
+
+
+def _instead_of_command(message: str) -> str:
+    """Return what replaces the unknown command that a message of the parser names; empty if nothing does."""
+    named = re.match(r"No such command '([^']*)'", message)
+    instead = None if named is None else _REPLACED.get(named[1])
+    return "" if instead is None else f"Write {instead}."
+
+
+_REPLACED = {
+    "agreement": "jury report FILE --agreement",
+    "checks": "jury show checks",
+    "models": "jury show models",
+    "rubrics": "jury show rubrics",
+    "schema": "jury show schema",
+}
 
 
 def _print_version(asked: bool) -> None:

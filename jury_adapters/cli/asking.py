@@ -1,4 +1,4 @@
-"""Asking a person: single keys on a terminal, lines if input is piped."""
+"""Questions to the reviewer: single keys on a terminal, lines if input is piped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.streams import News
+from jury_adapters.cli.streams import Messages
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import visible
 
@@ -33,7 +33,7 @@ _ABOUT = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer that a person may give.
+    """One answer that a reviewer may give.
 
     Attributes:
         key: the key for it.
@@ -69,12 +69,12 @@ class Asker:
     by a note, such as ``fail the year is wrong``.
 
     Args:
-        news: the console for the question.
+        messages: prints the question and the answers to typing errors.
         choices: the possible answers.
     """
 
-    def __init__(self, news: News, choices: Sequence[Choice]) -> None:
-        self._news = news
+    def __init__(self, messages: Messages, choices: Sequence[Choice]) -> None:
+        self._messages = messages
         self._choices = choices
         self._words = {choice.key: choice.said for choice in choices} | {c.word.lower(): c.said for c in choices}
         self._actions: Mapping[str, str] = _ACTIONS | {word: word for word in _ACTIONS.values()}
@@ -100,7 +100,7 @@ class Asker:
             EOFError: there is no more input.
         """
         while True:
-            self._news.console.print(self._question(), end=" ", soft_wrap=True)
+            self._messages.console.print(self._question(), end=" ", soft_wrap=True)
             given, note = (self._key(), "") if self._keys else self._line()
             if given in self._words:
                 return self._words[given], "", note
@@ -109,14 +109,17 @@ class Asker:
             if given in _HELP:
                 self._explain()
             else:
-                self._news.tell(f"{given!r} is no answer; type one of the keys in brackets, h for help", "yellow")
+                complaint = f"{given!r} is not an answer; type one of the keys in brackets, h for help"
+                self._messages.info(complaint, "yellow")
 
     def _explain(self) -> None:
         """Print the meaning of each key."""
         for choice in self._choices:
-            self._news.tell(f"  {choice.key}  {choice.word}: {_ABOUT.get(choice.key, 'what you say of the answer')}")
+            self._messages.info(
+                f"  {choice.key}  {choice.word}: {_ABOUT.get(choice.key, 'what you say of the answer')}"
+            )
         for key, word in (*_ACTIONS.items(), ("h", "help")):
-            self._news.tell(f"  {key}  {word}: {_ABOUT[key]}")
+            self._messages.info(f"  {key}  {word}: {_ABOUT[key]}")
 
     def note(self) -> str:
         """Read a line with a note; empty if there is none.
@@ -124,33 +127,33 @@ class Asker:
         Raises:
             EOFError: there is no more input, and no terminal.
         """
-        self._news.console.print("note:", end=" ")
+        self._messages.console.print("note:", end=" ")
         try:
             return _cleaned(_read_line())
         except EOFError:
             if not self._keys:
                 raise
-            self._news.tell("")
+            self._messages.info("")
             return ""
 
     def _question(self) -> Text:
-        told = [_offered(choice.key, visible(choice.word)) for choice in self._choices]
-        told += [_offered(key, word) for key, word in (*_ACTIONS.items(), ("h", "help"))]
-        return Text("  ".join(told) + " >", style="bold")
+        parts = [_offered(choice.key, visible(choice.word)) for choice in self._choices]
+        parts += [_offered(key, word) for key, word in (*_ACTIONS.items(), ("h", "help"))]
+        return Text("  ".join(parts) + " >", style="bold")
 
     def _key(self) -> str:
-        self._news.console.file.flush()
+        self._messages.console.file.flush()
         pressed = typer.getchar().lower()
         word = next(
             (choice.word for choice in self._choices if choice.key == pressed),
             self._actions.get(pressed, "help" if pressed in _HELP else ""),
         )
-        self._news.tell(word)
+        self._messages.info(word)
         return pressed
 
     def _line(self) -> tuple[str, str]:
         line = _read_line()
-        self._news.tell(line.rstrip("\n"))
+        self._messages.info(line.rstrip("\n"))
         whole = line.strip().lower()
         if whole in self._words:  # a label of several words
             return whole, ""

@@ -18,14 +18,15 @@ from yaml import CollectionNode
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
-from jury_adapters.cli.labels import labelled_cases
+from jury_adapters.cli.labelled_cases import labelled_cases
 from jury_adapters.cli.options import (
     AllowBaseUrl,
     AllowCommands,
     AsJson,
     Concurrency,
     Force,
-    Gold,
+    LabelColumn,
+    Labels,
     Map,
     PassLabels,
     Quiet,
@@ -34,13 +35,13 @@ from jury_adapters.cli.options import (
     file_option,
     share_option,
 )
-from jury_adapters.cli.streams import News, show, write
+from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.duplicates import ContradictingLabels, merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted, percent, visible
-from jury_adapters.core.human_labels import UnclearLabels
+from jury_adapters.core.human_labels import GOLD, UnclearLabels
 from jury_adapters.core.whole_file import write_whole
 from jury_adapters.yaml_files import compose
 
@@ -52,12 +53,12 @@ _MOST_LABELS = 6
 
 def calibrate(
     cases: Annotated[
-        Path, file_argument("Cases that people labelled: what `jury review` wrote, or JSONL, JSON or CSV (.gz too).")
+        Path, file_argument("Cases with human labels: what `jury review` wrote, or JSONL, JSON or CSV (.gz too).")
     ],
     *,
     jury: Annotated[Path, file_option("The jury, as YAML; its tiers from cheap to costly.")],
-    agreement: Annotated[float, share_option("The share of decided cases that is to agree with people.")] = 0.9,
-    delta: Annotated[float, share_option("The probability with which the promise may fail.")] = 0.1,
+    agreement: Annotated[float, share_option("The share of decided cases that is to agree with human labels.")] = 0.9,
+    delta: Annotated[float, share_option("The probability with which the guarantee may fail.")] = 0.1,
     method: Annotated[
         Literal["both", "path", "per_tier"],
         typer.Option(help="One threshold for all tiers (path), one for each (per_tier), or the better (both)."),
@@ -66,7 +67,8 @@ def calibrate(
         str, typer.Option(help="What belongs together, such as meta.document; one case of each group counts.")
     ] = "",
     map_: Map = None,
-    gold: Gold = "gold",
+    labels: Labels = None,
+    label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
     out: Annotated[Path | None, file_option("Write the jury file with the guarantee to this file.")] = None,
     force: Force = False,
@@ -77,20 +79,20 @@ def calibrate(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Choose when each tier decides, so that what the jury decides agrees with people.
+    """Choose when each tier decides, so that what the jury decides agrees with human labels.
 
-    It takes 30 labelled cases or more; 59 for a promise of 95 %. They must be like those to come, and not those with
-    which rubrics or reliabilities were made. Every tier judges every labelled case; guards that the jury begins with
-    (reject_on_any_fail, accept_on_all_pass) decide as they always do, and the promise is about the cases that they let
-    through.
+    It takes 30 labelled cases or more; 59 for a guarantee of 95 %. They must be like those to come, and not those with
+    which rubrics or reliabilities were made. Every tier judges every labelled case; screening tiers with which the jury
+    begins (reject_on_any_fail, accept_on_all_pass) decide as they always do, and the guarantee is about the cases that
+    they let through.
 
     --out takes the jury file as it is, with a `guarantee:` at its end; relative paths in it start from the new file's
     folder. `jury judge --jury` then abstains where no tier is sure enough.
 
-    Exit code: 0, 1 when these labels allow no such promise (with what would help), 2 bad input. Needs the extra
+    Exit code: 0, 1 when these labels allow no such guarantee (with what would help), 2 bad input. Needs the extra
     `stats`.
     """
-    news = News(quiet=quiet)
+    messages = Messages(quiet=quiet)
     try:
         _check_share("--agreement", agreement)
         _check_share("--delta", delta)
@@ -102,41 +104,44 @@ def calibrate(
             permissions={"allow_commands": allow_commands, "allow_base_url": allow_base_url},
         )
         labelled, places = labelled_cases(
-            CaseFile(cases, news.tell, field_map=FieldMap.parse(map_ or ())), gold, news, holds="what is promised holds"
-        )
+            CaseFile(cases, messages.info, field_map=FieldMap.parse(map_ or ())), label_column, messages,
+            labels=labels, holds="the guarantee holds",
+        )  # fmt: skip
         from jury_adapters import calibration
         from jury_adapters.calibration.gold import gold_of
         from jury_adapters.calibration.guarantee import CalibrationFailed
 
         try:
-            labels = _told_labels(gold_of(labelled).truths, pass_label or ())
-            promise = calibration.calibrate(
+            meanings = _describe_labels(gold_of(labelled).truths, pass_label or ())
+            guarantee = calibration.calibrate(
                 file.jury, labelled, agreement, delta, method, groups=group or None, pass_labels=pass_label or (),
                 max_concurrency=concurrency, store=store,
             ).guarantee  # fmt: skip
         except CalibrationFailed as error:
-            news.tell(f"nothing can be promised: {error}", "yellow")
+            messages.info(f"no guarantee is possible: {error}", "yellow")
             if as_json:
                 grants = None if error.grants is None else error.grants._asdict()
                 write(dumps({"guarantee": None, "why": str(error), "grants": grants}, indent=2) + "\n")
             raise typer.Exit(ExitCode.NOT_MET) from None
         except ContradictingLabels as error:
-            raise InputError(f"{cases}: {error.told([places[at] for at, _ in error.labels])}") from None
+            raise InputError(f"{cases}: {error.describe([places[at] for at, _ in error.labels])}") from None
         except UnclearLabels as error:
             raise InputError(f"{cases}: {error.what}; name those that mean PASS: --pass-label LABEL") from None
-        file.write(promise)
+        file.write(guarantee)
     except ConfigurationError as error:
-        news.error(str(error))
+        messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     if as_json:
-        write(dumps(promise.to_dict(), indent=2) + "\n")
+        write(dumps(guarantee.to_dict(), indent=2) + "\n")
     elif not quiet:
-        show(lambda console: _print(console, promise, cases, group, labels))
+        show(lambda console: _print(console, guarantee, cases, group, meanings))
         if out is not None:
-            told = visible(str(out))
-            show(lambda console: console.print(Text(f"\nWritten to {told}: jury judge CASES --jury {told}")))
+            written_to = visible(str(out))
+            show(
+                lambda console: console.print(Text(f"\nWritten to {written_to}: jury judge CASES --jury {written_to}"))
+            )
 
 
 def _check_share(option: str, share: float) -> None:
@@ -236,61 +241,65 @@ def _indented(lines: Sequence[str]) -> int:
     )
 
 
-def _told_labels(labels: Iterable[str], pass_labels: Collection[str]) -> str:
+def _describe_labels(labels: Iterable[str], pass_labels: Collection[str]) -> str:
     """Return each human label with its number of items, and whether it is read as PASS or as FAIL."""
     seen = Counter(labels)
-    told = [
+    described = [
         f"{visible(label)} {times:,}{_read_as(label, pass_labels)}" for label, times in seen.most_common(_MOST_LABELS)
     ]
-    return ", ".join([*told, *([f"{len(seen) - len(told)} more"] if len(seen) > len(told) else [])])
+    return ", ".join([*described, *([f"{len(seen) - len(described)} more"] if len(seen) > len(described) else [])])
 
 
-def _print(console: Console, promise: Guarantee, cases: Path, group: str, labels: str) -> None:
+def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labels: str) -> None:
     taken = f"one for each {visible(group)}" if group else "taken as independent of each other; if not, give --group"
-    through = " that the guards let through" if promise.guards else ""
-    sure = percent(1 - promise.delta)
-    seen = f"{promise.errors:,} of {counted(promise.decided, 'decided case')} disagree with people"
+    through = " that screening lets through" if guarantee.screening_tiers else ""
+    sure = percent(1 - guarantee.delta)
+    seen = f"{guarantee.errors:,} of {counted(guarantee.decided, 'decided case')} disagree with their human labels"
     console.print(
-        Text(f"Calibrated on {counted(promise.n, 'labelled case')} of {visible(cases.name)}{through}, {taken}", "bold")
+        Text(
+            f"Calibrated on {counted(guarantee.n, 'labelled case')} of {visible(cases.name)}{through}, {taken}", "bold"
+        )
     )
-    if promise.merged:
-        console.print(Text(f"  {merged_sentence(promise.merged, 'labelled case')}"))
+    if guarantee.merged:
+        console.print(Text(f"  {merged_sentence(guarantee.merged, 'labelled case')}"))
     for name, said in (
         ("labels", labels),
-        *([("before it", _of_guards(promise))] if promise.guards else []),
-        ("promise", f"at least {percent(promise.agreement)} of the decided cases agree with people"),
-        ("confidence", f"{sure}: of many such calibrations, at least this share keep their promise"),
-        ("seen", f"{seen} ({percent(promise.errors / promise.decided)}; at most {percent(promise.bound)})"),
-        ("coverage", f"{percent(promise.coverage)} of the cases{through} are decided; on the rest the jury abstains"),
-        ("expected cost", _cost(promise.cost_expected)),
+        *([("before it", _of_screening_tiers(guarantee))] if guarantee.screening_tiers else []),
+        ("guarantee", f"at least {percent(guarantee.agreement)} of the decided cases agree with human labels"),
+        ("confidence", f"{sure}: of many such calibrations, at least this share keep their guarantee"),
+        ("seen", f"{seen} ({percent(guarantee.errors / guarantee.decided)}; at most {percent(guarantee.bound)})"),
+        ("coverage", f"{percent(guarantee.coverage)} of the cases{through} are decided; on the rest the jury abstains"),
+        ("expected cost", _cost(guarantee.cost_expected)),
     ):
         console.print(Text(f"  {name:<14} {said}"))
     console.print()
-    console.print(_tiers(promise))
-    console.print(Text(f"\n{promise.grants.sentence(promise.agreement)}"))
+    console.print(_tiers(guarantee))
+    console.print(Text(f"\n{guarantee.grants.sentence(guarantee.agreement)}"))
     console.print(
-        "\nIt holds for cases like the labelled ones, judged by this jury. It promises nothing of cases from "
-        f"elsewhere, of the cases {'that a guard decides or ' if promise.guards else ''}on which the jury abstains, of "
-        "any group of cases taken alone, nor after a change of jurors, models or rubrics."
+        "\nIt holds for cases like the labelled ones, judged by this jury. It does not cover cases from elsewhere, the "
+        f"cases {'that a screening tier decides or ' if guarantee.screening_tiers else ''}on which the jury abstains, "
+        "any group of cases taken alone, or any change of jurors, models or rubrics."
     )
 
 
-def _tiers(promise: Guarantee) -> Table:
+def _tiers(guarantee: Guarantee) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for heading, side in (("tier", "left"), ("decides from confidence", "left"), ("decides", "right")):
         table.add_column(heading, justify="right" if side == "right" else "left")
-    for name, threshold in promise.thresholds.items():
-        told = "never, and is not asked" if threshold is None else f"{threshold:.3f}"
-        table.add_row(Text(visible(name)), told, percent(promise.tier_shares[name]))
-    table.add_row("(undecided)", "abstains on what is left", percent(1 - promise.coverage))
+    for name, threshold in guarantee.thresholds.items():
+        decides_from = "never, and is not asked" if threshold is None else f"{threshold:.3f}"
+        table.add_row(Text(visible(name)), decides_from, percent(guarantee.tier_shares[name]))
+    table.add_row("(abstained)", "abstains on what is left", percent(1 - guarantee.coverage))
     return table
 
 
-def _of_guards(promise: Guarantee) -> str:
+def _of_screening_tiers(guarantee: Guarantee) -> str:
+    from jury_adapters.calibration.screening_tiers import name_screening_tiers
+
     return (
-        f"the guards ({visible(', '.join(promise.guards))}) decide {promise.guarded:,} of the "
-        f"{counted(promise.guarded + promise.n, 'labelled case')}, {promise.guarded_errors:,} of them unlike people; "
-        "of what they decide nothing is promised"
+        f"{name_screening_tiers(guarantee.screening_tiers)} decided {guarantee.screened:,} of the "
+        f"{counted(guarantee.screened + guarantee.n, 'labelled case')}, {guarantee.screened_errors:,} of them unlike "
+        "their human labels; the guarantee does not cover these"
     )
 
 

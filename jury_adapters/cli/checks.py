@@ -1,4 +1,4 @@
-"""``jury checks``: the judges that a jury file may name, and the options of each."""
+"""``jury show checks``: the judges that a jury file may name, and the options of each."""
 
 from __future__ import annotations
 
@@ -6,63 +6,40 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 from json import dumps
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.options import AsJson
-from jury_adapters.cli.streams import News, show, write
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.cli.streams import show, write
 
 if TYPE_CHECKING:
     from jury_adapters.config.catalogue import Described
 
 _KINDS = {
-    "check": "Checks: the answer, files, what an agent did; no model",
-    "screen": "Screens: the answer beside its contexts; no model",
-    "recorded": "Votes on record",
-    "critic": "Critics: a model judges",
-    "criteria": "",
+    "check": "Checks: the answer, its contexts, files, what an agent did; no model",
+    "rubric": "Critics: a model judges",
+    "criterion": "",
+    "recorded": "Recorded votes",
 }
 
 
-def check_names(incomplete: str) -> list[str]:
-    """Return the names that complete the typed text."""
+def print_checks(*, as_json: bool) -> None:
+    """Print the checks and critics that a jury file may name, one line each."""
     from jury_adapters.config.catalogue import catalogue
 
-    return [judge.name for judge in catalogue() if judge.name.startswith(incomplete)]
-
-
-def checks(
-    name: Annotated[
-        str,
-        typer.Argument(help="Show the options of this one.", autocompletion=check_names, show_default=False),
-    ] = "",
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """List the checks, screens and critics that a jury file may name; with a name, its options and an example.
-
-    Exit code: 0, or 2 for a name that is none.
-    """
-    from jury_adapters.config.catalogue import catalogue, described
-
-    try:
-        found = [described(name)] if name else catalogue()
-    except ConfigurationError as error:
-        News().error(str(error))
-        raise typer.Exit(ExitCode.BAD_INPUT) from None
+    judges = catalogue()
     if as_json:
-        write(dumps([asdict(judge) for judge in found], indent=2) + "\n")
-    elif name:
-        show(lambda console: _print_one(console, found[0]))
+        write(dumps([asdict(judge) for judge in judges], indent=2) + "\n")
     else:
-        show(lambda console: _print_all(console, found))
+        show(lambda console: _print_all(console, judges))
+
+
+def print_check(judge: Described) -> None:
+    """Print one of them, with its options and an example."""
+    show(lambda console: _print_one(console, judge))
 
 
 def _print_all(console: Console, judges: Sequence[Described]) -> None:
@@ -77,7 +54,7 @@ def _print_all(console: Console, judges: Sequence[Described]) -> None:
             runs = " Runs programs: needs --allow-commands." if judge.runs_programs else ""
             table.add_row(Text(judge.name, style="cyan"), Text(judge.about + runs))
         console.print(table)
-    console.print(Text("\nOptions and an example: jury checks NAME"))
+    console.print(Text("\nOptions and an example: jury show NAME"))
 
 
 def _print_one(console: Console, judge: Described) -> None:
@@ -95,7 +72,10 @@ def _print_one(console: Console, judge: Described) -> None:
             table.add_row(Text(option.name, style="cyan"), Text(option.values), Text(default), Text(option.about))
         console.print(table)
     console.print(
-        Text("\nEvery juror also takes name, timeout (seconds) and stand_in (another judge). In a jury file:")
+        Text(
+            "\nEvery juror also takes weight, required, timeout (seconds) and fallbacks (a list of judges). "
+            "In a jury file:"
+        )
     )
     console.print(Text(f"\njurors:\n  {judge.example}"))
 

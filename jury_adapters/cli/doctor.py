@@ -22,7 +22,7 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.extras import Extra, extras
 from jury_adapters.cli.models import model_names
 from jury_adapters.cli.options import AsJson, Quiet, file_option
-from jury_adapters.cli.streams import News, show, write
+from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.values import JsonValue
@@ -79,7 +79,7 @@ def doctor(
         show(found.print)
     else:
         for trouble in found.troubles():
-            News().error(trouble)
+            Messages().error(trouble)
     raise typer.Exit(ExitCode.NOT_MET if any(found.troubles()) else ExitCode.OK)
 
 
@@ -154,8 +154,8 @@ class _Findings:
             _line(console, visible(one.model), one.trouble, f"answers in {one.seconds:.2f} s, {cost}")
         _heading(console, "Extras")
         for extra in self.extras:
-            style, told = {"ready": "green", "other version": "yellow"}.get(extra.state, ""), f"{extra.state:<14}"
-            console.print(Text.assemble(f"  {extra.name:<12} ", (told, style), _parts(extra)), soft_wrap=True)
+            style, state = {"ready": "green", "other version": "yellow"}.get(extra.state, ""), f"{extra.state:<14}"
+            console.print(Text.assemble(f"  {extra.name:<12} ", (state, style), _parts(extra)), soft_wrap=True)
         if not self.extras:
             console.print(Text("  the package runs from a folder and is not installed: pip install -e '.[all]'"))
         _heading(console, "Keys")
@@ -172,18 +172,18 @@ def _heading(console: Console, text: str) -> None:
 
 
 def _line(console: Console, name: str, trouble: str, well: str) -> None:
-    told = (visible(trouble), "red") if trouble else (well, "green")
-    console.print(Text.assemble(f"  {name}: ", told), soft_wrap=True)
+    result = (visible(trouble), "red") if trouble else (well, "green")
+    console.print(Text.assemble(f"  {name}: ", result), soft_wrap=True)
 
 
 def _parts(extra: Extra) -> str:
     """Return the parts of an extra, with the supported versions if a part is missing or has another version."""
-    told = []
+    parts = []
     for part in extra.parts:
         range_ = "" if part.fits else f" (supported: {part.asked or 'any'})"
-        told.append(f"{part.name} {part.installed or 'missing'}{range_}")
+        parts.append(f"{part.name} {part.installed or 'missing'}{range_}")
     fix = "" if extra.state == "ready" else f"; pip install 'jury-adapters[{extra.name}]'"
-    return ", ".join(told) + fix
+    return ", ".join(parts) + fix
 
 
 def _keys() -> dict[str, bool]:
@@ -235,7 +235,7 @@ async def _answer(name: str, base_url: str | None) -> Answered:
     started = perf_counter()
     try:
         model = resolve_model(
-            name, base_url=base_url, timeout=_TIMEOUT_S, limits=Limits(attempts=1, deadline_s=_TIMEOUT_S)
+            name, base_url=base_url, request_timeout=_TIMEOUT_S, limits=Limits(attempts=1, deadline_s=_TIMEOUT_S)
         )
         reply = await model.complete(_PROMPT, None, Options(max_tokens=_MOST_TOKENS))
     except ConfigurationError as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.streams import News
+from jury_adapters.cli.streams import Messages
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
@@ -89,21 +89,23 @@ class FailUnder:
             self._test.add(judgment)
         summary.decision = self._test.decision
 
-    def exit_code(self, summary: Summary, news: News) -> ExitCode:
+    def exit_code(self, summary: Summary, messages: Messages) -> ExitCode:
         """Return the exit code of the gate; for a run that ended early, the one of its decision."""
         if self._share is None:
             return ExitCode.OK
         if summary.labels:
-            news.error("--fail-under needs PASS and FAIL, but there are labels without such a meaning; see pass_labels")
+            messages.error(
+                "--fail-under needs PASS and FAIL, but some labels have no such meaning; give it with labels:"
+            )
             return ExitCode.BAD_INPUT
         if summary.decision is not None and summary.cases_saved:
             if summary.decision.met:
                 return ExitCode.OK
-            news.tell(f"--fail-under: {summary.decision}")
+            messages.info(f"--fail-under: {summary.decision}")
             return ExitCode.NOT_MET
         if self._budget_spent:
-            news.tell("the budget was spent before --fail-under was decided, so all cases were gone through")
-        return _below(self._share, summary, news)
+            messages.info("the budget was spent before --fail-under was decided, so all cases were gone through")
+        return _below(self._share, summary, messages)
 
     def _until_decided(self, cases: list[Case], drawn: Iterator[int]) -> Iterator[Case]:
         for position in drawn:
@@ -113,18 +115,18 @@ class FailUnder:
             yield cases[position]
 
 
-def _below(share: float, summary: Summary, news: News) -> ExitCode:
+def _below(share: float, summary: Summary, messages: Messages) -> ExitCode:
     """Return the exit code of a run in which every case was judged."""
     rate = summary.pass_rate
     if rate is None:
-        news.tell("nothing was decided, so --fail-under is not reached")
+        messages.info("nothing was decided, so --fail-under is not reached")
         return ExitCode.NOT_MET
     if not reaches(rate, share):
-        news.tell(f"the pass rate, {rate:.3f}, is below --fail-under {share:g}")
+        messages.info(f"the pass rate, {rate:.3f}, is below --fail-under {share:g}")
         return ExitCode.NOT_MET
     at_worst = summary.passed / (summary.decided + summary.broken)
     if not reaches(at_worst, share):
-        news.insist(
+        messages.warn(
             f"{counted(summary.broken, 'case')} of {summary.cases:,} broke; if they count as failed, the pass rate is "
             f"{at_worst:.3f}, below --fail-under {share:g}"
         )

@@ -16,18 +16,23 @@ import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.fail_under import FailUnder
-from jury_adapters.cli.human_labels import check_labels_of, report_pass_labels
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.junit import JUnitReport
 from jury_adapters.cli.jury_files import Permissions, read_jury
+from jury_adapters.cli.labelled_cases import check_labels_of, report_pass_labels
 from jury_adapters.cli.options import (
     AllowBaseUrl,
     AllowCommands,
     AsJson,
     Concurrency,
+    DryRun,
     Force,
     Group,
+    LabelColumn,
     Map,
+    MaxCalls,
+    MaxTokens,
+    MaxUsd,
     PassLabels,
     Quiet,
     StorePlace,
@@ -38,9 +43,9 @@ from jury_adapters.cli.options import (
     share_option,
 )
 from jury_adapters.cli.places import check_place
-from jury_adapters.cli.report import ReportPage
+from jury_adapters.cli.report_page import ReportPage
 from jury_adapters.cli.results import Results
-from jury_adapters.cli.streams import News, show, write
+from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.case_files import CaseFile, count_lines
@@ -48,6 +53,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.gates import GateResult, check_gates
+from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.verdict import Verdict
@@ -88,21 +94,20 @@ def judge(
     group: Group = "",
     concurrency: Concurrency = None,
     store: StorePlace = None,
-    max_usd: Annotated[
-        float | None, typer.Option(min=0, metavar="USD", help="Spend at most this many US dollars.")
-    ] = None,
-    max_calls: Annotated[int | None, number_option("Make at most this many calls to models.", 0)] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print an estimate of calls, tokens and cost; judge nothing.")
-    ] = False,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    dry_run: DryRun = False,
+    label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Judge every case of a file and sum up.
 
-    Where cases have a human label (column `gold`), the summary begins with the jury against people. --pass-label names
-    the labels that mean PASS where they are other words than the jury's; --out keeps it for `jury report`.
+    Where cases have a human label (column `gold`, or what --label-column names), the summary begins with the jury
+    against human labels. --pass-label names the labels that mean PASS where they are other words than the jury's;
+    --out keeps it for `jury report`.
 
     Rows that cannot be read are named with their line, and the others are judged; --strict makes the exit code 1.
 
@@ -121,21 +126,21 @@ def judge(
     Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, nothing decided because of errors or a
     model given up (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
     """
-    news = News(quiet=quiet)
+    messages = Messages(quiet=quiet)
     gate = FailUnder(fail_under, stop_early=stop_when_decided, seed=seed)
     permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
     if dry_run:
         _estimate(
-            lambda: CaseFile(cases, news.tell, limit=limit, field_map=FieldMap.parse(map_ or ())),
-            jury, permissions, news, as_json=as_json,
+            lambda: CaseFile(cases, messages.info, limit=limit, field_map=FieldMap.parse(map_ or ())),
+            jury, permissions, messages, as_json=as_json,
         )  # fmt: skip
         if stop_when_decided:
-            news.tell("the estimate is for all cases; with --stop-when-decided fewer may be judged")
+            messages.info("the estimate is for all cases; with --stop-when-decided fewer may be judged")
         return
     try:
         field_map, store_file = FieldMap.parse(map_ or ()), file_of_store(store)
         pass_labels = tuple(pass_label or ())
-        check_labels_of(cases, pass_labels, limit=limit, field_map=field_map)
+        check_labels_of(cases, pass_labels, column=label_column, limit=limit, field_map=field_map)
         results = Results(
             out, cases=cases, field_map=field_map, sources=(jury, junit, report, store_file), force=force,
             pass_labels=pass_labels,
@@ -147,36 +152,37 @@ def judge(
         name = judges.name or ("" if jury is None else jury.name)
         page = ReportPage(
             report, title=name, sources=(cases, jury, out, junit, store_file), force=force, pass_labels=pass_labels,
-            group=group,
+            group=group, label_column=label_column,
         )  # fmt: skip
         xml = JUnitReport(junit, suite=name)
         file = CaseFile(
-            cases, news.tell, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map, group=group
+            cases, messages.info, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map, group=group
         )  # fmt: skip
         if group:
             _check_groups(cases, limit, field_map, group)
-        run = _Run(file, judges, results, (xml, page), gate=gate, news=news)
-        budget = Budget(usd=max_usd, calls=max_calls) if (max_usd, max_calls) != (None, None) else None
+        run = _Run(file, judges, results, (xml, page), gate=gate, messages=messages, label_column=label_column)
+        limited = (max_usd, max_calls, max_tokens) != (None, None, None)
+        budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
         if budget is not None and budget.refused:
-            news.tell(f"the budget was spent: {_not_made(budget.refused)}")
+            messages.info(f"the budget was spent: {_not_made(budget.refused)}")
     except ConfigurationError as error:
-        news.error(str(error))
+        messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     except KeyboardInterrupt:  # before the first case
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    unwritten = _write_page(page, file, run.summary, news)  # also for a run that was stopped
+    unwritten = _write_page(page, file, run.summary, messages)  # also for a run that was stopped
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     raise typer.Exit(
-        code or unwritten or report_pass_labels(run.summary.against_people, cases, news)
-        or _not_judged(run.summary, news) or _gates_missed(run.summary, news)
-        or gate.exit_code(run.summary, news)
-        or _unread(file, news, strict=strict)
+        code or unwritten or report_pass_labels(run.summary.label_comparison, cases, messages)
+        or _not_judged(run.summary, messages) or _gates_missed(run.summary, messages)
+        or gate.exit_code(run.summary, messages)
+        or _unread(file, messages, strict=strict)
     )  # fmt: skip
 
 
 def _estimate(
-    read: Callable[[], CaseFile], jury: Path | None, permissions: Permissions, news: News, *, as_json: bool
+    read: Callable[[], CaseFile], jury: Path | None, permissions: Permissions, messages: Messages, *, as_json: bool
 ) -> None:
     """Print an estimate of judging the cases; nothing is sent, and nothing is written to a file."""
     try:
@@ -185,7 +191,7 @@ def _estimate(
         if not estimate.cases:
             raise InputError(file.why_none())
     except ConfigurationError as error:
-        news.error(str(error))
+        messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     if not as_json:
         write(f"{estimate}\n")
@@ -207,15 +213,16 @@ class _Run:
         reports: tuple[JUnitReport, ReportPage],
         *,
         gate: FailUnder,
-        news: News,
+        messages: Messages,
+        label_column: str,
     ) -> None:
-        self.summary = Summary(group=cases.group, pass_labels=results.pass_labels)
+        self.summary = Summary(group=cases.group, pass_labels=results.pass_labels, gold=label_column)
         self._cases = cases
         self._jury = jury
         self._results = results
         self._junit, self._page = reports
         self._gate = gate
-        self._news = news
+        self._messages = messages
         self._seconds = 0.0
         self._begun: float | None = None
 
@@ -234,12 +241,12 @@ class _Run:
         except KeyboardInterrupt:
             if self._begun is None:
                 raise
-            self._news.tell(f"stopped by Ctrl-C; {self._so_far()}")
+            self._messages.info(f"stopped by Ctrl-C; {self._so_far()}")
             return ExitCode.INTERRUPTED
         except InputError as error:
             if not self.summary.cases:
                 raise
-            self._news.error(f"{error}; {self._so_far()}")
+            self._messages.error(f"{error}; {self._so_far()}")
             return ExitCode.BAD_INPUT
         finally:
             self._seconds = 0.0 if self._begun is None else perf_counter() - self._begun
@@ -249,9 +256,9 @@ class _Run:
     def report(self, *, fallback_title: str, as_json: bool, quiet: bool) -> None:
         """Print the summary; a jury without a name has the fallback as its title."""
         title = self._jury.name or fallback_title
-        untold = self._cases.untold()
-        if untold:
-            self._news.tell(f"... and {counted(untold, 'more row')} that could not be read")
+        unreported = self._cases.unreported()
+        if unreported:
+            self._messages.info(f"... and {counted(unreported, 'more row')} that could not be read")
         if as_json:
             write(dumps({"jury": title, "seconds": round(self._seconds, 3), **self.summary.to_dict()}, indent=2) + "\n")
         elif not quiet:
@@ -261,7 +268,8 @@ class _Run:
         arriving = iter(self._cases)
         first = next(arriving, None)  # before results are written
         if first is None:
-            first_problem = self._cases.first_problem if self._news.quiet else ""  # otherwise it was already reported
+            # Unless the command is quiet, the first problem was already reported.
+            first_problem = self._cases.first_problem if self._messages.quiet else ""
             raise InputError(self._cases.why_none() + (first_problem and f"; the first, {first_problem}"))
         cases = self._gate.draw(itertools.chain([first], arriving))
         self._results.draw = self._gate.drawn
@@ -279,27 +287,28 @@ class _Run:
 
     def _take(self, item: Judged) -> None:
         place = self._cases.place_of(self._gate.position(item.index))
-        unmet = self._unmet(item.judgment)
+        results = self._gate_results(item.judgment)
+        unmet = None if results is None else [gate for gate in results if gate.result == "failed"]
         self._results.write(item.case, place, item.judgment, unmet)
         self._junit.add(place, item.judgment, unmet or ())
         self._page.add(item, place, unmet or ())
         self.summary.add(item.case, item.judgment, str(place))
-        if unmet is not None:
-            self.summary.add_gates(str(place), unmet)
+        if results is not None:
+            self.summary.add_gates(str(place), results)
 
-    def _unmet(self, judgment: Judgment) -> list[GateResult] | None:
-        """Return the gates of the jury that a verdict misses; None if the jury has no gates."""
+    def _gate_results(self, judgment: Judgment) -> tuple[GateResult, ...] | None:
+        """Return the results of the jury's gates on a verdict; None if the jury has no gates."""
         if not self._jury.gates or not isinstance(judgment, Verdict):
             return None
-        return [gate for gate in check_gates(judgment, **self._jury.gates) if gate.result == "failed"]
+        return check_gates(judgment, **self._jury.gates)
 
     @contextmanager
     def _progress(self, limit: int | None) -> Iterator[Callable[[], object]]:
         """Yield a function to call after each case, which moves a bar on standard error if that is a terminal."""
-        if not self._news.live:
+        if not self._messages.live:
             yield lambda: None
             return
-        with self._news.moving(open_bar(limit or count_lines(self._cases.path), leave=False)) as bar:
+        with self._messages.moving(open_bar(limit or count_lines(self._cases.path), leave=False)) as bar:
             yield bar.update
 
 
@@ -319,46 +328,46 @@ def _not_made(calls: int) -> str:
     return f"{calls:,} calls were not made, and their judges abstained"
 
 
-def _write_page(page: ReportPage, file: CaseFile, summary: Summary, news: News) -> ExitCode:
+def _write_page(page: ReportPage, file: CaseFile, summary: Summary, messages: Messages) -> ExitCode:
     """Write the page of the report and return the exit code."""
     try:
         page.write(file.unreadable, file.problems, summary.decision)
     except InputError as error:
-        news.error(str(error))
+        messages.error(str(error))
         return ExitCode.BAD_INPUT
     return ExitCode.OK
 
 
-def _not_judged(summary: Summary, news: News) -> ExitCode:
+def _not_judged(summary: Summary, messages: Messages) -> ExitCode:
     """Return the exit code of a run without results: nothing was decided because of errors, or a model was given up."""
     for model, count in summary.given_up.items():
-        news.tell(f"{model} was given up and not asked for {counted(count.cases, 'case')}")
+        messages.info(f"{model} was given up and not asked for {counted(count.cases, 'case')}")
     if summary.causes and not summary.answered:
         causes = summary.causes.most_common(_MOST_CAUSES)
-        told = "; ".join(f"{counted(times, 'time')} {cause[:_LONGEST_CAUSE]}" for cause, times in causes)
-        news.insist(f"no case was decided, because of errors: {told}")
+        causes_shown = "; ".join(f"{counted(times, 'time')} {cause[:_LONGEST_CAUSE]}" for cause, times in causes)
+        messages.warn(f"no case was decided, because of errors: {causes_shown}")
         return ExitCode.NOT_MET
     return ExitCode.NOT_MET if summary.given_up else ExitCode.OK
 
 
-def _gates_missed(summary: Summary, news: News) -> ExitCode:
+def _gates_missed(summary: Summary, messages: Messages) -> ExitCode:
     """Return the exit code for the gates of the jury file."""
     if summary.gates is None or not summary.gates.missed:
         return ExitCode.OK
     verb = "misses" if summary.gates.missed == 1 else "miss"
-    news.tell(f"{summary.gates.missed:,} of {counted(summary.cases, 'verdict')} {verb} a gate of the jury file")
+    messages.info(f"{summary.gates.missed:,} of {counted(summary.cases, 'verdict')} {verb} a gate of the jury file")
     return ExitCode.NOT_MET
 
 
-def _unread(file: CaseFile, news: News, *, strict: bool) -> ExitCode:
+def _unread(file: CaseFile, messages: Messages, *, strict: bool) -> ExitCode:
     """Return the exit code for ``--strict``; a row that could not be read is reported even with ``--quiet``."""
     if not file.unreadable:
         return ExitCode.OK
-    told = f"{file.name}: {counted(file.unreadable, 'row')} could not be read and {_was(file.unreadable)} not judged"
-    if news.quiet:
-        news.insist(f"{told}; the first, {file.first_problem}")
+    message = f"{file.name}: {counted(file.unreadable, 'row')} could not be read and {_was(file.unreadable)} not judged"
+    if messages.quiet:
+        messages.warn(f"{message}; the first, {file.first_problem}")
     elif strict:
-        news.tell(f"{told}, which --strict minds")
+        messages.info(f"{message}, which --strict minds")
     return ExitCode.NOT_MET if strict else ExitCode.OK
 
 
@@ -368,7 +377,7 @@ def _was(number: int) -> str:
 
 def _jury(path: Path | None, permissions: Permissions) -> Jury:
     if path is None:
-        from jury_adapters.judges.rag import grounding_screen
+        from jury_adapters.grounding.screen import grounding_screen
 
         return grounding_screen()
     return read_jury(path, permissions)

@@ -84,13 +84,13 @@ class JUnitReport:
         """Add the decision of a gate that may end the run early; it becomes properties of the suite."""
         if decision is None:
             return
-        told = {
+        values = {
             "fail-under": f"{decision.at_least:g}",
             "decision": str(decision),
             "cases in the file": f"{decision.cases}",
             "seed": f"{decision.seed}",
         }
-        properties = (f"<property name={_attribute(name)} value={_attribute(text)}/>" for name, text in told.items())
+        properties = (f"<property name={_attribute(name)} value={_attribute(text)}/>" for name, text in values.items())
         self._properties = f"    <properties>{''.join(properties)}</properties>\n"
 
     def _add(self, name: str, seconds: float, element: str | None, inner: str) -> None:

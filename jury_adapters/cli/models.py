@@ -1,4 +1,4 @@
-"""``jury models``: models with a known price, and vendors with their servers."""
+"""``jury show models``: models with a known price, and vendors with their servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.cli.options import AsJson
 from jury_adapters.cli.streams import show, write
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.prices import PRICES
@@ -19,14 +18,10 @@ from jury_adapters.models.retries import Limits
 from jury_adapters.vendors import PRICES_AS_OF, VENDORS, Vendor
 
 
-def models(*, as_json: AsJson = False) -> None:
-    """List vendors, and the models whose price is known.
-
-    Any other model of these vendors works too: write `vendor:model`. What it costs is then told as unknown, and not as
-    nothing.
-    """
+def print_models(*, as_json: bool) -> None:
+    """Print the vendors, and the models whose price is known."""
     if as_json:
-        write(dumps(_told(), indent=2) + "\n")
+        write(dumps(_to_dict(), indent=2) + "\n")
     else:
         show(_print)
 
@@ -37,7 +32,7 @@ def model_names(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def _told() -> dict[str, JsonValue]:
+def _to_dict() -> dict[str, JsonValue]:
     return {
         "prices_as_of": PRICES_AS_OF,
         "currency": "USD per million tokens",

@@ -56,7 +56,7 @@ def _share(given: str | float) -> float:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only, and what --json asks for.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists, whoever wrote it.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file, also one that another program wrote.")]
 AllowCommands = Annotated[
     bool,
     typer.Option("--allow-commands", help="Let the jury file run programs; only for files you would run as a script."),
@@ -80,14 +80,27 @@ Map = Annotated[
     typer.Option(
         "--map",
         help="The column or path of a field whose name is not known, such as answer=reply; may be given several times.",
-        metavar="FIELD=COLUMN",
+        metavar="FIELD=PATH",
     ),
 ]
+MaxUsd = Annotated[
+    float | None, typer.Option("--max-usd", min=0, metavar="USD", help="Spend at most this many US dollars.")
+]
+MaxCalls = Annotated[int | None, number_option("Make at most this many calls to models.", 0)]
+MaxTokens = Annotated[int | None, number_option("Use at most this many tokens, input and output together.", 0)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print an estimate of calls, tokens and cost; judge nothing.")]
 StorePlace = Annotated[
     str | None,
     file_option("Keep every judgment of a model in this file, or the database of this URL; none is paid for twice."),
 ]
-Gold = Annotated[str, typer.Option(help="The column with what people said.", metavar="COLUMN")]
+Labels = Annotated[
+    Path | None,
+    file_option(
+        "Human labels: what `jury review` wrote, or JSONL, JSON or CSV with each case's id and a column of labels.",
+        "--labels",
+    ),
+]
+LabelColumn = Annotated[str, typer.Option("--label-column", help="The column with the human labels.", metavar="COLUMN")]
 Group = Annotated[
     str,
     typer.Option(

@@ -17,25 +17,26 @@ from rich.text import Text
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
-from jury_adapters.cli.labels import gold_of
+from jury_adapters.cli.labelled_cases import check_some_match, read_labels, refuse_review_labels
 from jury_adapters.cli.options import (
     AllowCommands,
     AsJson,
-    Gold,
+    LabelColumn,
+    Labels,
     PassLabels,
     file_argument,
     file_option,
     number_option,
 )
-from jury_adapters.cli.streams import News, show, write
+from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
-from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.formatting import counted, percent, two_decimals, visible
-from jury_adapters.core.human_labels import human_label
+from jury_adapters.core.human_labels import GOLD, human_label
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.results_file import cases_named_in, is_result, pass_labels_named_in
-from jury_adapters.core.rows import first_row
+from jury_adapters.core.row_files import first_row
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import RecordedCritic, is_store, with_votes
@@ -59,9 +60,10 @@ def replay(
     jury: Annotated[list[Path], file_option("A jury of `recorded:` jurors, as YAML; give several to compare.")],
     cases: Annotated[
         Path | None,
-        file_option("The judged cases, for their texts and gold labels; or the labels that `jury review` wrote."),
+        file_option("The judged cases, for their texts and human labels."),
     ] = None,
-    gold: Gold = "gold",
+    labels: Labels = None,
+    label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
     allow_commands: AllowCommands = False,
     limit: Annotated[int | None, number_option("Replay the first N cases only.", 1)] = None,
@@ -70,48 +72,47 @@ def replay(
     """Let juries vote again over recorded votes, and compare them. No model is asked.
 
     A critic of a jury file gets the votes that are recorded under its name. A store also knows critics by model,
-    parameters and rubric, which count before the name; it serves each ask of a `repeat:`, and the votes of a
-    `stand_in:`. A critic without any votes is an error. Checks run again. A juror can also be `recorded: gpt-4o` with
-    its `pass_labels:`; without `votes:` it reads the votes of the file given here. A juror that was not asked about a
-    case abstains. Calls and cost are those of the recorded votes; a `recorded:` juror takes a `cost:`.
+    parameters and rubric, which count before the name; it serves each request of a critic with `samples:`, and the
+    votes of its `fallbacks:`. A critic without any votes is an error. Checks run again. A juror can also be `recorded:
+    gpt-4o` with its `labels:`; without `votes:` it reads the votes of the file given here. A juror that was not
+    asked about a case abstains. Calls and cost are those of the recorded votes; a `recorded:` juror takes a `cost:`.
 
     A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some.
 
-    Where cases have a human label (--gold), the juries against people come first: the share of the labelled cases that
-    each decides, and how its decisions compare. A case that is there several times counts once in this.
+    Where cases have a human label (--labels, --label-column), the juries against human labels come first: the share of
+    the labelled cases that each decides, and how its decisions compare. A case that is there several times counts once
+    in this.
 
     Exit code: 0, or 2 for bad input.
     """
-    news = News()
+    messages = Messages()
     file = Path(place_name(votes) if is_url(votes) else votes)  # only the name of a URL, which may contain a password
     try:
         permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": False}
         juries = [read_jury(path, permissions, replay=True) for path in jury]
         recording = Recording.read(votes) if is_store(votes) else None
-        labels = None if cases is None else gold_of(cases)
-        source = cases if labels is None else None
-        named = _cases(file, source, limit, news, recording)
-        judged = [case for _, case in named] if labels is None else _labelled(named, labels, gold, cases, file)
-        judged = judged[:limit]
+        refuse_review_labels(cases)
+        named = _cases(file, cases, limit, messages, recording)
+        judged = _labelled(named, labels, label_column, file)[:limit]
         if recording is not None:
             for one in juries:
                 serve_from(one, recording)
-            if source is None:
+            if cases is None:
                 for lack in _lacks_of_store(file, recording, juries):
-                    news.tell(lack)
+                    messages.info(lack)
         for one, path in zip(juries, jury, strict=True):
             _check_texts(one, path, judged)
-        passing = pass_label or _pass_labels_of(file, judged, gold)
-        results = [_replayed(one, path, judged, gold, passing) for one, path in zip(juries, jury, strict=True)]
+        passing = pass_label or _pass_labels_of(file, judged, label_column)
+        results = [_replayed(one, path, judged, label_column, passing) for one, path in zip(juries, jury, strict=True)]
         for one in juries:
             for lack in check_votes(one, judged, str(file)):
-                news.tell(lack)
+                messages.info(lack)
         _tell_apart(results, jury)
         for result in results:
             if not result.summary.valid:
-                news.tell(f"{result.name} decided nothing: there are votes of {', '.join(_voters(judged))}")
+                messages.info(f"{result.name} decided nothing: there are votes of {', '.join(_voters(judged))}")
     except ConfigurationError as error:
-        news.error(str(error))
+        messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     if as_json:
         write(dumps([result.to_dict() for result in results], indent=2) + "\n")
@@ -136,7 +137,7 @@ class Replayed:
         summary, usage = self.summary, self.summary.usage.total
         return {
             "jury": self.name,
-            "against_people": summary.against_people.to_dict(),
+            "label_comparison": summary.label_comparison.to_dict(),
             "cases": summary.cases,
             "decided": summary.valid,
             "passed": summary.passed,
@@ -150,39 +151,45 @@ class Replayed:
 
 
 def _cases(
-    votes: Path, source: Path | None, limit: int | None, news: News, recording: Recording | None
+    votes: Path, source: Path | None, limit: int | None, messages: Messages, recording: Recording | None
 ) -> list[tuple[str, Case]]:
     """Return the cases, by id or line, each with its jurors' votes; ``source`` is the file of the cases."""
     if recording is not None:
-        cases = recording.cases.values() if source is None else _read(source, limit, news)
+        cases = recording.cases.values() if source is None else _read(source, limit, messages)
         return _named(with_votes(recording, cases))
     if is_result(first_row(votes)):
         return _cases_of_results(votes, source)
     if source is not None:
         raise InputError(
-            f"{source} is no file that jury review wrote; recorded votes have their gold beside them: --gold COLUMN"
+            f"{source}: recorded votes take no --cases; give human labels as --labels, or name their column with "
+            "--label-column"
         )
-    named = _named(_read(votes, limit, news))
+    named = _named(_read(votes, limit, messages))
     if not any("votes" in case.metadata for _, case in named):
         raise InputError(f"{votes}: no row has recorded votes; a row is {{'item_id': ..., 'votes': {{'judge': ...}}}}")
     return named
 
 
-def _labelled(
-    named: Sequence[tuple[str, Case]], labels: Mapping[str, JsonValue], gold: str, source: Path | None, votes: Path
-) -> list[Case]:
-    """Return the cases with the labels of the file ``source``.
+def _labelled(named: Sequence[tuple[str, Case]], file: Path | None, column: str, votes: Path) -> list[Case]:
+    """Return the cases with the labels of a file in the column; without a file, as they are.
 
     Raises:
-        InputError: no case has one of the labels.
+        InputError: no case has one of the labels, or one in a column that is not the default.
     """
-    if not any(name in labels for name, _ in named):
-        raise InputError(f"{source}: none of its labels is of a case of {votes}")
-    return [_with_metadata(case, gold, labels.get(name)) for name, case in named]
+    cases = [case for _, case in named]
+    if file is None:
+        if column != GOLD and not any(human_label(case.metadata.get(column)) for case in cases):
+            raise InputError(
+                f"{votes}: no case has a label in the column {plain_repr(column)}; name it with --label-column"
+            )
+        return cases
+    labels = read_labels(file, column)
+    check_some_match(labels, (name for name, _ in named), file, votes)
+    return [_with_metadata(case, column, labels.get(name)) for name, case in named]
 
 
-def _read(path: Path, limit: int | None, news: News) -> list[Case]:
-    file = CaseFile(path, news.tell, limit=limit)
+def _read(path: Path, limit: int | None, messages: Messages) -> list[Case]:
+    file = CaseFile(path, messages.info, limit=limit)
     cases = list(file)
     if not cases:
         raise InputError(file.why_none())
@@ -255,24 +262,24 @@ def _voters(cases: Sequence[Case]) -> list[str]:
     return sorted({visible(name) for cast in votes if isinstance(cast, Mapping) for name in cast})
 
 
-def _pass_labels_of(votes: Path, cases: Sequence[Case], gold: str) -> Sequence[str]:
+def _pass_labels_of(votes: Path, cases: Sequence[Case], column: str) -> Sequence[str]:
     """Return the labels that mean PASS according to the results, as far as the cases have them."""
     if is_store(str(votes)) or not is_result(first_row(votes)):
         return []
-    return pass_labels_named_in(votes, (human_label(case.metadata.get(gold)) for case in cases))
+    return pass_labels_named_in(votes, (human_label(case.metadata.get(column)) for case in cases))
 
 
-def _replayed(jury: Jury, path: Path, cases: Sequence[Case], gold: str, pass_labels: Sequence[str]) -> Replayed:
+def _replayed(jury: Jury, path: Path, cases: Sequence[Case], column: str, pass_labels: Sequence[str]) -> Replayed:
     """Let a jury vote over the cases.
 
     Raises:
         InputError: the human labels cannot be compared with the verdicts.
     """
-    result = Replayed(jury.name or path.stem, Summary(pass_labels=pass_labels, gold=gold))
+    result = Replayed(jury.name or path.stem, Summary(pass_labels=pass_labels, gold=column))
     for at, (case, verdict) in enumerate(zip(cases, jury.judge_many(cases), strict=True), start=1):
         result.summary.add(case, verdict, f"case {at}")
-    if result.summary.against_people.problem:
-        raise InputError(result.summary.against_people.problem)
+    if result.summary.label_comparison.problem:
+        raise InputError(result.summary.label_comparison.problem)
     return result
 
 
@@ -285,11 +292,11 @@ def _tell_apart(results: Sequence[Replayed], files: Sequence[Path]) -> None:
 
 
 def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
-    against = [result.summary.against_people for result in results]
+    against = [result.summary.label_comparison for result in results]
     console.print(Text(f"{counted(results[0].summary.cases, 'case')} of {votes.name}, replayed", style="bold"))
     if against[0].cases:
-        for told in _sections(results):
-            console.print(Text(f"\n{told}"), soft_wrap=True)
+        for section in _sections(results):
+            console.print(Text(f"\n{section}"), soft_wrap=True)
         console.print()
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("jury", no_wrap=True, min_width=12)
@@ -305,12 +312,12 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
         )  # fmt: skip
     console.print(table)
     if not against[0].cases:
-        console.print(Text("  No case has a human label, so nothing is compared with people; see --gold and --cases."))
+        console.print(Text("  No case has a human label, so nothing is compared with human labels; see --labels."))
 
 
 def _sections(results: Sequence[Replayed]) -> Iterator[str]:
     """Yield the juries against human labels: several in one table without jurors, if they have the same labels."""
-    by_name = {one.name: one.summary.against_people for one in results}
+    by_name = {one.name: one.summary.label_comparison for one in results}
     first = next(iter(by_name.values()))
     beside = first.beside(by_name)
     if len(by_name) > 1 and not beside.problem and len({one.pass_fail for one in by_name.values()}) == 1:

@@ -83,7 +83,7 @@ class Results:
         """
         if self._file is None:
             return
-        key = None if case is None else case.key
+        key = None if case is None else case.content_hash
         notes = None if unmet is None else tuple(gate.note for gate in unmet)
         result = Result(
             judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes,

@@ -1,4 +1,4 @@
-"""``jury review``: a person labels the cases that need review."""
+"""``jury review``: human labels for the cases that need review."""
 
 from __future__ import annotations
 
@@ -19,22 +19,11 @@ from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.cli.asking import BACK, MORE, NOTE, QUIT, SKIP, Asker, choices_of
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.interrupt import CtrlC
-from jury_adapters.cli.labels import (
-    UNSURE,
-    Label,
-    LabelFile,
-    Said,
-    Seen,
-    contradictions,
-    latest,
-    said_in,
-    said_of,
-    settled,
-    told_contradictions,
-)
+from jury_adapters.cli.label_file import UNSURE, Label, LabelFile, Said, Seen, said_in, said_of
 from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option, number_option
+from jury_adapters.cli.reviewer_conflicts import contradictions, describe_contradictions, final_labels, latest
 from jury_adapters.cli.showing import has_texts, show_case, show_verdict
-from jury_adapters.cli.streams import News, show, write
+from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -43,7 +32,6 @@ from jury_adapters.core.judgment import Status
 from jury_adapters.core.results_file import cases_named_in
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import needs_review
 
 if TYPE_CHECKING:
     from jury_adapters.report.entries import Entry
@@ -58,8 +46,12 @@ def review(
         Path | None,
         file_option("The cases that were judged.", show_default="the file that the results name"),
     ] = None,
-    out: Annotated[
-        Path | None, file_option("The file of labels.", show_default="labels.jsonl beside the results")
+    labels: Annotated[
+        Path | None,
+        file_option(
+            "The file that labels are added to; made where it is missing.",
+            show_default="labels.jsonl beside the results",
+        ),
     ] = None,
     by: Annotated[str, typer.Option(help="Who labels.", show_default="your login name")] = "",
     limit: Annotated[int | None, number_option("Ask about N cases at most.", 1)] = None,
@@ -78,28 +70,28 @@ def review(
     that it does not sway you. Without a terminal each line of standard input is an answer, perhaps with a note: `fail
     the year is wrong`.
 
-    Every label is on the disk before the next case is shown. Run again to go on. Several people may share one file; it
-    is what `jury calibrate` reads. Calibrate with labels of --only all: contested cases are no fair sample.
+    Every label is on the disk before the next case is shown. Run again to go on. Several reviewers may share one file;
+    it is what `jury calibrate` reads. Calibrate with labels of --only all: contested cases are no fair sample.
 
     Exit code: 0, 2 for bad input, 130 stopped by Ctrl-C (with the summary).
     """
-    news = News()
+    messages = Messages()
     try:
         if verdict_first and blind:
             raise ConfigurationError("--show and --blind contradict each other; give one of them")
-        file = out or results.parent / "labels.jsonl"
+        file = labels or results.parent / "labels.jsonl"
         if file.suffix.lower() != ".jsonl":
-            raise InputError(f"--out {file}: labels are JSON lines; give it a name that ends in .jsonl")
+            raise InputError(f"--labels {file}: labels are JSON lines; give it a name that ends in .jsonl")
         if any(file.exists() and path.exists() and file.samefile(path) for path in (results, cases) if path):
-            raise InputError(f"--out would add labels to {file}, which is read; give another --out")
+            raise InputError(f"--labels would add labels to {file}, which is read; give another file")
         entries = _entries(results, cases)
         who = by.strip() or _login()
         before = said_in(file) if file.exists() and file.stat().st_size else []
         seen: Seen = "never" if blind else "before" if verdict_first else "after"
-        session = _Session(entries, before, only, who=who, seen=seen, news=news)
+        session = _Session(entries, before, only, who=who, seen=seen, messages=messages)
         stopped = session.run(file, limit)
     except ConfigurationError as error:
-        news.error(str(error))
+        messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
@@ -117,17 +109,17 @@ class ReviewSummary:
 
     Attributes:
         file: the file of labels.
-        by: the person who labelled.
+        by: the reviewer who labelled.
         labelled: the number of cases labelled in this session.
-        total: the number of cases of these results that this person has labelled in all.
-        left: the number of selected cases that have no label of this person yet.
+        total: the number of cases of these results that this reviewer has labelled in all.
+        left: the number of selected cases that have no label of this reviewer yet.
         chosen: the selection of cases.
         said: the number of each label in ``total``.
-        compared: the number of cases that both the person and the jury decided.
+        compared: the number of cases that both the reviewer and the jury decided.
         agreed: the number of these that they decided alike.
-        unblinded: the number of compared cases in which the person had seen the verdict first.
+        unblinded: the number of compared cases in which the reviewer had seen the verdict first.
         settled: the number of cases in the file of labels with a final label, which calibration uses.
-        split: the cases on which labellers contradict each other, with the label of each person.
+        split: the cases on which labellers contradict each other, with the label of each reviewer.
     """
 
     file: Path
@@ -193,17 +185,17 @@ class ReviewSummary:
     def _next(self) -> str:
         has = f"{counted(self.settled, 'case')} in it {'has' if self.settled == 1 else 'have'} a label; "
         if self.split:
-            has += f"{told_contradictions(self.split)}, which a third person settles with --only all --by NAME; "
+            has += f"{describe_contradictions(self.split)}, which a third reviewer settles with --only all --by NAME; "
         if self.settled < FEWEST_LABELS:
             return f"{has}jury calibrate needs {FEWEST_LABELS} or more, labelled with --only all"
         return f"{has}next: jury calibrate {visible(str(self.file))} --jury JURY"
 
 
 class _Session:
-    """Session of one person at the terminal, from the first case to the last."""
+    """Session of one reviewer at the terminal, from the first case to the last."""
 
     def __init__(
-        self, entries: Sequence[Entry], before: Sequence[Said], only: Which, *, who: str, seen: Seen, news: News
+        self, entries: Sequence[Entry], before: Sequence[Said], only: Which, *, who: str, seen: Seen, messages: Messages
     ) -> None:
         self._entries = {_identity(entry): entry for entry in entries}
         self._said = {identity: said for (identity, by), said in latest(before).items() if by == who}
@@ -211,50 +203,50 @@ class _Session:
         self._only = only
         self._who = who
         self._seen = seen
-        self._news = news
-        self._shown: set[Identity] = set()  # cases whose verdict the person has seen
+        self._messages = messages
+        self._shown: set[Identity] = set()  # cases whose verdict the reviewer has seen
         self._now: set[Identity] = set()
 
     def run(self, path: Path, limit: int | None) -> bool:
         """Ask about one case after the other; return whether Ctrl-C ended the session."""
         asked = [entry for entry in self._wanted if _identity(entry) not in self._said][:limit]
         if not asked:
-            self._news.tell(f"nothing to ask: {self._who} has labelled every case of --only {self._only}")
+            self._messages.info(f"nothing to ask: {self._who} has labelled every case of --only {self._only}")
             return False
         choices = choices_of(_labels(self._entries.values()), UNSURE)
         try:
-            with CtrlC() as ctrl_c, LabelFile(path) as file, Asker(self._news, choices) as asker:
+            with CtrlC() as ctrl_c, LabelFile(path) as file, Asker(self._messages, choices) as asker:
                 position = 0
                 while position < len(asked):
                     position += self._one(asked[position], f"{position + 1} of {len(asked)}", asker, file, ctrl_c)
                     if position < 0:
-                        self._news.tell("this is the first case")
+                        self._messages.info("this is the first case")
                         position = 0
         except (EOFError, _Quit):
             return False
         except KeyboardInterrupt:
-            self._news.tell("")
+            self._messages.info("")
             return True
         return False
 
     def summary(self, path: Path) -> ReviewSummary:
-        """Summarize the labels of this person for these results."""
+        """Summarize the labels of this reviewer for these results."""
         mine = {identity: said for identity, said in self._said.items() if identity in self._entries}
         both = [
             (said, opinion)
             for identity, said in mine.items()
             if said.said != UNSURE and (opinion := self._entries[identity].judgment.opinion) is not None
         ]
-        told: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for said in mine.values():
-            told[said.said] = told.get(said.said, 0) + 1
+            counts[said.said] = counts.get(said.said, 0) + 1
         everybody = said_in(path) if path.exists() else []
         return ReviewSummary(
             path, self._who, len(self._now), len(mine),
             sum(_identity(entry) not in self._said for entry in self._wanted), self._only,
-            dict(sorted(told.items())), len(both), sum(said.said == opinion for said, opinion in both),
+            dict(sorted(counts.items())), len(both), sum(said.said == opinion for said, opinion in both),
             sum(said.verdict_seen == "before" for said, _ in both),
-            sum(truth is not None for truth in settled(everybody).values()), contradictions(everybody),
+            sum(truth is not None for truth in final_labels(everybody).values()), contradictions(everybody),
         )  # fmt: skip
 
     def _one(self, entry: Entry, number: str, asker: Asker, file: LabelFile, ctrl_c: CtrlC) -> int:
@@ -267,8 +259,8 @@ class _Session:
         started = perf_counter()
         note = ""
         while True:
-            said, action, told = asker.ask()
-            note = told or note
+            said, action, new_note = asker.ask()
+            note = new_note or note
             if said is not None:
                 seconds = perf_counter() - started
                 with ctrl_c.held():  # either both written and counted, or neither
@@ -277,7 +269,7 @@ class _Session:
                     self._show_verdict(entry)
                 return 1
             if action == NOTE:
-                note = told or asker.note()
+                note = new_note or asker.note()
             elif action == MORE:
                 self._show(case, heading, whole=True)
             elif action == QUIT:
@@ -310,15 +302,15 @@ class _Session:
             self._now.add(said.identity)
 
     def _show(self, case: Case, heading: str, *, whole: bool = False) -> None:
-        show_case(self._news.console, case, heading, whole=whole)
+        show_case(self._messages.console, case, heading, whole=whole)
 
     def _show_verdict(self, entry: Entry) -> None:
         self._shown.add(_identity(entry))
-        show_verdict(self._news.console, entry.judgment)
+        show_verdict(self._messages.console, entry.judgment)
 
 
 class _Quit(Exception):
-    """The person ends the session."""
+    """The reviewer ends the session."""
 
 
 def _entries(results: Path, cases: Path | None) -> list[Entry]:
@@ -349,7 +341,7 @@ def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:
     if only == "all":
         return sorted(entries, key=lambda entry: sha256(repr(_identity(entry)).encode()).digest())
     weight = {id(entry): contest(entry.judgment)[0] for entry in entries}
-    taken = [entry for entry in entries if needs_review(entry.judgment) or (only == "contested" and weight[id(entry)])]
+    taken = [entry for entry in entries if entry.judgment.needs_review or (only == "contested" and weight[id(entry)])]
     return sorted(taken, key=lambda entry: -weight[id(entry)])
 
 
@@ -365,7 +357,7 @@ def _labels(entries: Collection[Entry]) -> list[str]:
 
 
 def _identity(entry: Entry) -> Identity:
-    return (_case(entry).key, entry.item_id)
+    return (_case(entry).content_hash, entry.item_id)
 
 
 def _case(entry: Entry) -> Case:

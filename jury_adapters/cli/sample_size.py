@@ -14,7 +14,7 @@ from rich.text import Text
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import AsJson, number_option, share_option
-from jury_adapters.cli.streams import News, show, write
+from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import percent
 
@@ -50,13 +50,15 @@ def sample_size(
         float | None, share_option("The expected pass rate; with --difference that of the system that passes less.")
     ] = None,
     expected: Annotated[
-        float | None, share_option("The share of cases on which the jury is expected to agree with people.")
+        float | None, share_option("The share of cases on which the jury is expected to agree with human labels.")
     ] = None,
     judged: Annotated[
-        int | None, number_option("How many cases the jury judges, of which people label some.", 2)
+        int | None, number_option("How many cases the jury judges, some of which get a human label.", 2)
     ] = None,
-    tpr: Annotated[float | None, share_option("Of what people pass, the share that the jury passes.")] = None,
-    tnr: Annotated[float | None, share_option("Of what people fail, the share that the jury fails.")] = None,
+    tpr: Annotated[
+        float | None, share_option("Of the cases with a human PASS, the share that the jury passes.")
+    ] = None,
+    tnr: Annotated[float | None, share_option("Of the cases with a human FAIL, the share that the jury fails.")] = None,
     delta: Annotated[float | None, share_option("The delta of jury calibrate; 0.1 unless given.")] = None,
     coverage: Annotated[
         float | None,
@@ -99,7 +101,7 @@ def sample_size(
     try:
         found = _answer({name: value for name, value in given.items() if value is not None})
     except ConfigurationError as error:
-        News().error(str(error))
+        Messages().error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     if as_json:
         write(dumps(found.to_dict(), indent=2) + "\n")

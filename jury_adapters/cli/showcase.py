@@ -17,7 +17,7 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic
-from jury_adapters.judges.rag import grounding_screen
+from jury_adapters.grounding.screen import grounding_screen
 from jury_adapters.report.summary import Summary
 from jury_adapters.report.terminal import print_summary
 
@@ -25,6 +25,7 @@ SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
 LARGE = "gemini-2.5-pro"
 # The source recorded no prices; these are assumed, in US dollars per vote, to show the cost of a cascade.
 _SMALL_COST, _LARGE_COST = 0.0003, 0.0060
+_LABELS = {"valid": "pass", "invalid": "fail"}
 
 
 def run_demo(console: Console) -> None:
@@ -48,10 +49,10 @@ def demo_figures() -> dict[str, JsonValue]:
 
 def feedback_jury() -> CascadedJury:
     """Return a jury in which three small models vote and a large one decides if they are split."""
-    small = [RecordedCritic(name, pass_labels=["valid"], cost=_SMALL_COST) for name in SMALL]
-    large = RecordedCritic(LARGE, pass_labels=["valid"], cost=_LARGE_COST)
+    small = [RecordedCritic(name, labels=_LABELS, cost=_SMALL_COST) for name in SMALL]
+    large = RecordedCritic(LARGE, labels=_LABELS, cost=_LARGE_COST)
     return CascadedJury(
-        [Tier("small models", Ensemble(small, min_valid=2), "escalate_on_split"), Tier("large model", large)],
+        [Tier("small models", Ensemble(small, min_votes=2), "escalate_on_split"), Tier("large model", large)],
         name="small-to-large cascade",
     )
 
@@ -84,13 +85,13 @@ class _Feedback:
 def _screened() -> list[tuple[str, str, str]]:
     """Return answers with the result of the offline screen and its findings."""
     screen = grounding_screen()
-    told = []
+    results = []
     for case in _cases("grounding_examples.jsonl"):
         verdict = screen.judge(case)
-        said = {"PASS": "grounded", "FAIL": "not grounded"}.get(str(verdict.status), "undecided")
-        findings = ", ".join(check.name for check in verdict.checks if not check.passed)
-        told.append((case.answer or "", said, findings or str(verdict.stopped_at)))
-    return told
+        said = {"PASS": "grounded", "FAIL": "not grounded"}.get(str(verdict.status), "abstained")
+        findings = ", ".join(check.name for check in verdict.findings if not check.passed)
+        results.append((case.answer or "", said, findings or str(verdict.stopped_at)))
+    return results
 
 
 def _print_screen(console: Console, screened: Sequence[tuple[str, str, str]]) -> None:
@@ -110,7 +111,7 @@ def _cases(name: str) -> list[Case]:
 
 
 _FEEDBACK_INTRO = """\
-  200 pieces of feedback on students' programs. Is the feedback valid? 14 LLM judges have voted, and a person has
+  200 pieces of feedback on students' programs. Is the feedback valid? 14 LLM judges and a human have voted
   (ai-cet/llm-judge-calibration, MIT). The votes are replayed: no key, no network.
   3 small models judge first; where they do not agree, gemini-2.5-pro decides.
   Few of the pieces are invalid, so look at the false passes: how many of these the jury lets through.
@@ -121,13 +122,13 @@ _SAVED = """
 """
 _SCREEN_INTRO = """\
   6 answers of our own writing. No model: plain rules flag names and numbers that the context does not have, and
-  accept what stands in it nearly word for word. Everything else is undecided, with what to look at.
+  accept what is in it nearly word for word. On everything else it abstains, with what to look at.
 """
 _SCREEN_LIMITS = """
-  "Grounded" means said by the context, never "correct": a wrong name that stands in the context passes unseen.
+  "Grounded" means said by the context, never "correct": a wrong name that is in the context passes unseen.
 """
 _NEXT_STEPS = """\
 Next: judge your own. Any framework's column names will do (question, answer, contexts; query, response; ...):
 
   jury judge answers.jsonl --out results.jsonl      the offline screen over your RAG answers
-  jury judge answers.jsonl --jury jury.yaml         your own jury; `jury schema` describes the file"""
+  jury judge answers.jsonl --jury jury.yaml         your own jury; `jury show schema` describes the file"""

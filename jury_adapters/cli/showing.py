@@ -1,4 +1,4 @@
-"""Display of a case for the person who judges it."""
+"""Display of a case for the reviewer who judges it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST = 3000
 
 
 def has_texts(case: Case) -> bool:
-    """Whether the case has any text by which a person could judge it."""
+    """Whether the case has any text by which a reviewer could judge it."""
     return any(True for _ in _parts(case))
 
 
@@ -83,8 +83,8 @@ def _numbered(name: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _step(step: Step) -> str:
-    told = [step.text or ""]
+    lines = [step.text or ""]
     if step.tool is not None:
-        told.append(f"{step.tool}({json.dumps(step.model_dump(mode='json')['arguments'], ensure_ascii=False)})")
-    told += [f"-> {step.output}" if step.output is not None else "", f"failed: {step.error}" if step.error else ""]
-    return "\n".join(line for line in told if line)
+        lines.append(f"{step.tool}({json.dumps(step.model_dump(mode='json')['arguments'], ensure_ascii=False)})")
+    lines += [f"-> {step.output}" if step.output is not None else "", f"failed: {step.error}" if step.error else ""]
+    return "\n".join(line for line in lines if line)

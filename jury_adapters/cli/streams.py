@@ -64,7 +64,7 @@ def silence() -> None:
 
 @contextmanager
 def _to_stdout() -> Iterator[None]:
-    """Guard a block that writes to standard output; if the pipe is closed, the rest is discarded.
+    """Context manager for a block that writes to standard output; if the pipe is closed, the rest is discarded.
 
     Raises:
         OSError: the output cannot be written, for example to a full disk; the error names it.
@@ -78,8 +78,8 @@ def _to_stdout() -> Iterator[None]:
         raise OSError(error.errno, error.strerror, "standard output") from None
 
 
-class News:
-    """Messages for the user on standard error; control characters in texts from files are shown, never executed.
+class Messages:
+    """Printer of messages for the user on standard error; control characters in them are shown, never executed.
 
     Args:
         quiet: whether only errors are printed.
@@ -93,17 +93,17 @@ class News:
         self.quiet = quiet
         self._bar: tqdm[NoReturn] | None = None
 
-    def tell(self, message: str, style: str = "") -> None:
+    def info(self, message: str, style: str = "") -> None:
         """Print a message; line breaks are kept, other control characters are made visible."""
         if not self.quiet:
             self._print(message, style)
 
-    def insist(self, message: str) -> None:
-        """Print a message even if only errors are printed, because data of the user are lost."""
+    def warn(self, message: str) -> None:
+        """Print a warning even if only errors are printed, because some of the user's data was lost."""
         self._print(message, "yellow")
 
     def error(self, message: str) -> None:
-        """Print why the command fails."""
+        """Print the reason why the command fails."""
         self._print(f"error: {message}", "red")
 
     @property

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from jury_adapters.core.ensemble import Ensemble, EnsembleOptions, combine
+from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.voting import Voting
+from jury_adapters.core.voting.base import VotingStrategy
 
 
 class Juries:
@@ -24,7 +25,7 @@ class Juries:
         Raises:
             ConfigurationError: there are no judges, or a judge is given instead of the voting strategy.
 
-        >>> from jury_adapters import NotEmpty
+        >>> from jury_adapters.checks import NotEmpty
         >>> Juries.from_judges("majority", NotEmpty(), lambda case: True).judge(answer="x").passed
         True
         """
@@ -37,7 +38,7 @@ class Juries:
     def combine(
         first: Jury, second: Jury, voting: Voting = "majority", /, **options: Unpack[EnsembleOptions]
     ) -> Ensemble:
-        """Return a jury of two juries; each keeps its own vote. See :func:`jury_adapters.combine`."""
+        """Return a jury of two juries; each keeps its own vote. See :func:`combine`."""
         options["voting"] = voting
         return combine(first, second, **options)
 
@@ -45,9 +46,19 @@ class Juries:
     def all_of(voting: Voting, /, *juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
         """Return a jury of several juries that votes over their verdicts.
 
-        It asks all of them. The judge that stops at the first one that does not pass is :func:`jury_adapters.all_of`.
+        It asks all of them. :func:`jury_adapters.voting.all_of` stops at the first one that does not pass.
         """
         if isinstance(voting, Judge):
             raise ConfigurationError("the voting strategy comes first: Juries.all_of('majority', jury, ...)")
         options["voting"] = voting
         return combine(*juries, **options)
+
+
+def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
+    """Return a jury of juries that votes over their verdicts, by majority by default.
+
+    An ERROR of a member propagates unless ``errors=`` is given, because the failure of a whole jury is not dissent.
+    """
+    if options.get("errors") is None and not isinstance(options.get("voting"), VotingStrategy):
+        options["errors"] = "propagate"
+    return Ensemble(juries, **options)

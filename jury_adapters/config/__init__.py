@@ -1,40 +1,55 @@
 """Juries as YAML files.
 
-A file describes an ensemble (``jurors:``), a scorecard (``scorecard:``) or a cascade (``tiers:``)::
+A file is a judge. One key says which kind: ``check``, ``rubric``, ``criterion``, ``recorded``, ``jurors``,
+``scorecard`` or ``tiers``. The other keys are its options::
 
     name: support answers
     tiers:
-      - name: guards
+      - name: checks
         policy: reject_on_any_fail
-        jurors:
-          - check: not_empty
-          - {check: length_between, maximum: 2000}
-      - name: screen
-        policy: {escalate_below: 0.8}
-        screen: grounding
-      - name: judges
-        schedule: early_stop
-        jurors:
-          - {recorded: gpt-4o, votes: votes.jsonl, pass_labels: [valid]}
-          - {recorded: claude-3.5-haiku, votes: votes.jsonl, pass_labels: [valid]}
-          - {recorded: gemini-1.5-flash, votes: votes.jsonl, pass_labels: [valid]}
+        judge:
+          jurors:
+            text: {check: not_empty}
+            brief: {check: length_between, maximum: 2000}
+      - name: grounding
+        policy: reject_on_any_fail
+        judge: {check: grounding_screen}
+      - name: panel
+        judge:
+          schedule: early_stop
+          jurors:
+            gpt: {recorded: gpt-4o, votes: votes.jsonl, labels: {valid: pass, invalid: fail}}
+            claude: {recorded: claude-3.5-haiku, votes: votes.jsonl, labels: {valid: pass, invalid: fail}}
+            gemini: {recorded: gemini-1.5-flash, votes: votes.jsonl, labels: {valid: pass, invalid: fail}}
 
-A judge is a mapping with one of the keys ``check``, ``screen``, ``recorded``, ``critic``, ``criteria``, ``jurors``,
-``scorecard``, ``tiers`` or ``jury``, the options of that judge, and optionally a ``name``. A tier is the same with
-``name``, ``policy`` and ``on_error``. The voting strategy and its options are keys next to ``jurors``. Juries can be
-nested wherever a judge is allowed.
+A judge is allowed wherever another judge is: as a juror, as a criterion, as the ``judge:`` of a tier, as a fallback,
+and as the whole file. Every judge takes ``name`` and ``timeout`` (seconds for one case), and every judge except a jury
+that is the whole file takes ``fallbacks``.
 
-A scorecard is a mapping of criteria to judges, next to ``pass_when`` or ``weights`` and ``threshold``, and
-``juror_timeout``::
+``jurors`` is a mapping of names to judges, or a list. ``weight`` and ``required`` are beside the juror they are for.
+The voting strategy and its options are keys next to ``jurors``; with weights, the default is ``weighted``, and other
+strategies may ignore them.
+
+``scorecard`` is a mapping of criteria to judges, next to ``pass_when``, or to a ``threshold`` where criteria have a
+``weight``; those without one are then only reported::
 
     scorecard:
       answered: {check: not_empty}
       brief: {check: length_between, maximum: 2000}
     pass_when: [answered]
 
+A critic is a ``rubric`` and a ``model``, or one sentence and a model, as in
+``{criterion: "The answer is polite.", model: "openai:gpt-4o-mini"}``.
+``rubric:`` next to ``jurors`` or ``tiers`` is for all critics inside that have none of their own::
+
+    rubric: faithfulness
+    jurors:
+      gpt: {model: "openai:gpt-4o-mini", weight: 2, required: true}
+      claude: {model: "anthropic:claude-haiku-4-5", fallbacks: [{model: "openai:gpt-4.1-mini"}]}
+
 At the top level, a file may have ``gates:``, the conditions for its verdicts, as in ``verdict.require(...)``::
 
-    gates: {min_agreement: 0.6, allow_bias_warning: false, max_cost_usd: 0.02}
+    gates: {min_agreement: 0.6, bias_warning: false, max_cost_usd: 0.02}
 
 ``jury judge`` and the pytest plugin check them; in Python they are ``jury.gates``.
 
@@ -66,7 +81,7 @@ from jury_adapters.yaml_files import read_source
 
 __all__ = ["jury_schema", "load_jury"]
 
-_FORM = "a jury file is one mapping with `jurors:`, `scorecard:` or `tiers:`"
+_FORM = "a jury file is one mapping, such as {jurors: {text: {check: not_empty}}}"
 
 
 def load_jury(
@@ -92,13 +107,14 @@ def load_jury(
             asking a model. Such a jury needs no keys.
 
     Returns:
-        The jury, with the file's ``gates:`` as its :attr:`Jury.gates`.
+        The jury, with the file's ``gates:`` as its :attr:`Jury.gates`. A file that describes a single judge makes an
+        :class:`Ensemble` of one juror.
 
     Raises:
         InputError: a file cannot be read, or is not YAML of plain values.
         ConfigurationError: the file does not describe a jury; the message names each problem by line and path.
 
-    >>> jury = load_jury("jurors: [{check: not_empty}, {check: length_between, maximum: 80}]")
+    >>> jury = load_jury("jurors: {text: {check: not_empty}, brief: {check: length_between, maximum: 80}}")
     >>> jury.judge(answer="Yes.").passed
     True
     """

@@ -11,11 +11,11 @@ from pydantic_core import PydanticUndefined
 from jury_adapters.config.schema import schema_of
 from jury_adapters.config.spec_judge import KINDS, JudgeSpec
 from jury_adapters.core.docstrings import plain_text
-from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.values import JsonValue
 
-_JURIES = ("jurors", "scorecard", "tiers", "jury")  # these hold judges, and are not judges to choose
-_EVERYWHERE = ("name", "timeout", "required", "stand_in")
+_JURIES = ("jurors", "scorecard", "tiers")  # these hold judges, and are not judges to choose
+_JUROR_NAMES = {"recorded": "gpt", "rubric": "faithful", "criterion": "polite"}  # in the examples of these
+_EVERYWHERE = ("name", "weight", "timeout", "required", "fallbacks")
 # The shortest example that shows the purpose of a judge: the required options, and those that are nearly always used.
 _EXAMPLES: Mapping[str, Mapping[str, JsonValue]] = {
     "contains": {"texts": ["please", "thank"], "need": "any"},
@@ -33,9 +33,9 @@ _EXAMPLES: Mapping[str, Mapping[str, JsonValue]] = {
     "step_limit": {"max_steps": 10},
     "cost_limit": {"max_usd": 0.05},
     "command": {"argv": ["make", "check"]},
-    "recorded": {"recorded": "gpt-4o", "pass_labels": ["valid"]},
-    "critic": {"critic": "faithfulness", "model": "openai:gpt-4o-mini"},
-    "criteria": {"criteria": "The answer is polite.", "model": "openai:gpt-4o-mini"},
+    "recorded": {"recorded": "gpt-4o", "labels": {"valid": "pass", "invalid": "fail"}},
+    "rubric": {"rubric": "faithfulness", "model": "openai:gpt-4o-mini"},
+    "criterion": {"criterion": "The answer is polite.", "model": "openai:gpt-4o-mini"},
 }
 
 
@@ -61,10 +61,10 @@ class Described:
     """Judge that a jury file may name.
 
     Attributes:
-        kind: the key that announces it: ``check``, ``screen``, ``recorded``, ``critic`` or ``criteria``.
+        kind: the key that announces it: ``check``, ``rubric``, ``criterion`` or ``recorded``.
         name: its name under that key; for the last three, the key itself.
         about: what it judges, in one sentence.
-        options: its own options, without ``name``, ``timeout`` and ``stand_in``, which nearly every judge has.
+        options: its own options, without ``name``, ``timeout`` and others that every judge has.
         example: an example for a file.
         runs_programs: whether it runs programs, for which the file needs permission.
     """
@@ -84,19 +84,6 @@ def catalogue() -> list[Described]:
     ['not_empty', 'contains', 'matches']
     """
     return [_described(kind, name, spec) for kind, name, spec in _specs()]
-
-
-def described(name: str) -> Described:
-    """Return the judge with this name.
-
-    Raises:
-        ConfigurationError: there is no such judge; the message names the one that was probably meant.
-    """
-    found = {judge.name: judge for judge in catalogue()}
-    plain = name.strip().casefold().replace("-", "_")
-    if plain not in found:
-        raise ConfigurationError(unknown("check", name, found))
-    return found[plain]
 
 
 def _specs() -> Iterator[tuple[str, str, type[JudgeSpec]]]:
@@ -122,9 +109,9 @@ def _described(kind: str, name: str, spec: type[JudgeSpec]) -> Described:
         assert isinstance(schema, Mapping)
         default = None if info.is_required() else _as_yaml(info.get_default(call_default_factory=True))
         options.append(Option(key, _values(schema), default, plain_text(info.description or "")))
-    first = "" if kind == name else f"{kind}: {name}"
+    first = [] if kind == name else [f"{kind}: {name}"]
     rest = [f"{key}: {_as_yaml(value)}" for key, value in _EXAMPLES.get(name, {}).items()]
-    example = f"- {first}" if first and not rest else f"- {{{', '.join(filter(None, [first, *rest]))}}}"
+    example = f"{_JUROR_NAMES.get(name, name)}: {{{', '.join([*first, *rest])}}}"
     about = plain_text((spec.__doc__ or "").split("\n\n")[0])
     return Described(kind, name, about, tuple(options), example, bool(getattr(spec, "runs_programs", False)))
 
@@ -149,6 +136,9 @@ _WORDS = {
 }
 
 
+_MAPPINGS = ("#/$defs/scale", "#/$defs/gates", "#/$defs/guarantee")  # references to these are not to judges
+
+
 def _values(schema: Mapping[str, JsonValue]) -> str:
     """Return the values that a JSON schema allows, in words."""
     choices = schema.get("enum")
@@ -156,12 +146,12 @@ def _values(schema: Mapping[str, JsonValue]) -> str:
         return " or ".join(map(_as_yaml, choices))
     branches = schema.get("anyOf", schema.get("oneOf"))
     if isinstance(branches, Sequence):
-        told = [_values(branch) for branch in branches if isinstance(branch, Mapping)]
-        return " or ".join(dict.fromkeys(told))
+        values = [_values(branch) for branch in branches if isinstance(branch, Mapping)]
+        return " or ".join(dict.fromkeys(values))
     if "const" in schema:
         return _as_yaml(schema["const"])
     if "$ref" in schema:
-        return "a judge"
+        return "a mapping" if schema["$ref"] in _MAPPINGS else "a judge"
     items = schema.get("items")
     if isinstance(items, Mapping) and items:
         return f"a list of: {_values(items)}"

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from jury_adapters.config.permissions import how_to_allow
-from jury_adapters.config.questions import AnswersSpec
+from jury_adapters.config.questions import AnswersSpec, without_default
 from jury_adapters.config.spec_judge import Place, Question
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import Judge
@@ -36,11 +36,11 @@ class _AskingSpec(AnswersSpec):
     threshold: float | None = Field(
         None, ge=0, le=1, description="The score that passes, in place of the rubric's own rule."
     )
-    repeat: int = Field(1, ge=1, le=100, description="How often the model is asked per case; a majority decides.")
+    samples: int = Field(1, ge=1, le=100, description="How often the model is asked per case; a majority decides.")
     temperature: float | None = Field(0.0, ge=0, description="0 for the most likely answer; null for the vendor's own.")
     max_tokens: int = Field(2000, ge=1, description="The most output tokens, hidden reasoning included.")
     logprobs: bool = Field(False, description="Score by the probabilities of the answer's tokens.")
-    timeout: float = Field(TIMEOUT_S, gt=0, description="Seconds one request may take.")
+    request_timeout: float = Field(TIMEOUT_S, gt=0, description="Seconds one request may take.")
 
     def _critic(self, rubric: Rubric, place: Place, answers: AnswerOptions) -> Judge:
         if not place.replay:
@@ -50,20 +50,20 @@ class _AskingSpec(AnswersSpec):
         }
         with place.named():
             rubric = given_rubric(rubric, **answers)
-            return self._replayed(rubric, options) if place.replay else Critic(self.name, rubric=rubric, **options)
+            return self._replayed(rubric, options) if place.replay else Critic(rubric=rubric, name=self.name, **options)
 
     def _replayed(self, rubric: Rubric, options: dict[str, Any]) -> ReplayedCritic:
         """Return a critic that serves recorded votes; it needs neither a key nor an SDK."""
         own_name = default_name([rubric], split_name(self.model)[1])
         fingerprint, cost, unknown_because = None, 0.0, ""
         try:
-            critic = Critic(self.name, rubric=rubric, api_key=_NO_KEY, **options)
+            critic = Critic(rubric=rubric, name=self.name, api_key=_NO_KEY, **options)
             fingerprint, cost = critic.fingerprint, critic.cost
         except ConfigurationError as error:
             unknown_because = str(error)
         return ReplayedCritic(
             self.name or own_name, rubric, threshold=self.threshold, fingerprint=fingerprint, order_cost=cost,
-            own_name=own_name, unknown_because=unknown_because, repeat=self.repeat,
+            own_name=own_name, unknown_because=unknown_because, samples=self.samples,
         )  # fmt: skip
 
     def _check_address(self, place: Place) -> None:
@@ -90,36 +90,53 @@ class _AskingSpec(AnswersSpec):
 class CriticSpec(_AskingSpec):
     """A critic: a model that judges by a rubric."""
 
-    critic: str = Field(
+    rubric: str = Field(
         "",
-        description="The name of a rubric of the package, or the path of a YAML file; else the nearest `rubric:`.",
+        min_length=1,
+        json_schema_extra=without_default,
+        description="The name of a rubric of the package, or the path of a YAML file; else the nearest one above.",
     )
 
     def build(self, place: Place) -> Judge:
-        if self.critic or "critic" in self.model_fields_set:
-            question = Question(self.critic, place.at("critic"), place.answers)
+        if "rubric" in self.model_fields_set:
+            question = self._question(place)
         elif place.question is not None:
             question = place.question
         else:
             with place.named():
-                raise ConfigurationError("nothing says what this model judges; give `critic:` here, or `rubric:` above")
+                raise ConfigurationError(
+                    "nothing says what this model judges; give `rubric:` here or above, or one sentence as `criterion:`"
+                )
         with question.place.named():
-            rubric = _rubric(question.rubric, place.source.folder)
+            rubric = _rubric(question, place.source.folder)
         return self._critic(rubric, place, self.answers() or question.answers)
 
+    def place_of_fallbacks(self, place: Place) -> Place:
+        return place.judging(self._question(place)) if "rubric" in self.model_fields_set else place
 
-class CriteriaSpec(_AskingSpec):
+    def _question(self, place: Place) -> Question:
+        return Question(self.rubric, place.at("rubric"), self.answers() or place.answers)
+
+
+class CriterionSpec(_AskingSpec):
     """A critic from one sentence: does the answer meet it?"""
 
-    criteria: str = Field(min_length=1, description="What the answer must do, in one sentence.")
+    criterion: str = Field(min_length=1, description="What the answer must do, in one sentence.")
 
     def build(self, place: Place) -> Judge:
-        if not self.criteria.strip():
-            raise InputError(place.source.problem((*place.where, "criteria"), "the sentence is blank"))
+        if not self.criterion.strip():
+            raise InputError(place.source.problem((*place.where, "criterion"), "the sentence is blank"))
         with place.named():
-            rubric = Rubric.from_criteria(self.criteria)
+            rubric = Rubric.from_criteria(self.criterion)
         return self._critic(rubric, place, self.answers() or place.answers)
 
+    def place_of_fallbacks(self, place: Place) -> Place:
+        answers = self.answers() or place.answers
+        return place.judging(Question(self.criterion, place.at("criterion"), answers, is_sentence=True))
 
-def _rubric(name: str, folder: Path) -> Rubric:
+
+def _rubric(question: Question, folder: Path) -> Rubric:
+    name = question.rubric
+    if question.is_sentence:
+        return Rubric.from_criteria(name)
     return Rubric.from_yaml(folder / name) if name.endswith((".yaml", ".yml")) else Rubric.bundled(name)

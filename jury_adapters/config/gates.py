@@ -14,26 +14,27 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class GatesSpec(Spec):
-    """Conditions as in ``verdict.require(...)``. What is left out, or null, is not checked."""
+    """Conditions as in ``verdict.require(...)``. What is left out, or null, is not checked; but see ``decided``."""
 
     passed: bool | None = Field(None, description="true: the verdict is PASS; false: it is not.")
-    allow_undecided: bool | None = Field(
-        None, description="true: the verdict may be ABSTAIN or ERROR; otherwise such a verdict misses the gates."
+    decided: bool | None = Field(
+        None, description="null: the verdict may be ABSTAIN or ERROR; false: it must be. true if it is left out."
     )
-    min_agreement: Share | None = Field(None, description="The least agreement among the jurors.")
-    min_confidence: Band | Share | None = Field(
-        None, description="The least band of the agreement (low, medium, high), or the verdict's least own confidence."
-    )
-    min_eligible: int | None = Field(None, ge=0, description="How many jurors must have voted.")
-    allow_escalation: bool | None = Field(
-        None, description="false: no verdict is split, has a broken tier, or is changed by jurors that broke."
+    needs_review: bool | None = Field(
+        None,
+        description="false: the verdict is decided and not split, no tier broke, and no jurors that broke changed it.",
     )
     broken_tiers: bool | None = Field(None, description="false: no tier broke, also in a cascade inside another jury.")
-    allow_same_family: bool | None = Field(
+    same_family: bool | None = Field(
         None, description="false: no juror is of the vendor family of the answer's author."
     )
-    allow_bias_warning: bool | None = Field(None, description="false: no such juror in a verdict of low agreement.")
-    allow_partial: bool | None = Field(None, description="false: no juror was left out to save a call.")
+    bias_warning: bool | None = Field(None, description="false: no such juror in a verdict of low agreement.")
+    partial: bool | None = Field(None, description="false: the jury itself left out no juror to save a call.")
+    min_agreement: Share | Band | None = Field(
+        None, description="The least agreement among the jurors, 0 to 1, or its least band (low, medium, high)."
+    )
+    min_confidence: Share | None = Field(None, description="The verdict's least own confidence, 0 to 1.")
+    min_votes: int | None = Field(None, ge=0, description="How many jurors must have voted.")
     max_cost_usd: float | None = Field(None, ge=0, description="The most a verdict may have cost, in US dollars.")
     undefined: Literal["skip", "fail"] | None = Field(
         None, description="What a value that is not there means: one juror alone has no agreement. skip by default."
@@ -41,5 +42,6 @@ class GatesSpec(Spec):
 
     def conditions(self) -> GateOptions:
         """Return only the conditions that the file gives."""
-        given = {name: getattr(self, name) for name in type(self).model_fields}
-        return cast(GateOptions, {name: value for name, value in given.items() if value is not None})
+        given = {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+        lifted = {"decided"}  # null lifts the one condition that is checked by default
+        return cast(GateOptions, {name: value for name, value in given.items() if value is not None or name in lifted})

@@ -1,22 +1,23 @@
 """Juries in a jury file, and the kinds of judges of this package.
 
-To add a kind of judge, add an entry at the end: its key, and the spec that reads and builds it.
+A file is a judge, with ``gates:`` and ``guarantee:`` beside its keys. To add a kind of judge, add an entry at the end:
+its key, and the spec that reads and builds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import chain
-from typing import Annotated, Any, Literal, Self, TypeAlias, cast
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, TypeAdapter, create_model, field_validator, model_validator
-from pydantic_core import PydanticCustomError
 
-from jury_adapters.config.critics import CriteriaSpec, CriticSpec
+from jury_adapters.config.critics import CriterionSpec, CriticSpec
 from jury_adapters.config.gates import GatesSpec
 from jury_adapters.config.guarantee import GuaranteeSpec
 from jury_adapters.config.jurors import ReadyMadeSpec, RecordedSpec
-from jury_adapters.config.problems import problem, problem_at, shown, unknown_key
+from jury_adapters.config.misnamed_keys import unknown_key
+from jury_adapters.config.problems import problem, problem_at, shown
 from jury_adapters.config.questions import QuestionSpec
 from jury_adapters.config.scorecards import ScorecardSpec
 from jury_adapters.config.spec_judge import (
@@ -25,54 +26,49 @@ from jury_adapters.config.spec_judge import (
     AnyJudge,
     JudgeSpec,
     Kind,
+    LoneJudge,
+    NamedJudge,
+    NoEmptyName,
     Place,
     ReadBy,
     Spec,
-    no_kind,
+    kinds_of,
     spec_for,
 )
 from jury_adapters.config.voting_options import PREFIX, voting_fields
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
-from jury_adapters.core.errors import unknown
-from jury_adapters.core.escalation import THRESHOLD_POLICIES, Policy, TierPolicy, policy_of
+from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.scheduling import Schedule
+from jury_adapters.core.tier_policies import THRESHOLD_POLICIES, Policy, TierPolicy, policy_of
 from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import BandOn
 from jury_adapters.core.voting import STRATEGIES, options_of
 from jury_adapters.core.voting.registry import normal_name
-from jury_adapters.judges import commands, coverage, files, rag, text, trajectory
-
-
-def read_jury(given: object) -> JurySpec:
-    """Read a jury of the file; see :func:`jury_adapters.config.spec_judge.read_judge`."""
-    if not isinstance(given, Mapping):
-        raise problem(f"a jury is a mapping with {_SAID}, not {shown(given)}")
-    if "stand_in" in given:
-        raise problem_at("stand_in", "a jury has a stand-in where it sits as a juror or tier, beside its other keys")
-    found = [key for key in juries() if key in given]
-    if not found:
-        raise _no_jury(given)
-    if len(found) > 1:
-        keys = " and ".join(f"`{key}:`" for key in found)
-        raise problem_at(found[-1], f"{keys} stand side by side; a jury has one of them: {_SAID}")
-    return juries()[found[0]].model_validate(given)
+from jury_adapters.grounding import screen as grounding
+from jury_adapters.judges import text, trajectory
+from jury_adapters.retrieval import RetrievalMeasure
+from jury_adapters.workspace import commands, coverage, files
 
 
 class PeersSpec(QuestionSpec):
     """Jury of peers that vote; :data:`EnsembleSpec` is this class with the options of the voting rules."""
 
-    jurors: list[AnyJudge] = Field(min_length=1, description="The jurors, in order; a juror may be a jury.")
+    jurors: (
+        Annotated[list[AnyJudge], Field(min_length=1)]
+        | Annotated[dict[str, NamedJudge], Field(min_length=1), NoEmptyName()]
+    ) = Field(description="The jurors, in order: a mapping of names to judges, or a list. A juror may be a jury.")
     voting: str = Field(
         "majority",
         json_schema_extra={"enum": list(STRATEGIES)},
-        description="How they vote; weighted where only weights are given.",
+        description="How they vote; the default is weighted where a juror has a `weight:`.",
     )
-    weights: list[float] | dict[str, float] | None = Field(None, description="Per juror, in order or by name.")
     schedule: Schedule = Field("parallel", description="early_stop asks only as many as could change the outcome.")
-    timeout: float | None = Field(None, description="Seconds each juror may take; then it counts as ERROR timeout.")
-    band_on: BandOn = Field("pairs", description="What the confidence band is made of.")
+    juror_timeout: float | None = Field(
+        None, gt=0, description="Seconds each juror may take; then it counts as ERROR timeout."
+    )
+    band_on: BandOn = Field("pairs", description="What the agreement band is made of.")
 
     @field_validator("voting")
     @classmethod
@@ -83,7 +79,7 @@ class PeersSpec(QuestionSpec):
 
     @model_validator(mode="after")
     def _options_of_the_strategy(self) -> Self:
-        by_default = "voting" not in self.model_fields_set and self.weights is not None
+        by_default = "voting" not in self.model_fields_set and self._weights() is not None
         rule = "weighted" if by_default else self.voting
         known = options_of(STRATEGIES[normal_name(rule)])
         for option in self._voting_options():
@@ -92,15 +88,28 @@ class PeersSpec(QuestionSpec):
         return self
 
     def build(self, place: Place) -> Ensemble:
-        place = self.asking(place)
+        place = self.place_of_jurors(place)
         jurors = [
-            juror.seat(place.at("jurors", position), in_jurors=True) for position, juror in enumerate(self.jurors)
+            spec.build_judge(place.at("jurors", key), beside=("weight", "required")) for key, spec in self._specs()
         ]
-        self.check_asked(place, jurors)
-        required = [position for position, juror in enumerate(self.jurors) if juror.required]
-        own = {key: getattr(self, key) for key in self.model_fields_set & _OF_ENSEMBLES} | {"required": required}
+        self.check_critics(place, jurors)
+        required = [position for position, (_, spec) in enumerate(self._specs()) if spec.required]
+        own = {key: getattr(self, key) for key in self.model_fields_set & _OF_ENSEMBLES}
+        own |= {"required": required, "weights": self._weights()}
+        named = dict(zip(self.jurors, jurors, strict=True)) if isinstance(self.jurors, dict) else jurors
         with place.named():
-            return Ensemble(jurors, **cast(EnsembleOptions, {**own, **self._voting_options()}))
+            return Ensemble(named, **cast(EnsembleOptions, {**own, **self._voting_options()}))
+
+    def _specs(self) -> list[tuple[str | int, JudgeSpec]]:
+        """Return the jurors with their keys in the file: names or positions."""
+        if isinstance(self.jurors, dict):
+            return [(name, spec.called(name)) for name, spec in self.jurors.items()]
+        return list(enumerate(self.jurors))
+
+    def _weights(self) -> list[float] | None:
+        """Return the weights in juror order; None if no juror has one."""
+        given = [spec.weight for _, spec in self._specs()]
+        return None if set(given) == {None} else [1.0 if weight is None else weight for weight in given]
 
     def _voting_options(self) -> dict[str, object]:
         """Return the options of the voting rule that the file has."""
@@ -117,24 +126,26 @@ EnsembleSpec: type[PeersSpec] = create_model(
 )
 
 
-_SAID = "`jurors:` (they vote), `scorecard:` (a judge for each criterion) or `tiers:` (cheap to costly)"
-
-
-def juries() -> dict[str, type[JurySpec]]:
-    """Return the kinds of juries by the key that announces them."""
-    return {"jurors": EnsembleSpec, "scorecard": ScorecardSpec, "tiers": CascadeSpec}
-
-
 def read_policy(given: object) -> TierPolicy:
     """Read a policy: its name, or ``{escalate_below: 0.8}`` for a policy with a threshold."""
     if isinstance(given, str):
+        written = _IN_PYTHON.fullmatch(given.strip().lower())
+        if written is not None:
+            policy = written["name"]
+            raise problem(
+                f"{policy} needs its threshold as a mapping: policy: {{{policy}: {written['threshold'] or 0.8}}}"
+            )
         return policy_of(given)
     if isinstance(given, Mapping) and len(given) == 1:
         ((name, threshold),) = given.items()
         if name in THRESHOLD_POLICIES and isinstance(threshold, int | float) and not isinstance(threshold, bool):
             return TierPolicy(Policy(name), unit_interval(threshold, name))
     thresholds = " or ".join(f"{{{name}: 0.8}}" for name in THRESHOLD_POLICIES)
-    raise problem(f"a policy is a name ({', '.join(Policy)}) or {thresholds}, not {shown(given)}")
+    raise problem(f"a policy is a name ({', '.join(_BY_NAME)}) or {thresholds}, not {shown(given)}")
+
+
+# escalate_below, escalate_below 0.8, and escalate_below(0.8) as a program writes it
+_IN_PYTHON = re.compile(rf"(?P<name>{'|'.join(THRESHOLD_POLICIES)})[\s(:=]*(?P<threshold>[0-9.]*)[\s)]*")
 
 
 def _with_threshold(policy: str) -> dict[str, object]:
@@ -154,7 +165,7 @@ YamlPolicy = Annotated[
 
 
 class TierSpec(Spec):
-    """Tier: its name, its policy, and the keys of its judge."""
+    """Tier: its name, its policy and its judge."""
 
     name: str = Field(min_length=1, description="How the tier is called in verdicts.")
     policy: YamlPolicy = Field(
@@ -162,31 +173,30 @@ class TierSpec(Spec):
         description="When the cascade stops here; the last is final.",
         json_schema_extra={"default": "final"},
     )
-    on_error: Literal["escalate", "reject"] = Field(
-        "escalate", description="What a broken guard of a reject tier means."
+    if_broken: Literal["escalate", "reject"] = Field(
+        "escalate", description="What a broken judge of a reject tier means."
     )
-    judge: AnyJudge
+    judge: LoneJudge = Field(description="The judge of the tier; often a jury.")
 
     def build(self, place: Place) -> Tier:
-        judge = self.judge.seat(place)
+        judge = self.judge.build_judge(place.at("judge"))
         with place.named():
-            return Tier(self.name, judge, self.policy, on_error=self.on_error)
+            return Tier(self.name, judge, self.policy, if_broken=self.if_broken)
 
 
 def read_tier(given: object) -> TierSpec:
-    """Read a tier of the file; keys that are not the tier's own belong to its judge."""
+    """Read a tier of the file."""
     if not isinstance(given, Mapping):
-        raise problem(f"a tier is a mapping such as {{name: guard, policy: final, jurors: [...]}}, not {shown(given)}")
-    own = {key: given[key] for key in TIER_KEYS if key in given}
-    rest = {key: given[key] for key in given if key not in TIER_KEYS}
-    misspelt = unknown_key(rest, {*TIER_KEYS, *spec_for(rest).keys()})
-    if misspelt is not None:
-        raise misspelt
-    return TierSpec.model_validate({**own, "judge": rest})
+        raise problem(f"a tier is a mapping such as {_TIER}, not {shown(given)}")
+    of_judges = {*KINDS, *CriticSpec.model_fields} - TierSpec.model_fields.keys()
+    outside = [key for key in given if key in of_judges]
+    if outside:
+        raise problem_at(outside[0], f"the judge of a tier has a key of its own: {_TIER}")
+    return TierSpec.model_validate(given)
 
 
-TIER_KEYS = ("name", "policy", "on_error")
-AnyTier = Annotated[TierSpec, ReadBy(read_tier, {REFERENCE: "any.tier"})]
+_TIER = "{name: screen, policy: reject_on_any_fail, judge: {check: not_empty}}"
+AnyTier = Annotated[TierSpec, ReadBy(read_tier, {REFERENCE: "tier"})]
 
 
 class CascadeSpec(QuestionSpec):
@@ -195,15 +205,11 @@ class CascadeSpec(QuestionSpec):
     tiers: list[AnyTier] = Field(min_length=1, description="The tiers in order; the last, and only the last, is final.")
 
     def build(self, place: Place) -> CascadedJury:
-        place = self.asking(place)
+        place = self.place_of_jurors(place)
         tiers = [tier.build(place.at("tiers", position)) for position, tier in enumerate(self.tiers)]
-        self.check_asked(place, [tier.judge for tier in tiers])
+        self.check_critics(place, [tier.judge for tier in tiers])
         with place.at("tiers").named():
             return CascadedJury(tiers, name=self.name)
-
-
-JurySpec: TypeAlias = PeersSpec | ScorecardSpec | CascadeSpec
-AnyJury = Annotated[JurySpec, ReadBy(read_jury, {REFERENCE: "any.jury"})]
 
 
 FileGates = Annotated[GatesSpec, ReadBy(GatesSpec.model_validate, {REFERENCE: "gates"})]
@@ -211,16 +217,22 @@ FileGuarantee = Annotated[GuaranteeSpec, ReadBy(GuaranteeSpec.model_validate, {R
 
 
 class FileSpec(Spec):
-    """Whole file: a jury, the conditions for its verdicts, and its guarantee."""
+    """Whole file: a judge, the conditions for its verdicts, and its guarantee."""
 
     gates: FileGates | None = Field(None, description="The conditions that every verdict of the jury should meet.")
     guarantee: FileGuarantee | None = Field(
-        None, description="What the jury promises, as `jury calibrate` wrote it; it sets the tiers' thresholds."
+        None, description="What the jury guarantees, as `jury calibrate` wrote it; it sets the tiers' thresholds."
     )
-    jury: AnyJury
+    judge: LoneJudge
 
     def build(self, place: Place, *, calibrated: bool = True) -> Jury:
-        jury = cast(Jury, self.jury.seat(place))
+        """Return the jury of the file; a judge that is no jury becomes the only juror of one."""
+        if self.judge.fallbacks and isinstance(self.judge, PeersSpec | ScorecardSpec | CascadeSpec):
+            with place.at("fallbacks").named():
+                raise ConfigurationError("a jury has fallbacks where it is a juror or tier, beside its other keys")
+        judge = self.judge.build_judge(place)
+        with place.named():
+            jury = judge if isinstance(judge, Jury) else Ensemble([judge], name=self.judge.name)
         if self.guarantee is not None and calibrated:
             with place.at("guarantee").named():
                 jury = self.guarantee.applied_to(jury)
@@ -228,43 +240,33 @@ class FileSpec(Spec):
 
 
 def read_file(given: object) -> FileSpec:
-    """Read a whole file; keys that are not the file's own belong to its jury."""
+    """Read a whole file; keys that are not the file's own belong to its judge."""
     if not isinstance(given, Mapping):
-        return FileSpec.model_validate({"jury": given})
+        raise problem(
+            f"a jury file is a mapping such as {{jurors: {{text: {{check: not_empty}}}}}}, not {shown(given)}"
+        )
     own = {key: given[key] for key in FILE_KEYS if key in given}
     rest = {key: given[key] for key in given if key not in FILE_KEYS}
-    if len(juries().keys() & rest.keys()) == 1:
+    if len(kinds_of(rest)) == 1:
         misspelt = unknown_key(rest, {*FILE_KEYS, *spec_for(rest).keys()})
         if misspelt is not None:
             raise misspelt
-    elif not {*juries(), "stand_in"} & rest.keys():
-        raise _no_jury(rest, FILE_KEYS)
-    return FileSpec.model_validate({**own, "jury": rest})
+    return FileSpec.model_validate({**own, "judge": rest})
 
 
 FILE_KEYS = ("gates", "guarantee")
 JURY_FILE: TypeAdapter[FileSpec] = TypeAdapter(Annotated[FileSpec, ReadBy(read_file, {REFERENCE: "any.file"})])
 
 
-class NestedSpec(JudgeSpec):
-    """A jury as a juror or tier, in a mapping of its own."""
-
-    jury: AnyJury = Field(description="`jurors:`, `scorecard:` or `tiers:`, as at the top of the file.")
-
-    def build(self, place: Place) -> Jury:
-        jury = self.jury.build(place.at("jury"))
-        return jury.named(self.name) if self.name else jury
-
-
 class GroundingSpec(JudgeSpec):
     """Offline grounding screen: flags what is new, accepts what is verbatim, and passes on the rest."""
 
-    screen: str = Field(json_schema_extra={"const": "grounding"})
-    final: AnyJudge | None = Field(None, description="Who decides what words cannot; without it, nobody.")
+    check: str = Field(json_schema_extra={"const": "grounding_screen"})
+    final: LoneJudge | None = Field(None, description="The judge of what the screen cannot decide; ABSTAIN without it.")
 
     def build(self, place: Place) -> CascadedJury:
-        final = None if self.final is None else self.final.seat(place.at("final"))
-        screen = rag.grounding_screen(final)
+        final = None if self.final is None else self.final.build_judge(place.at("final"))
+        screen = grounding.grounding_screen(final)
         return screen.named(self.name) if self.name else screen
 
 
@@ -289,37 +291,30 @@ CHECKS = {
     "no_tool_errors": trajectory.NoToolErrors,
     "final_answer": trajectory.FinalAnswer,
 }
+RETRIEVAL = {"retrieval": RetrievalMeasure}
 COMMANDS = {
     "command": commands.Command,
     "tests_pass": commands.TestsPass,
     "build_passes": commands.BuildPasses,
 }
-SCREENS = {
-    "names_and_numbers": rag.NamesAndNumbers,
-    "sentence_alignment": rag.SentenceAlignment,
-    "sentence_support": rag.SentenceSupport,
-    "context_relevance": rag.ContextRelevance,
-    "undecided": rag.Undecided,
+GROUNDING = {
+    "names_and_numbers": grounding.NamesAndNumbers,
+    "sentence_alignment": grounding.SentenceAlignment,
+    "sentence_support": grounding.SentenceSupport,
+    "context_relevance": grounding.ContextRelevance,
+    "undecided": grounding.Undecided,
 }
 _OF_THIS_PACKAGE: dict[str, Kind] = {
     "check": {
-        **{name: ReadyMadeSpec.of("check", name, make) for name, make in CHECKS.items()},
-        **{name: ReadyMadeSpec.of("check", name, make, runs_programs=True) for name, make in COMMANDS.items()},
+        **{name: ReadyMadeSpec.of(name, make) for name, make in {**CHECKS, **GROUNDING, **RETRIEVAL}.items()},
+        **{name: ReadyMadeSpec.of(name, make, runs_programs=True) for name, make in COMMANDS.items()},
+        "grounding_screen": GroundingSpec,
     },
-    "screen": {
-        "grounding": GroundingSpec,
-        **{name: ReadyMadeSpec.of("screen", name, make) for name, make in SCREENS.items()},
-    },
+    "rubric": CriticSpec,
+    "criterion": CriterionSpec,
     "recorded": RecordedSpec,
-    "critic": CriticSpec,
-    "criteria": CriteriaSpec,
-    **juries(),
-    "jury": NestedSpec,
+    "jurors": EnsembleSpec,
+    "scorecard": ScorecardSpec,
+    "tiers": CascadeSpec,
 }
 KINDS.update(_OF_THIS_PACKAGE)
-
-
-def _no_jury(given: Mapping[str, object], also: Iterable[str] = ()) -> PydanticCustomError:
-    """Return the problem of a mapping without jurors where a jury is expected; it may also have the keys ``also``."""
-    beside = {*also, *chain.from_iterable(spec.keys() for spec in juries().values())} - {"stand_in"}
-    return no_kind(given, juries(), f"a jury has {_SAID}", beside)

@@ -17,32 +17,32 @@ Count = Annotated[int, Field(ge=0)]
 class GuaranteeSpec(Spec):
     """Guarantee as written by ``jury calibrate`` and ``Guarantee.to_yaml()``; do not change it by hand."""
 
-    agreement: Share = Field(description="The share of the decided cases that agrees with people.")
-    delta: Share = Field(description="The probability with which the promise may fail.")
+    agreement: Share = Field(description="The share of the decided cases that agrees with human labels.")
+    delta: Share = Field(description="The probability with which the guarantee may fail.")
     method: Literal["both", "path", "per_tier"] = Field(description="How thresholds were looked for.")
     found_by: Literal["path", "per_tier"] = Field(description="Which of the two ways found them.")
     thresholds: dict[str, Share | None] = Field(
         description="Per tier the confidence from which it decides; null: it decides nothing and is not asked."
     )
-    n: Count = Field(description="Independent labelled cases, without those that a guard decided.")
+    n: Count = Field(description="Independent labelled cases, without those that a screening tier decided.")
     decided: Count = Field(description="How many of them the jury decides.")
-    errors: Count = Field(description="How many of these disagree with people.")
+    errors: Count = Field(description="How many of these disagree with human labels.")
     bound: Share = Field(description="The upper confidence bound of the share of disagreement.")
     coverage: Share = Field(description="The share of the labelled cases that is decided.")
     tier_shares: dict[str, Share] = Field(description="Per tier, which share of the cases it decides.")
     cost_expected: float | None = Field(ge=0, description="US dollars per case; null when a price is unknown.")
-    guards: list[str] = Field(
-        [], description="The guards in front, which keep their policies; the promise does not cover them."
+    screening_tiers: list[str] = Field(
+        [], description="The screening tiers in front, which keep their policies; the guarantee does not cover them."
     )
-    guarded: Count = Field(0, description="How many labelled cases these guards decided; not among n.")
-    guarded_errors: Count = Field(0, description="How many of these disagree with people.")
+    screened: Count = Field(0, description="How many labelled cases these screening tiers decided; not among n.")
+    screened_errors: Count = Field(0, description="How many of these disagree with human labels.")
     merged: Count = Field(0, description="How many labelled cases repeat an item and count once; not among n.")
     granted_if_false: Share = Field(
         description="How often simulated calibrations of these sizes grant it to a jury that is just not good enough."
     )
     granted_as_seen: Share = Field(description="How often they grant it to a jury as good as this one seemed.")
     simulated_runs: Count = Field(description="The number of simulated calibrations of each kind.")
-    fingerprint: str = Field(description="Identifies the guards, tiers, jurors, rubrics and voting rules it is for.")
+    fingerprint: str = Field(description="Identifies the tiers, jurors, rubrics and voting rules it is for.")
 
     def applied_to(self, jury: Jury) -> Jury:
         """Return the jury with the thresholds, which abstains if no tier reaches its own.

@@ -11,19 +11,18 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, get_args, get_origin
+from typing import Any, ClassVar, Self, get_args, get_origin
 
 from pydantic import Field, create_model
 
 from jury_adapters.config.permissions import how_to_allow
 from jury_adapters.config.plain_types import plain_type
+from jury_adapters.config.questions import Meaning
 from jury_adapters.config.spec_judge import JudgeSpec, Place
 from jury_adapters.core.docstrings import entries_of
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.critic.recorded import RecordedCritic
-
-Timeout = Annotated[float | None, Field(description="Seconds one case may take; then the judgment is ERROR timeout.")]
 
 
 class ReadyMadeSpec(JudgeSpec):
@@ -32,8 +31,6 @@ class ReadyMadeSpec(JudgeSpec):
     make: ClassVar[Callable[..., Judge]]  # constructor of the judge, which has its own options
     paths: ClassVar[frozenset[str]]  # options that are paths outside the workspace
     runs_programs: ClassVar[bool] = False
-
-    timeout: Timeout = None
 
     def build(self, place: Place) -> Judge:
         options = {
@@ -51,22 +48,21 @@ class ReadyMadeSpec(JudgeSpec):
                     + how_to_allow("commands")
                 )
             judge = type(self).make(**options)
-            return _finished(judge, self.name, self.timeout)
+            return judge.named(self.name) if self.name else judge
 
     @classmethod
-    def of(cls, key: str, name: str, make: Callable[..., Judge], *, runs_programs: bool = False) -> type[Self]:
-        """Return the spec of one built-in judge, written ``<key>: <name>`` in the file.
+    def of(cls, name: str, make: Callable[..., Judge], *, runs_programs: bool = False) -> type[Self]:
+        """Return the spec of one built-in judge, written ``check: <name>`` in the file.
 
         Args:
-            key: the key that announces the kind of judge, such as ``check``.
             name: the judge's name in the file.
             make: the judge's class.
             runs_programs: whether the judge runs programs, which needs the permission of the user.
         """
         definitions: dict[str, Any] = {_OPTION + option: spec for option, spec in _options_of(make).items()}
-        definitions[key] = (str, Field(json_schema_extra={"const": name}))
+        definitions["check"] = (str, Field(json_schema_extra={"const": name}))
         first_line = (make.__doc__ or "").strip().partition("\n")[0]
-        made = create_model(f"{key}_{name}", __base__=cls, __doc__=first_line, **definitions)
+        made = create_model(f"check_{name}", __base__=cls, __doc__=first_line, **definitions)
         made.make = make
         made.paths = frozenset(option for option, hint in _hints(make) if Path in get_args(hint))
         made.runs_programs = runs_programs
@@ -80,25 +76,24 @@ class RecordedSpec(JudgeSpec):
     votes: str | None = Field(
         None, description="The file of recorded votes, relative to this file. Without it each case brings its own."
     )
-    pass_labels: list[str | int] = Field([], description="Labels that mean PASS; every other label then means FAIL.")
-    abstain_labels: list[str | int] = Field([], description="Labels that are no vote, such as a tie.")
+    labels: dict[str, Meaning] | None = Field(
+        None, description="What each label means, or its score. By default no label has a PASS/FAIL meaning."
+    )
     threshold: float = Field(0.5, ge=0, le=1, description="Where a vote has only a score, PASS from here on.")
     cost: float = Field(
         0.0, ge=0, description="US dollars per vote, roughly; an early-stopping jury asks the cheapest first."
     )
-    timeout: Timeout = None
 
     def build(self, place: Place) -> Judge:
         with place.named():
             critic = RecordedCritic(
                 self.recorded,
                 None if self.votes is None else place.votes(self.votes),
-                pass_labels=[str(label) for label in self.pass_labels],
-                abstain_labels=[str(label) for label in self.abstain_labels],
+                labels=self.labels,
                 threshold=self.threshold,
                 cost=self.cost,
             )
-            return _finished(critic, self.name, self.timeout)
+            return critic.named(self.name) if self.name else critic
 
 
 # An option may have the name of an attribute of pydantic's models (``schema``).
@@ -136,10 +131,3 @@ def _hints(make: Callable[..., Judge]) -> Iterator[tuple[str, object]]:
         function = any(get_origin(part) is collections.abc.Callable for part in (hint, *get_args(hint)))
         if name not in ("name", "timeout", "cost") and not function:
             yield name, hint
-
-
-def _finished(judge: Judge, name: str, timeout: float | None) -> Judge:
-    """Return the judge with the name and the time limit that the file gives it."""
-    if name:
-        judge = judge.named(name)
-    return judge if timeout is None else judge.with_timeout(timeout)

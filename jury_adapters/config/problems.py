@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.formatting import visible
+from jury_adapters.critic.answers import unknown_meaning
 from jury_adapters.yaml_files import Plain, Source, Where
 
 _MOST_SHOWN = 20
-_SECRETS = ("api_key", "apikey", "token", "secret")
 _EXPECTED = {
     "string_type": "text (numbers as text need quotes)",
     "float_type": "a number",
@@ -29,14 +29,23 @@ _EXPECTED = {
 
 _SUCH_AS = {
     "model": 'model: "openai:gpt-4o-mini"',
-    "jurors": "- check: not_empty",
+    "jurors": "text: {check: not_empty}",
     "scorecard": "answered: {check: not_empty}",
-    "tiers": "- {name: all, jurors: [{check: not_empty}]}",
+    "tiers": "- {name: all, judge: {check: not_empty}}",
+    "judge": "judge: {check: not_empty}",
+}
+# The bounds of pydantic: the key of the bound in the error's context, and what a value must be.
+_BOUNDS = {
+    "greater_than": ("gt", "above {:g}"),
+    "greater_than_equal": ("ge", "{:g} or more"),
+    "less_than_equal": ("le", "{:g} or less"),
+    "finite_number": ("", "a finite number"),
+    "string_too_short": ("", "a text that is not empty"),
 }
 _OF_PYTHON = (
     (
         "weights= and threshold= belong together: weights={'faithful': 2}, threshold=0.8",
-        "`weights:` and `threshold:` belong together, such as weights: {faithful: 2} and threshold: 0.8",
+        "`weight:` of a criterion and `threshold:` belong together, such as weight: 2 and threshold: 0.8",
     ),
     (", or give api_key=", ""),
     ("give labels=", "give labels: "),
@@ -99,12 +108,17 @@ def _message(group: Sequence[ErrorDetails], where: Where) -> str:
         return f"expected {' or '.join(expected)}, not {shown(first['input'])}"
     if all(d["type"] == "missing" for d in group):
         return "needs " + ", ".join(_needed(str(d["loc"][-1])) for d in group)
-    if first["type"] == "too_short":
+    if any(d["type"] == "too_short" for d in group):
         return f"is empty; it needs at least one, such as {_SUCH_AS.get(str(where[-1]) if where else '', '...')}"
     telling = next((d for d in group if d["type"] not in _EXPECTED), first)
     if telling["type"] == "literal_error":
         known = re.findall(r"'([^']*)'", str(telling.get("ctx", {}).get("expected", "")))
+        if len(where) > 1 and where[-2] == "labels":
+            return unknown_meaning(telling["input"], known)
         return unknown(str(where[-1]) if where else "value", telling["input"], known)
+    if telling["type"] in _BOUNDS:
+        key, must = _BOUNDS[telling["type"]]
+        return f"must be {must.format(telling.get('ctx', {}).get(key))}, not {shown(telling['input'])}"
     return telling["msg"].removeprefix("Value error, ")
 
 
@@ -121,22 +135,3 @@ def in_a_file(message: str) -> str:
     for python, ours in _OF_PYTHON:
         message = message.replace(python, ours)
     return message
-
-
-def unknown_key(given: Iterable[str], known: Iterable[str]) -> PydanticCustomError | None:
-    """Return the problem of the first unknown key; None if there is none."""
-    names = list(known)
-    for key in given:
-        if key in _SECRETS and key not in names:
-            return problem_at(
-                key,
-                "a key does not belong into a file, which is shared and kept; set the environment variable of the "
-                "model's vendor, such as OPENAI_API_KEY, and leave this out",
-            )
-        if key == "gates" and key not in names:
-            return problem_at(key, "gates stand at the top of a jury file, and speak of the verdicts of the whole jury")
-        if key == "guarantee" and key not in names:
-            return problem_at(key, "a guarantee stands at the top of a jury file, and is of the whole jury")
-        if key not in names:
-            return problem_at(key, unknown("key", key, names))
-    return None

@@ -1,11 +1,12 @@
-"""Question and answers of critics in a jury file, given once for all critics inside a jury."""
+"""Schema of the rubric and the answers that a jury file gives once for all critics inside a jury."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
 from jury_adapters.config.problems import problem_at
 from jury_adapters.config.spec_judge import REFERENCE, JudgeSpec, Place, Question, ReadBy, Spec
@@ -18,8 +19,13 @@ from jury_adapters.critic.replayed import ReplayedCritic
 Meaning: TypeAlias = Literal["pass", "fail", "abstain"] | Annotated[float, Field(ge=0, le=1)]
 
 
+def without_default(schema: JsonDict) -> None:
+    """Remove the default from a JSON schema, where it only means that the key may be left out."""
+    schema.pop("default", None)
+
+
 class ScaleSpec(Spec):
-    """Answers as a number."""
+    """Scale of numeric answers."""
 
     minimum: float = Field(description="The worst rating.")
     maximum: float = Field(description="The best rating.")
@@ -33,56 +39,68 @@ YamlScale: TypeAlias = Annotated[ScaleSpec, ReadBy(ScaleSpec.model_validate, {RE
 
 
 class AnswersSpec(JudgeSpec):
-    """Judge whose critics, itself or those inside it, may have answers of its own instead of the rubric's."""
+    """Judge that may replace the rubric's answers, for itself or for all critics inside it."""
+
+    model_config = ConfigDict(json_schema_extra={"not": {"required": ["labels", "scale"]}})
 
     labels: dict[str, Meaning] | None = Field(
-        None, description="The answers of its critics: what each label means, or its score. Not beside `scale:`."
+        None,
+        min_length=1,
+        description="The answers of its critics: what each label means, or its score. Not together with `scale:`.",
     )
-    scale: YamlScale | None = Field(None, description="The answers of its critics as a number. Not beside `labels:`.")
+    scale: YamlScale | None = Field(
+        None, description="The answers of its critics as a number. Not together with `labels:`."
+    )
 
     @model_validator(mode="after")
-    def _one_kind_of_answers(self) -> AnswersSpec:
+    def _check_answers(self) -> AnswersSpec:
         if self.labels is not None and self.scale is not None:
             raise problem_at("scale", "give `labels:` or `scale:`, not both: an answer is a label or a rating")
         return self
 
     def answers(self) -> AnswerOptions:
-        """Return the answers given here as the argument of a critic."""
+        """Return the answers given here as keyword arguments of a critic; empty if none are given."""
         if self.labels is not None:
             return {"labels": self.labels}
         return {} if self.scale is None else {"scale": self.scale.model_dump(exclude_none=True)}
 
 
 class QuestionSpec(AnswersSpec):
-    """Jury that can state once what its critics judge."""
+    """Jury that may give the rubric or the answers of all its critics."""
 
     rubric: str = Field(
-        "", description="What its critics judge: the name of a rubric of the package, or the path of a YAML file."
+        "",
+        min_length=1,
+        json_schema_extra=without_default,
+        description="What its critics judge: the name of a rubric of the package, or the path of a YAML file.",
     )
 
-    def asking(self, place: Place) -> Place:
-        """Return the place with the options given here: answers belong to a rubric next to them, or to all critics."""
+    def place_of_jurors(self, place: Place) -> Place:
+        """Return the place for the jurors, with the rubric and the answers given here.
+
+        Answers next to a rubric belong to that rubric. Answers alone apply to all critics inside the jury.
+        """
         answers = self.answers()
         if "rubric" in self.model_fields_set:
             return place.judging(Question(self.rubric, place.at("rubric"), answers or place.answers))
         return place.answering(answers) if answers else place
 
-    def check_asked(self, place: Place, judges: Iterable[Judge]) -> None:
-        """Check that a question given here has a model to answer it.
+    def check_critics(self, place: Place, judges: Iterable[Judge]) -> None:
+        """Check that the jury contains a critic if a rubric or answers are given here.
 
         Raises:
-            ConfigurationError: there is no critic inside.
+            ConfigurationError: there is no critic among the judges or inside them.
         """
         given = [key for key in ("rubric", "labels", "scale") if key in self.model_fields_set]
-        if given and not any(isinstance(judge, _CRITICS) for judge in _leaves(judges)):
+        if given and not any(isinstance(judge, _CRITICS) for judge in _with_members(judges)):
             with place.at(given[0]).named():
-                raise ConfigurationError("no model in this jury answers it; a juror is {model: ...}")
+                raise ConfigurationError("no model in this jury answers it; give it a juror {model: ...}")
 
 
 _CRITICS = (AskingJudge, ReplayedCritic)
 
 
-def _leaves(judges: Iterable[Judge]) -> Iterator[Judge]:
+def _with_members(judges: Iterable[Judge]) -> Iterator[Judge]:
     for judge in judges:
         yield judge
-        yield from _leaves(judge.members)
+        yield from _with_members(judge.members)

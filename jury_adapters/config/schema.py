@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
+from jury_adapters.config.critics import CriticSpec
 from jury_adapters.config.gates import GatesSpec
-from jury_adapters.config.grammar import FILE_KEYS, TIER_KEYS, FileSpec, TierSpec, juries
+from jury_adapters.config.grammar import FILE_KEYS, CascadeSpec, FileSpec, PeersSpec, TierSpec
 from jury_adapters.config.guarantee import GuaranteeSpec
 from jury_adapters.config.questions import ScaleSpec
+from jury_adapters.config.scorecards import ScorecardSpec
 from jury_adapters.config.spec_judge import KINDS, REFERENCE, JudgeSpec, Spec
 from jury_adapters.core.values import JsonValue
 
@@ -15,22 +17,21 @@ _Schema = dict[str, JsonValue]
 
 
 def jury_schema() -> dict[str, JsonValue]:
-    """Return the JSON schema (draft 2020-12) of jury files, which ``jury schema`` prints.
+    """Return the JSON schema (draft 2020-12) of jury files, which ``jury show schema`` prints.
 
     It has every key with its meaning and its values. Only :func:`load_jury` checks rules about several keys (which
     voting strategy takes which option, which tier is final).
     """
     specs = dict(_specs())
     definitions: _Schema = {name: schema_of(spec, name) for name, spec in specs.items()}
-    definitions |= {f"tier.{name}": _with_keys(TierSpec, TIER_KEYS, "tier", definitions[name]) for name in specs}
-    definitions |= {f"file.{name}": _with_keys(FileSpec, FILE_KEYS, "file", definitions[name]) for name in juries()}
+    definitions |= {f"file.{name}": _as_file(definitions[name], spec) for name, spec in specs.items()}
+    definitions["tier"] = schema_of(TierSpec, "tier")
     definitions["gates"] = schema_of(GatesSpec, "gates")
     definitions["scale"] = schema_of(ScaleSpec, "scale")
     definitions["guarantee"] = schema_of(GuaranteeSpec, "guarantee")
     definitions["any.judge"] = {"oneOf": [_reference(name) for name in specs]}
-    definitions["any.tier"] = {"oneOf": [_reference(f"tier.{name}") for name in specs]}
-    definitions["any.jury"] = {"oneOf": [_reference(name) for name in juries()]}
-    definitions["any.file"] = {"oneOf": [_reference(f"file.{name}") for name in juries()]}
+    definitions |= {f"any.{place}": _judge_with(limits) for place, limits in _LIMITS.items()}
+    definitions["any.file"] = {"oneOf": [_reference(f"file.{name}") for name in specs]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A jury of jury_adapters",
@@ -58,22 +59,31 @@ def schema_of(spec: type[Spec], title: str) -> _Schema:
     return {**schema, "title": title}
 
 
-def _with_keys(around: type[Spec], keys: Sequence[str], what: str, judge: JsonValue) -> _Schema:
-    """Return a judge's schema with the keys of a tier, or of a whole file, added to its own."""
+# Which of the keys that every judge knows it may have in a place.
+_ALONE: _Schema = {"weight": {"const": None}, "required": {"const": False}}
+_LIMITS: dict[str, _Schema] = {
+    "lone_judge": _ALONE,
+    "named_judge": {"name": False},
+    "criterion": {"name": False, "required": {"const": False}, "weight": {"exclusiveMinimum": 0}},
+}
+
+
+def _judge_with(limits: _Schema) -> JsonValue:
+    return {"allOf": [_reference("any.judge")], "properties": limits}
+
+
+def _as_file(judge: JsonValue, spec: type[JudgeSpec]) -> _Schema:
+    """Return the schema of a judge that is a whole file, with the keys of a file added to its own."""
     assert isinstance(judge, Mapping)
-    outer = schema_of(around, f"{what}.{judge['title']}")
-    own, others = outer["properties"], judge["properties"]
+    file = schema_of(FileSpec, f"file.{judge['title']}")
+    own, others = file["properties"], judge["properties"]
     assert isinstance(own, Mapping)
     assert isinstance(others, Mapping)
-    needed = {*_names(outer), *_names(judge)} & {*keys, *others}
-    properties = {**others, **{key: own[key] for key in keys}}
-    return {**judge, "title": outer["title"], "properties": properties, "required": sorted(needed)}
-
-
-def _names(schema: Mapping[str, JsonValue]) -> Sequence[str]:
-    required = schema.get("required", [])
-    assert isinstance(required, Sequence)
-    return [str(name) for name in required]
+    properties = {**others, **_ALONE, **{key: own[key] for key in FILE_KEYS}}
+    if issubclass(spec, PeersSpec | ScorecardSpec | CascadeSpec):
+        del properties["fallbacks"]
+    needed = {"required": ["model", "rubric"]} if spec is CriticSpec else {}  # there is no rubric above a file
+    return {**judge, **needed, "title": file["title"], "properties": properties}
 
 
 def _reference(name: str) -> JsonValue:

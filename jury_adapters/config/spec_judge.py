@@ -1,30 +1,40 @@
 """Judges of a jury file: the base of all specs, and the single registry of the kinds of judges.
 
 A *spec* is one judge as the file describes it: a pydantic model that validates the keys, contributes to the JSON
-schema, and builds the judge. A judge is a mapping with exactly one of the keys of :data:`KINDS`.
+schema, and builds the judge. A judge is a mapping with exactly one of the keys of :data:`KINDS`. ``rubric`` beside the
+key of a jury is for the critics inside.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 from pydantic_core.core_schema import CoreSchema, no_info_plain_validator_function
 
+from jury_adapters.config.misnamed_keys import advice_on, unknown_key
 from jury_adapters.config.permissions import NO_PERMISSIONS, Permissions
-from jury_adapters.config.problems import in_a_file, problem, problem_at, shown, unknown_key
+from jury_adapters.config.problems import in_a_file, problem, problem_at, shown
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.critic.given_rubric import AnswerOptions
 from jury_adapters.critic.recorded import Votes, read_votes
-from jury_adapters.critic.replayed import ReplayedCritic, ReplayedSeat
+from jury_adapters.critic.replayed import ReplayedCritic, ReplayedFallbackJudge
 from jury_adapters.yaml_files import Source, Where
 
 REFERENCE = "x-jury-adapters-reference"
@@ -61,8 +71,9 @@ class Place:
         return replace(self, question=question)
 
     def answering(self, answers: AnswerOptions) -> Place:
-        """Return the place with other answers for the critics inside it."""
-        return replace(self, answers=answers)
+        """Return the place with other answers for the critics inside it, also for those that inherit the question."""
+        question = self.question and replace(self.question, answers=answers)
+        return replace(self, answers=answers, question=question)
 
     def votes(self, path: str) -> dict[str, Votes]:
         """Return recorded votes; a file that several jurors share is read once."""
@@ -82,11 +93,19 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Rubric as the file names it, its place in the file, and the answers given with it."""
+    """Question of critics, its place in the file, and the answers given with it.
+
+    Attributes:
+        rubric: the rubric as the file names it, or the sentence.
+        place: its place in the file.
+        answers: the answers given beside it.
+        is_sentence: whether it is one sentence.
+    """
 
     rubric: str
     place: Place
     answers: AnswerOptions = field(default_factory=AnswerOptions)
+    is_sentence: bool = False
 
 
 class Spec(BaseModel):
@@ -134,38 +153,80 @@ def read_judge(given: object) -> JudgeSpec:
     return spec_for(given).model_validate(given)
 
 
-YamlStandIn: TypeAlias = "Annotated[JudgeSpec | None, ReadBy(read_judge, {REFERENCE: 'any.judge'})]"
+def _list_of_fallbacks(given: object) -> object:
+    if not isinstance(given, list) or not given:
+        raise problem(f"fallbacks is a list of judges, such as [{{check: not_empty}}], not {shown(given)}")
+    return given
+
+
+Fallbacks: TypeAlias = (
+    "Annotated[list[Annotated[JudgeSpec, ReadBy(read_judge, {REFERENCE: 'any.lone_judge'})]], "
+    "BeforeValidator(_list_of_fallbacks)]"
+)
 
 
 class JudgeSpec(Spec, ABC):
     """Judge as the file describes it."""
 
-    name: str = Field("", description="How the judge is called in verdicts.")
+    name: str = Field("", description="How the judge is called in verdicts; in a mapping of judges, its key.")
+    weight: float | None = Field(
+        None,
+        ge=0,
+        allow_inf_nan=False,
+        description="Of a juror: how much its vote counts under a rule with weights; 1 by default. Of a criterion: how "
+        "much its score counts; without a weight it is only reported.",
+    )
     required: bool = Field(
         False,
         description="Of a juror in `jurors:`: without its vote the verdict is ABSTAIN, or FAIL if it broke and errors "
         "count as FAIL.",
     )
-    stand_in: YamlStandIn = Field(None, description="A judge, asked in its place when it breaks; its seat is the same.")
+    timeout: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Seconds one case may take; then the judgment is ERROR timeout, and fallbacks are asked.",
+    )
+    fallbacks: Fallbacks = Field(
+        default_factory=list,
+        min_length=1,
+        description="Judges that are asked in order if it breaks; the first answer has its name.",
+    )
 
-    def seat(self, place: Place, *, in_jurors: bool = False) -> Judge:
-        """Return the judge, with its fallback (``stand_in``) if it has one.
+    def build_judge(self, place: Place, *, beside: Container[str] = ()) -> Judge:
+        """Return the judge, with its ``timeout`` and its ``fallbacks`` if it has any.
 
         Args:
             place: the place of the judge in the file.
-            in_jurors: whether it is a juror of `jurors:`, which may be required.
+            beside: the keys that the place allows beside its judges: ``weight``, ``required``.
 
         Raises:
-            ConfigurationError: it is required and not a juror, or as for :meth:`build`.
+            ConfigurationError: it has one of these keys elsewhere, or as for :meth:`build`.
         """
-        if self.required and not in_jurors:
-            with place.at("required").named():
-                raise ConfigurationError("`required: true` belongs to a juror in `jurors:`; a judge here decides alone")
+        for key, why in _OF_JURORS.items():
+            given = getattr(self, key)
+            if given is not None and given is not False and key not in beside:
+                with place.at(key).named():
+                    raise ConfigurationError(why)
         judge = self.build(place)
-        if self.stand_in is None:
+        if self.timeout is not None:
+            with place.at("timeout").named():
+                judge = judge.with_timeout(self.timeout)
+        if not self.fallbacks:
             return judge
-        stand_in = self.stand_in.seat(place.at("stand_in"))
-        return ReplayedSeat(judge, stand_in) if isinstance(judge, ReplayedCritic) else judge.backed_by(stand_in)
+        inside = self.place_of_fallbacks(place)
+        others = [spec.build_judge(inside.at("fallbacks", index)) for index, spec in enumerate(self.fallbacks)]
+        if isinstance(judge, ReplayedCritic):
+            return ReplayedFallbackJudge(judge, others)
+        return judge.with_fallbacks(others)
+
+    def place_of_fallbacks(self, place: Place) -> Place:
+        """Return the place for the fallbacks: those of a critic inherit its question."""
+        return place
+
+    def called(self, name: str) -> Self:
+        """Return the spec of the same judge with its key in a mapping of judges as its name."""
+        return self.model_copy(update={"name": name})
 
     @abstractmethod
     def build(self, place: Place) -> Judge:
@@ -176,24 +237,57 @@ class JudgeSpec(Spec, ABC):
         """
 
 
+_OF_JURORS = {
+    "weight": "`weight:` belongs to a juror in `jurors:` or to a criterion of a scorecard; a judge here decides alone",
+    "required": "`required: true` belongs to a juror in `jurors:`, whose vote it requires; there is no vote here",
+}
+
 Kind: TypeAlias = "type[JudgeSpec] | Mapping[str, type[JudgeSpec]]"
 KINDS: dict[str, Kind] = {}
 """Kinds of judges by the key that announces them; :mod:`.grammar` registers those of this package."""
 
+
+def read_named(given: object) -> JudgeSpec:
+    """Read a judge of a mapping of judges, whose name is its key."""
+    if not isinstance(given, Mapping):
+        raise problem(f"a name and its judge are needed, such as text: {{check: not_empty}}; not {shown(given)}")
+    judge = read_judge(given)
+    if "name" in judge.model_fields_set:
+        raise problem_at("name", "a judge in a mapping is named by its key; leave `name:` out")
+    return judge
+
+
+class NoEmptyName:
+    """Annotation that makes the JSON schema of a mapping refuse an empty key.
+
+    pydantic 2.7, the oldest that is allowed, writes no ``propertyNames`` of its own, whatever the type of the keys is.
+    """
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, object]:
+        return {**handler(core), "propertyNames": {"type": "string", "minLength": 1}}
+
+
 AnyJudge = Annotated[JudgeSpec, ReadBy(read_judge, {REFERENCE: "any.judge"})]
+LoneJudge = Annotated[JudgeSpec, ReadBy(read_judge, {REFERENCE: "any.lone_judge"})]
+NamedJudge = Annotated[JudgeSpec, ReadBy(read_named, {REFERENCE: "any.named_judge"})]
+Criterion = Annotated[JudgeSpec, ReadBy(read_named, {REFERENCE: "any.criterion"})]
 
 
 def spec_for(given: object) -> type[JudgeSpec]:
     """Return the spec of the judge that a mapping describes."""
     if not isinstance(given, Mapping):
         raise problem(f"a judge is a mapping such as {{check: not_empty}}, not {shown(given)}")
-    found = [key for key in KINDS if key in given] or (["critic"] if "model" in given else [])
+    found = kinds_of(given)
     if len(found) > 1:
-        raise problem(f"{' and '.join(found)} stand side by side; one judge is one of them")
+        keys = " and ".join(f"`{key}:`" for key in found)
+        raise problem_at(found[-1], f"{keys} are side by side; one judge has one of them")
     if not found:
-        raise no_kind(given, KINDS, f"nothing says who judges; give one of {', '.join(KINDS)}")
+        raise _no_kind(given)
     kind = KINDS[found[0]]
     if isinstance(kind, type):
+        known = kind.keys()
+        if "rubric" in given and "rubric" not in known:
+            raise problem_at("rubric", f"`rubric:` and `{found[0]}:` are side by side; one judge has one of them")
         return kind
     name = given[found[0]]
     if not isinstance(name, str) or name not in kind:
@@ -201,23 +295,34 @@ def spec_for(given: object) -> type[JudgeSpec]:
     return kind[name]
 
 
-def no_kind(
-    given: Mapping[str, object], kinds: Iterable[str], otherwise: str, beside: Iterable[str] = ()
-) -> PydanticCustomError:
-    """Return the problem of a mapping that has none of the keys that announce a kind.
+def kinds_of(given: Mapping[str, object]) -> list[str]:
+    """Return the keys of a mapping that announce a kind of judge.
 
-    Args:
-        given: the mapping.
-        kinds: the keys that announce a kind.
-        otherwise: the message if no key is a misspelled one of them.
-        beside: the other keys that it may have.
+    A critic may leave out ``rubric:`` where one is given above it. Beside the key of another kind, ``rubric:`` is an
+    option of that kind.
     """
+    others = [key for key in KINDS if key in given and key != "rubric"]
+    if others:
+        return others
+    if "model" in given:
+        return ["rubric"]
+    misspelt = any(get_close_matches(key, KINDS, n=1, cutoff=0.75) for key in given if key != "rubric")
+    return ["rubric"] if "rubric" in given and not misspelt else []
+
+
+def _no_kind(given: Mapping[str, object]) -> PydanticCustomError:
+    """Return the problem of a mapping that has none of the keys that announce a kind."""
+    known = [*KINDS, "model"]
     for key in given:
-        if get_close_matches(key, kinds, n=1, cutoff=0.75):
-            return problem_at(key, unknown("key", key, {*kinds, *beside}))
-    shown, hidden = list(given)[:_MOST_SHOWN], len(given) - _MOST_SHOWN
+        if (advised := advice_on(key)) is not None:
+            return advised
+        if key not in known and get_close_matches(key, known, n=1, cutoff=0.75):
+            return problem_at(key, unknown("key", key, known))
+    names, hidden = list(given)[:_MOST_SHOWN], len(given) - _MOST_SHOWN
     more = f" and {hidden} more" if hidden > 0 else ""
-    return problem(f"{otherwise}; the keys here are: {', '.join(shown) or 'none'}{more}")
+    return problem(
+        f"a judge has one of the keys {', '.join(KINDS)}; the keys here are: {', '.join(names) or 'none'}{more}"
+    )
 
 
 _MOST_SHOWN = 20  # keys in a message

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jury_adapters.core.batch import BatchOptions, astream, stream
-    from jury_adapters.core.combinators import AllOf, AnyOf, all_of, any_of, repeated
+    from jury_adapters.core.combinators import AllOf, AnyOf, all_of, any_of, with_samples
     from jury_adapters.core.cost_estimate import CostEstimate, estimate_cost_of
     from jury_adapters.core.ensemble import Ensemble
+    from jury_adapters.core.fallbacks import FallbackJudge
     from jury_adapters.core.formatting import to_html, to_line, to_text
     from jury_adapters.core.function_judge import FunctionJudge
     from jury_adapters.core.gates import GateOptions, GateResult, require
     from jury_adapters.core.serial import canonical_json, from_json, to_dict
-    from jury_adapters.core.stand_in import BackedJudge
 
 __all__ = [
     "AllOf",
     "AnyOf",
-    "BackedJudge",
     "BatchOptions",
     "CostEstimate",
     "Ensemble",
+    "FallbackJudge",
     "FunctionJudge",
     "GateOptions",
     "GateResult",
@@ -37,21 +37,21 @@ __all__ = [
     "canonical_json",
     "estimate_cost_of",
     "from_json",
-    "repeated",
     "require",
     "stream",
     "to_dict",
     "to_html",
     "to_line",
     "to_text",
+    "with_samples",
 ]
 
 _HOMES = {
     "AllOf": "combinators",
     "AnyOf": "combinators",
-    "BackedJudge": "stand_in",
     "BatchOptions": "batch",
     "Ensemble": "ensemble",
+    "FallbackJudge": "fallbacks",
     "FunctionJudge": "function_judge",
     "GateOptions": "gates",
     "GateResult": "gates",
@@ -62,13 +62,13 @@ _HOMES = {
     "canonical_json": "serial",
     "from_json": "serial",
     "estimate_cost_of": "cost_estimate",
-    "repeated": "combinators",
     "require": "gates",
     "stream": "batch",
     "to_dict": "serial",
     "to_html": "formatting",
     "to_line": "formatting",
     "to_text": "formatting",
+    "with_samples": "combinators",
 }
 
 

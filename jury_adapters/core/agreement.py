@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import fsum, isfinite
 from typing import Literal
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 
 Band = Literal["high", "medium", "low"]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -39,7 +39,7 @@ def modal_share(ballots: Sequence[str | float]) -> Fraction:
 
 
 def ballots_band(ballots: Sequence[str | float], on: Literal["pairs", "share"] = "pairs") -> Band | None:
-    """Return the confidence band of one case, computed with exact fractions; None below two ballots."""
+    """Return the agreement band of one case, computed with exact fractions; None below two ballots."""
     if len(ballots) < 2:
         return None
     return band_of(modal_share(ballots) if on == "share" else _exact_agreement(ballots))
@@ -134,10 +134,12 @@ class _Distance:
             return
         words = [rating for rating in total if isinstance(rating, str)]
         if words:
-            raise ConfigurationError(f"level {level!r} needs numbers, not {words[0]!r}; use level='nominal' for labels")
+            raise ConfigurationError(
+                f"level {plain_repr(level)} needs numbers, not {plain_repr(words[0])}; use level='nominal' for labels"
+            )
         numbers = [float(rating) for rating in total]
         if not all(map(isfinite, numbers)):
-            raise ConfigurationError(f"level {level!r} needs finite numbers, not inf")
+            raise ConfigurationError(f"level {plain_repr(level)} needs finite numbers, not inf")
         if level == "ratio" and min(numbers) < 0:
             raise ConfigurationError(f"level 'ratio' needs numbers from 0, not {min(numbers):g}; use level='interval'")
         if level == "ordinal":  # the rank of a value is the middle of the ratings with that value

@@ -78,7 +78,9 @@ class BackgroundLoop:
             if self._made is not None:
                 return self._made
             made = self._made = Future()
-            thread = self.thread = threading.Thread(target=self._serve, args=(made,), name="jury-portal", daemon=True)
+            thread = self.thread = threading.Thread(
+                target=self._serve, args=(made,), name="jury-adapters-loop", daemon=True
+            )
         try:
             thread.start()
         except BaseException as error:

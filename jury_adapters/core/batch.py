@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from functools import partial
-from math import ceil
 from os import PathLike
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.batch_window import Judged, Window
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case, item_id_in
 from jury_adapters.core.case_slots import BatchState
 from jury_adapters.core.cleanup import cancel_and_wait
+from jury_adapters.core.concurrency import default_concurrency
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, evolve
@@ -25,12 +25,9 @@ from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from jury_adapters.core.portal import Carried
+    from jury_adapters.core.event_loop import CapturedException
 
-__all__ = ["BatchOptions", "Judged", "as_case", "astream", "default_concurrency", "stream"]
-
-_REQUESTS = 64  # requests to models that a batch keeps in flight by default
-_OWN_CODE = 16  # cases in flight by default if a judge runs the user's own code or service
+__all__ = ["BatchOptions", "Judged", "as_case", "astream", "stream"]
 
 
 class BatchOptions(TypedDict, total=False):
@@ -59,11 +56,12 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
         judge: any judge.
         cases: Cases, questions or mappings; read one by one, in the calling thread, only as fast as they are judged.
         **options:
-            ``max_concurrency``: the number of cases that are judged at once; :func:`default_concurrency` by default. A
-            case that only waits to retry a request does not count; when such cases continue, the number may be exceeded
-            for a while.
+            ``max_concurrency``: the number of cases that are judged at once; by default as many as keep 64 requests to
+            models in flight, see :mod:`jury_adapters.core.concurrency`. A case that only waits to retry a request does
+            not count; when such cases continue, the number may be exceeded for a while.
             ``ordered``: True (default) yields in input order, False in the order in which the cases finish.
-            ``progress``: called after each case with the number of cases done; see :func:`jury_adapters.progress_bar`.
+            ``progress``: called after each case with the number of cases done; see
+                :func:`jury_adapters.observability.progress_bar`.
             ``on_error``: called with each case whose judgment is ERROR, as soon as it is known.
             ``store``: a :class:`jury_adapters.store.Store`, or the path of one. Each judgment of a critic is durable
             before its verdict is yielded, and a stored judgment is not paid for again.
@@ -81,15 +79,15 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
 
 
 def _stream(
-    judge: Judge, cases: Iterable[CaseLike], window: Window[Future[Judgment | Carried]], scope: Scope
+    judge: Judge, cases: Iterable[CaseLike], window: Window[Future[Judgment | CapturedException]], scope: Scope
 ) -> Iterator[Judged]:
     happened: SimpleQueue[int | None] = SimpleQueue()  # index of a judged case, or None if there may be room for more
     window.on_room(lambda: happened.put(None))
     rows = _PlainRows(cases)
-    alone = portal.would_deadlock()  # called by a judge for which the portal waits: one case after the other
+    alone = event_loop.would_deadlock()  # the background loop waits for the caller: one case after the other
     inline = judge.inline and judge.timeout is None
     index, exhausted = -1, False
-    started: set[asyncio.Task[object]] = set()  # changed only on the portal's loop
+    started: set[asyncio.Task[object]] = set()  # changed only on the background loop
     try:
         while True:
             yield from window.ready()
@@ -101,7 +99,7 @@ def _stream(
                     break
                 index, case = index + 1, as_case(row, judge)
                 if isinstance(case, Case) and not inline and not alone:
-                    future = portal.submit(_tracked(judge, case, scope, started), blocking=True)
+                    future = event_loop.submit(_tracked(judge, case, scope, started), blocking=True)
                     window.start(index, case, future)
                     future.add_done_callback(lambda _, index=index: happened.put(index))  # type: ignore[misc]
                 else:
@@ -113,13 +111,13 @@ def _stream(
                 break
             finished = happened.get()
             if finished is not None:
-                window.finish(finished, portal.unwrapped(window.future(finished).result()))
+                window.finish(finished, event_loop.unwrap(window.future(finished).result()))
     finally:
         window.log_end()
         for future in window.in_flight():
             future.cancel()
         if started:
-            portal.run(_cleaned_up, started)
+            event_loop.run(_cleaned_up, started)
     rows.raise_failure()
 
 
@@ -127,7 +125,7 @@ async def astream(
     judge: Judge, cases: Iterable[CaseLike] | AsyncIterable[CaseLike], **options: Unpack[BatchOptions]
 ) -> AsyncGenerator[Judged, None]:
     """Judge many cases like :func:`stream`, for asynchronous code; ``cases`` may be an asynchronous iterable."""
-    portal.require_asyncio("ajudge_many()")
+    event_loop.require_asyncio("ajudge_many()")
     _refuse_one(cases)
     scope, window = _prepared(judge, options)
     tasks: dict[asyncio.Future[Any], int] = {}
@@ -151,7 +149,7 @@ async def astream(
                     window.add(Judged(index, None, case))
                     added = True
                     continue
-                task = asyncio.create_task(portal.carried(scope.run_judge, judge, case))
+                task = asyncio.create_task(event_loop.run_and_capture(scope.run_judge, judge, case))
                 task.add_done_callback(happened.put_nowait)
                 tasks[task] = index
                 window.start(index, case, task)
@@ -161,23 +159,11 @@ async def astream(
                 break
             which = await happened.get()
             if which in tasks:
-                window.finish(tasks.pop(which), portal.unwrapped(which.result()))
+                window.finish(tasks.pop(which), event_loop.unwrap(which.result()))
     finally:
         window.log_end()
         await cancel_and_wait([*tasks, *rows.reader])
     rows.raise_failure()
-
-
-def default_concurrency(judge: Judge) -> int:
-    """Return the default of ``max_concurrency``: the number of cases that a batch judges at once.
-
-    It is the number of cases that keeps 64 requests to models in flight: 64 for a critic, 22 for a panel of three. It
-    is at most 16 if a judge runs the user's own code or service (a function that waits, a command, an evaluator of
-    another package).
-    """
-    requests = judge.requests_at_once
-    cases = ceil(_REQUESTS / requests) if requests else _OWN_CODE
-    return min(cases, _OWN_CODE) if _runs_own_code(judge) else cases
 
 
 def as_case(row: CaseLike | object, judge: Judge) -> Case | Judgment:
@@ -190,7 +176,7 @@ def as_case(row: CaseLike | object, judge: Judge) -> Case | Judgment:
     except Exception as error:  # a bad row must not stop the batch
         failure = judge.failure(error)
         said = error if isinstance(error, ConfigurationError) else failure.error
-        changes: dict[str, Any] = {"reasoning": f"this row is no case: {said}", "critic": judge.name}
+        changes: dict[str, Any] = {"reasoning": f"this row is not a case: {said}", "critic": judge.name}
         if isinstance(failure, Verdict):
             changes["case_id"] = item_id_in(row)
         return evolve(failure, **changes)
@@ -224,18 +210,14 @@ def _prepared(judge: Judge, options: BatchOptions) -> tuple[Scope, Window[Any]]:
     return scope, window
 
 
-def _runs_own_code(judge: Judge) -> bool:
-    if judge.members:
-        return any(map(_runs_own_code, judge.members))
-    return not judge.requests_at_once and not (judge.inline and judge.timeout is None)
-
-
-async def _tracked(judge: Judge, case: Case, scope: Scope, started: set[asyncio.Task[object]]) -> Judgment | Carried:
+async def _tracked(
+    judge: Judge, case: Case, scope: Scope, started: set[asyncio.Task[object]]
+) -> Judgment | CapturedException:
     task = asyncio.current_task()
     assert task is not None
     started.add(task)
     task.add_done_callback(started.discard)
-    return await portal.carried(scope.run_judge, judge, case)
+    return await event_loop.run_and_capture(scope.run_judge, judge, case)
 
 
 async def _cleaned_up(tasks: set[asyncio.Task[object]]) -> None:
@@ -249,8 +231,8 @@ def _judged_now(judge: Judge, index: int, case: Case | Judgment, scope: Scope, i
     if isinstance(case, Judgment):
         return Judged(index, None, case)
     if inline:
-        return Judged(index, case, portal.run_inline(scope.run_judge(judge, case)))
-    return Judged(index, case, portal.run(scope.run_judge, judge, case))
+        return Judged(index, case, event_loop.run_inline(scope.run_judge(judge, case)))
+    return Judged(index, case, event_loop.run(scope.run_judge, judge, case))
 
 
 class _Source:
@@ -336,7 +318,7 @@ class _Rows(_Source):
             try:
                 coming.set_result(await anext(source, _END))
             except BaseException as error:  # raised in the task that reads the judgments
-                if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
+                if isinstance(error, asyncio.CancelledError) and event_loop.is_cancelled():
                     raise
                 coming.set_exception(error)
                 coming.exception()  # marks it as retrieved: asyncio does not warn if that task has ended

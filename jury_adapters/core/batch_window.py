@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
 
 F = TypeVar("F")
@@ -74,7 +74,7 @@ class Window(Generic[F]):
         on_error: Callable[[Judged], None] | None = None,
     ) -> None:
         if isinstance(max_concurrency, bool) or not isinstance(max_concurrency, int) or max_concurrency < 1:
-            raise ConfigurationError(f"max_concurrency is a whole number from 1, not {max_concurrency!r}")
+            raise ConfigurationError(f"max_concurrency is a whole number from 1, not {plain_repr(max_concurrency)}")
         self._limit = max_concurrency
         self._batch = batch
         self._ordered = ordered

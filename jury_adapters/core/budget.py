@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-from jury_adapters.core import portal
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core import event_loop
+from jury_adapters.core.arguments import explains_wrong_calls
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.usage import NO_USAGE, Usage
 
 # `error` of a judgment whose call was refused.
@@ -23,7 +24,13 @@ class Priced(Protocol):
     """Part of the judge interface that says whether the price is known."""
 
     @property
+    def name(self) -> str: ...
+
+    @property
     def priced(self) -> bool: ...
+
+    @property
+    def members(self) -> Sequence[Priced]: ...
 
 
 class BudgetExhausted(Exception):
@@ -48,26 +55,33 @@ class Budget:
     Several event loops and threads may use a budget at once.
 
     Args:
-        usd: limit in US dollars. Every juror must have a known price.
-        tokens: limit on input and output tokens together.
-        calls: limit on requests to models.
+        max_usd: limit in US dollars. Every juror must have a known price.
+        max_tokens: limit on input and output tokens together.
+        max_calls: limit on requests to models.
 
     Raises:
         ConfigurationError: there is no limit, or a limit is negative.
     """
 
-    def __init__(self, *, usd: float | None = None, tokens: int | None = None, calls: int | None = None) -> None:
-        limits = {"usd": usd, "tokens": tokens, "calls": calls}
+    @explains_wrong_calls(
+        "Budget(max_usd=1.0)",
+        {"usd": "max_usd", "dollars": "max_usd", "cost": "max_usd", "calls": "max_calls", "tokens": "max_tokens"},
+        order="a limit is given by name",
+    )
+    def __init__(
+        self, *, max_usd: float | None = None, max_calls: int | None = None, max_tokens: int | None = None
+    ) -> None:
+        limits = {"max_usd": max_usd, "max_calls": max_calls, "max_tokens": max_tokens}
         if all(limit is None for limit in limits.values()):
             raise ConfigurationError(
-                "a budget limits something: Budget(usd=1.0), Budget(tokens=...) or Budget(calls=...)"
+                "a budget limits something: Budget(max_usd=1.0), Budget(max_tokens=...) or Budget(max_calls=...)"
             )
         for name, limit in limits.items():
             if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0):
-                raise ConfigurationError(f"Budget({name}=) is a number from 0, not {limit!r}")
-        self.usd = usd
-        self.tokens = tokens
-        self.calls = calls
+                raise ConfigurationError(f"Budget({name}=) is a number from 0, not {plain_repr(limit)}")
+        self.max_usd = max_usd
+        self.max_tokens = max_tokens
+        self.max_calls = max_calls
         self._lock = threading.RLock()  # reentrant: garbage collection while it is held may settle a call
         self._spent = NO_USAGE
         self._reserved = NO_USAGE
@@ -91,10 +105,12 @@ class Budget:
         Raises:
             ConfigurationError: the limit is in dollars, and the price of a juror is unknown.
         """
-        if self.usd is not None and not judge.priced:
+        if self.max_usd is not None and not judge.priced:
+            names = ", ".join(dict.fromkeys(plain_repr(name) for name in _without_price(judge)))
             raise ConfigurationError(
-                "Budget(usd=) needs the price of every juror: set_price('vendor:model', input=..., output=...), "
-                "cost= for an evaluator of another package, or limit tokens or calls instead"
+                f"Budget(max_usd=) needs the price of every juror, and that of {names} is unknown: "
+                "jury_adapters.models.set_price('vendor:model', input=..., output=...), cost= for an evaluator of "
+                "another package, or limit tokens or calls instead"
             )
 
     async def reserve(self, estimate: Usage) -> Reservation:
@@ -108,7 +124,7 @@ class Budget:
             stuck = self._waits_for_caller()
             if stuck or not self._queue or not self._fits(self._spent + estimate):
                 self._decide(reservation, may_wait=not stuck)
-            waits = reservation.undecided
+            waits = reservation.pending
             if waits:
                 self._queue.append(reservation)
         if waits:
@@ -131,7 +147,7 @@ class Budget:
             self._advance()
 
     def _decide(self, reservation: Reservation, *, may_wait: bool = True) -> None:
-        """Grant or refuse a reservation, or leave it undecided while other calls may still settle."""
+        """Grant or refuse a reservation, or leave it pending while other calls may still settle."""
         estimate = reservation.estimate
         if self._fits(self._spent + self._reserved + estimate):
             reservation.granted = True
@@ -150,14 +166,14 @@ class Budget:
         """
         if _CALLING.get():
             return True
-        blocked = portal.blocked_loops()
+        blocked = event_loop.blocked_loops()
         return bool(blocked) and any(other.loop in blocked for other in (*self._open, *self._queue))
 
     def _fits(self, usage: Usage) -> bool:
         return (
-            (self.usd is None or usage.cost_usd <= self.usd + _ROUNDING_USD)
-            and (self.tokens is None or _tokens(usage) <= self.tokens)
-            and (self.calls is None or usage.calls <= self.calls)
+            (self.max_usd is None or usage.cost_usd <= self.max_usd + _ROUNDING_USD)
+            and (self.max_tokens is None or _tokens(usage) <= self.max_tokens)
+            and (self.max_calls is None or usage.calls <= self.max_calls)
         )
 
     def _release(self, reservation: Reservation) -> None:
@@ -169,7 +185,7 @@ class Budget:
         while self._queue:
             first = self._queue[0]
             self._decide(first)
-            if first.undecided:
+            if first.pending:
                 return
             self._queue.popleft()
             try:
@@ -183,32 +199,32 @@ class Budget:
         with self._lock:
             if reservation.granted:
                 self._release(reservation)
-            elif reservation.undecided:
+            elif reservation.pending:
                 self._queue.remove(reservation)
             self._advance()
 
     def _refusal(self, estimate: Usage, reserved: Usage) -> str:
         spent, after = self._spent, self._spent + reserved + estimate
-        if self.usd is not None and after.cost_usd > self.usd + _ROUNDING_USD:
-            digits = 4 if self.usd >= 0.01 else 8
-            costs = (spent.cost_usd, reserved.cost_usd, self.usd, estimate.cost_usd)
+        if self.max_usd is not None and after.cost_usd > self.max_usd + _ROUNDING_USD:
+            digits = 4 if self.max_usd >= 0.01 else 8
+            costs = (spent.cost_usd, reserved.cost_usd, self.max_usd, estimate.cost_usd)
             taken, held, limit, wanted = (f"${cost:,.{digits}f}" for cost in costs)
-        elif self.tokens is not None and _tokens(after) > self.tokens:
-            tokens = (_tokens(spent), _tokens(reserved), self.tokens, _tokens(estimate))
+        elif self.max_tokens is not None and _tokens(after) > self.max_tokens:
+            tokens = (_tokens(spent), _tokens(reserved), self.max_tokens, _tokens(estimate))
             taken, held, limit, wanted = (f"{number:,}" for number in tokens)
             limit += " tokens"
         else:
-            taken, held, limit, wanted = f"{spent.calls:,}", f"{reserved.calls:,}", f"{self.calls:,} calls", ""
+            taken, held, limit, wanted = f"{spent.calls:,}", f"{reserved.calls:,}", f"{self.max_calls:,} calls", ""
         held = f" and {held} reserved" if reserved.calls else ""
         wanted = f", this call may take up to {wanted}" if wanted else ""
         return f"the budget does not allow another call: {taken} of {limit} spent{held}{wanted}"
 
     def __repr__(self) -> str:
-        return f"Budget(usd={self.usd}, tokens={self.tokens}, calls={self.calls})"
+        return f"Budget(max_usd={self.max_usd}, max_tokens={self.max_tokens}, max_calls={self.max_calls})"
 
 
 class Reservation:
-    """Reservation of the estimate of one call: granted, refused or undecided. Create it on the call's event loop.
+    """Reservation of the estimate of one call: granted, refused or pending. Create it on the call's event loop.
 
     Attributes:
         estimate: the most that the call may take.
@@ -228,7 +244,7 @@ class Reservation:
         self.turn: asyncio.Future[None] = self.loop.create_future()
 
     @property
-    def undecided(self) -> bool:
+    def pending(self) -> bool:
         return not self.granted and self.refusal is None
 
     def wake(self) -> None:
@@ -261,3 +277,12 @@ def _less(whole: Usage, part: Usage) -> Usage:
         calls=whole.calls - part.calls,
         cost_usd=max(0.0, whole.cost_usd - part.cost_usd),
     )
+
+
+def _without_price(judge: Priced) -> Iterator[str]:
+    """Yield the names of the judges inside a judge, or of the judge itself, whose price is unknown."""
+    inside = [member for member in judge.members if not member.priced]
+    for member in inside:
+        yield from _without_price(member)
+    if not inside:
+        yield judge.name

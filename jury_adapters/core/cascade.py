@@ -9,8 +9,14 @@ from typing import Literal, Self
 from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits, quoted
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.escalation import (
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
+from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
+from jury_adapters.core.jury import Jury, judges_own_family
+from jury_adapters.core.runner import run_judge
+from jury_adapters.core.tally import Tally
+from jury_adapters.core.tier_policies import (
     POLICIES,
     Decision,
     EarlyStop,
@@ -20,12 +26,6 @@ from jury_adapters.core.escalation import (
     TierPolicy,
     policy_of,
 )
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_like import JudgeLike, judge_of
-from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
-from jury_adapters.core.jury import Jury, judges_own_family
-from jury_adapters.core.runner import run_judge
-from jury_adapters.core.tally import Tally
 from jury_adapters.core.verdict import TierResult, Verdict, outage_as_error
 
 
@@ -37,19 +37,19 @@ class Tier:
         name: the name of the tier in verdicts.
         judge: any judge, usually a jury.
         policy: the policy that decides whether the cascade stops here: the name of a :class:`Policy`, or
-            ``escalate_below(0.8)``. The class of each policy, in :mod:`jury_adapters.core.escalation`, describes when
-            it stops. An *individual* is a judgment of the tier's jury (for a nested cascade, of the tier at which it
+            ``escalate_below(0.8)``. The class of each policy, in :mod:`jury_adapters.core.tier_policies`, says when it
+            stops. An *individual* is a judgment of the tier's jury (for a nested cascade, of the tier at which it
             stopped), or the tier's judgment itself if its judge is not a jury.
-        on_error: the effect of a broken guard in a reject tier: ``"escalate"`` (default) or ``"reject"``.
+        if_broken: the effect of a broken judge in a reject tier: ``"escalate"`` (default) or ``"reject"``.
 
     Raises:
-        ConfigurationError: the name is missing, the policy is unknown, or the policy does not use ``on_error``.
+        ConfigurationError: the name is missing, the policy is unknown, or the policy does not use ``if_broken``.
     """
 
     name: str
     judge: Judge
     policy: TierPolicy
-    on_error: Literal["escalate", "reject"]
+    if_broken: Literal["escalate", "reject"]
 
     def __init__(
         self,
@@ -57,31 +57,31 @@ class Tier:
         judge: JudgeLike,
         policy: PolicyLike = "final",
         *,
-        on_error: Literal["escalate", "reject"] = "escalate",
+        if_broken: Literal["escalate", "reject"] = "escalate",
     ) -> None:
         if not isinstance(name, str) or not name:
             raise ConfigurationError(
-                f"a tier needs a name, such as Tier('cheap', jury, 'escalate_on_split'); not {name!r}"
+                f"a tier needs a name, such as Tier('cheap', jury, 'escalate_on_split'); not {plain_repr(name)}"
             )
         try:
             seated = judge_of(judge)
         except ConfigurationError as error:
-            raise ConfigurationError(f"tier {name!r}: {error}") from None
+            raise ConfigurationError(f"tier {plain_repr(name)}: {error}") from None
         found = policy_of(policy)
-        if on_error not in ("escalate", "reject"):
-            raise ConfigurationError(unknown("on_error=", on_error, ("escalate", "reject")))
-        if on_error == "reject" and not found.rule.takes_on_error:
-            takers = " or ".join(kind for kind, rule in POLICIES.items() if rule.takes_on_error)
-            raise ConfigurationError(f"on_error='reject' belongs to a {takers} tier; {name!r} is {found}")
+        if if_broken not in ("escalate", "reject"):
+            raise ConfigurationError(unknown("if_broken=", if_broken, ("escalate", "reject")))
+        if if_broken == "reject" and not found.rule.takes_if_broken:
+            takers = " or ".join(kind for kind, rule in POLICIES.items() if rule.takes_if_broken)
+            raise ConfigurationError(f"if_broken='reject' belongs to a {takers} tier; {plain_repr(name)} is {found}")
         put = object.__setattr__
         put(self, "name", name)
         put(self, "judge", seated)
         put(self, "policy", found)
-        put(self, "on_error", on_error)
+        put(self, "if_broken", if_broken)
 
     def __repr__(self) -> str:
-        on_error = "" if self.on_error == "escalate" else f", on_error={self.on_error!r}"
-        return f"Tier({quoted(self.name)}, {self.judge!r}, '{self.policy}'{on_error})"
+        if_broken = "" if self.if_broken == "escalate" else f", if_broken={self.if_broken!r}"
+        return f"Tier({quoted(self.name)}, {self.judge!r}, '{self.policy}'{if_broken})"
 
 
 class CascadedJury(Jury):
@@ -95,10 +95,10 @@ class CascadedJury(Jury):
         ConfigurationError: there are no tiers, two have the same name, or ``final`` is not exactly the last.
 
     >>> from jury_adapters import CascadedJury, Tier
-    >>> guard = Tier("guard", lambda case: bool(case.answer), "reject_on_any_fail")
-    >>> jury = CascadedJury([guard, Tier("judge", lambda case: "4" in case.answer, "final")])
+    >>> screen = Tier("screen", lambda case: bool(case.answer), "reject_on_any_fail")
+    >>> jury = CascadedJury([screen, Tier("judge", lambda case: "4" in case.answer, "final")])
     >>> jury.judge(question="2 + 2?", answer="").stopped_at
-    'guard'
+    'screen'
     """
 
     def __init__(self, tiers: Iterable[Tier], *, name: str = "") -> None:
@@ -143,7 +143,7 @@ class CascadedJury(Jury):
         run: list[TierResult] = []
         for tier, runner in zip(self.tiers, self._runners, strict=True):
             judgment = await run_judge(runner, case, tier.judge.name or tier.name)
-            outcome = TierOutcome(tier.name, judgment, _individuals(judgment), tier.on_error == "reject")
+            outcome = TierOutcome(tier.name, judgment, _individuals(judgment), tier.if_broken == "reject")
             rule = tier.policy.rule
             decision, why = rule.decide(outcome)
             broke = rule.is_broken(outcome)
@@ -169,7 +169,7 @@ class CascadedJury(Jury):
             probabilities=own.probabilities if own is not None else None,
             confidence=own.confidence if own is not None else None,
             reasoning=_reasoning(decision, status, last, individuals),
-            checks=tier.checks,
+            findings=tier.findings,
             error=tier.error if status is Status.ERROR else None,
             usage=total_usage([result.judgment for result in run]),
             judgments=individuals,
@@ -200,15 +200,17 @@ def _check(tiers: Sequence[Tier]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ConfigurationError(
-            f"two tiers are called {twice[0]!r}; tier names must differ, verdicts are read by them"
+            f"two tiers are called {plain_repr(twice[0])}; tier names must differ, verdicts are read by them"
         )
     early = [tier.name for tier in tiers[:-1] if tier.policy.kind is Policy.FINAL]
     if early:
         raise ConfigurationError(
-            f"tier {early[0]!r} is final (FINAL_TIER) but not the last; no tier after it could ever run"
+            f"tier {plain_repr(early[0])} is final (FINAL_TIER) but not the last; no tier after it could ever run"
         )
     if tiers[-1].policy.kind is not Policy.FINAL:
-        raise ConfigurationError(f"the last tier, {names[-1]!r}, must be final (FINAL_TIER), not {tiers[-1].policy}")
+        raise ConfigurationError(
+            f"the last tier, {plain_repr(names[-1])}, must be final (FINAL_TIER), not {tiers[-1].policy}"
+        )
 
 
 def _runner(tier: Tier) -> Judge:
@@ -231,7 +233,7 @@ def _reasoning(decision: Decision, status: Status | None, last: TierResult, indi
     """Return the decision with the reasons of the judges that made it; the policy is recorded in the tier result."""
     word: str = decision
     if decision == "final":
-        word = "undecided" if status is Status.ABSTAIN else "decided"
+        word = "abstained" if status is Status.ABSTAIN else "decided"
     elif decision == "error":
         word = "broken"
     elif decision == "accepted" and status is not Status.PASS:  # the tier's FAIL, or its label, is accepted

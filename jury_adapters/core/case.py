@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -12,7 +12,8 @@ from typing import Any, Self
 from pydantic import BaseModel, ValidationError, model_validator
 
 from jury_adapters.core.case_parts import FROZEN, Message, Metadata, Step, Text, Texts
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.conversation import Conversation
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, pair_in, plainly_named
@@ -74,7 +75,9 @@ class Case(BaseModel):
             if field is None:
                 raise ValueError(unknown("field", name, [*FIELD_NAMES, *ALIASES]))
             if field in fields:
-                raise ValueError(f"{name!r} is another name for {field!r}, which is given too; give one of them")
+                raise ValueError(
+                    f"{plain_repr(name)} is another name for {plain_repr(field)}, which is given too; give one of them"
+                )
             fields[field] = value
         if isinstance(fields.get("contexts"), Mapping):
             raise ValueError("context= as a mapping is for Critic.judge (template variables); contexts are texts")
@@ -131,6 +134,43 @@ class Case(BaseModel):
         return case
 
     @classmethod
+    def from_messages(
+        cls, messages: Iterable[object], *, evidence_tools: EvidenceTools | Evidence = None, **fields: Any
+    ) -> Case:
+        """Return the case of a conversation, such as the messages of an agent's run.
+
+        The question is the last message of the user, the answer the last message of the assistant after it, and the
+        trajectory the assistant's tool calls and texts in between. What came before the question are the messages of
+        the case. Messages of LangChain, LlamaIndex, OpenAI, Anthropic and Gemini are recognised, and pairs such as
+        ``("user", "Hello")``; other values are skipped.
+
+        If the conversation ends with a tool call that gives a structured response (LangChain's ``ToolStrategy``), the
+        arguments of the call are the answer. If it ends with other tool calls, there is no answer.
+
+        Args:
+            messages: the conversation, in order.
+            evidence_tools: the tools whose outputs are the contexts if none are given: names, or a predicate of a step;
+                see :class:`jury_adapters.core.evidence.Evidence`.
+            **fields: further fields (``reference=``, ``metadata=``), as in the constructor. ``question=``, ``answer=``,
+                ``messages=`` and ``trajectory=`` replace what the conversation gives.
+
+        Raises:
+            ConfigurationError: ``evidence_tools`` is neither names nor a predicate.
+            ValueError: a field is unknown.
+
+        >>> Case.from_messages([("user", "2 + 2?"), ("assistant", "4")], reference="4").answer
+        '4'
+        """
+        read = Conversation.of(messages)
+        evidence = Evidence.of(evidence_tools)
+        if not fields.keys() & set(FIELD_NAMES["contexts"].exact):
+            fields["contexts"] = evidence.contexts(read.steps)
+        given = {
+            "question": read.question, "answer": read.answer, "messages": read.earlier, "trajectory": read.steps,
+        }  # fmt: skip
+        return cls(**{**given, **fields})
+
+    @classmethod
     def of(cls, case: Case | str | Mapping[str, object] | None, fields: Mapping[str, Any]) -> Case:
         """Return the case for the arguments of ``judge(...)``: a Case, a question, a mapping or keyword fields.
 
@@ -147,7 +187,7 @@ class Case(BaseModel):
         if isinstance(case, Mapping) and (case or fields):
             twice = case.keys() & fields.keys()
             if twice:
-                raise ConfigurationError(f"{min(twice)!r} is given twice; give it once")
+                raise ConfigurationError(f"{plain_repr(min(twice))} is given twice; give it once")
             return cls._made({**case, **fields})
         if case is not None and case != {}:
             raise ConfigurationError(
@@ -178,10 +218,10 @@ class Case(BaseModel):
         return _item_id(self.metadata)
 
     @cached_property
-    def key(self) -> str:
+    def content_hash(self) -> str:
         """Stable hash of the content, the same on every machine.
 
-        Metadata is excluded: the same question and answer under another id have the same key.
+        Metadata is excluded: the same question and answer under another id have the same hash.
         """
         content = self.model_dump(mode="json", exclude_defaults=True, exclude={"metadata"})
         text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
@@ -189,7 +229,7 @@ class Case(BaseModel):
 
 
 EMPTY_KEY = hashlib.sha256(b"{}").hexdigest()[:32]
-"""Key of a case without content, such as a case that has only recorded votes."""
+"""Content hash of a case without content, such as a case that has only recorded votes."""
 
 
 def item_id_in(row: object) -> str | None:

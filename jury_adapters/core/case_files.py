@@ -16,23 +16,34 @@ from jury_adapters.core.case import Case, problems_of
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
-from jury_adapters.core.field_names import ALIASES, PAIRS, columns_of, plainly_named
+from jury_adapters.core.field_names import (
+    ALIASES,
+    PAIRS,
+    RELEVANT_IDS,
+    RELEVANT_TEXTS,
+    RETRIEVED_IDS,
+    columns_of,
+    plainly_named,
+)
 from jury_adapters.core.input_files import is_blank
-from jury_adapters.core.rows import Row, read_rows, read_stream
+from jury_adapters.core.row_files import Row, read_rows, read_stream
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
 
 STDIN = Path("-")
 """Path that means standard input on a command line."""
 
 _CONTENT = ("question", "answer", "contexts", "candidates", "messages", "trajectory", "workspace")
-_IDENTIFIED = ("votes", "item_id")  # a recorded juror needs no text
+_IDENTIFIED = ("votes", "item_id", *RELEVANT_IDS, *RELEVANT_TEXTS)  # a recorded juror or a measure needs no answer
 _NAMES = "question, answer, contexts; query, response, ..."
-_MOST_TOLD = 50
+_MOST_REPORTED = 50
 _LONGEST = 500
 _JUDGED = ("answer", "candidates", "messages", "trajectory", "workspace")
 _SPELT = tuple(name for name in (*Case.model_fields, *ALIASES) if name != "metadata")
 # Columns of the metadata that are known, and are not reported as unused.
-_OWN = frozenset({"id", "item_id", "gold", "meta", "ambiguous", "review", REFERENCE_MESSAGES, RUN_MESSAGES})
+_OWN = frozenset(
+    {"id", "item_id", "gold", "meta", "ambiguous", "review", REFERENCE_MESSAGES, RUN_MESSAGES, *RETRIEVED_IDS}
+    | {*RELEVANT_IDS, *RELEVANT_TEXTS}
+)
 _ALIKE = 0.8
 
 
@@ -82,7 +93,7 @@ def read_cases(path: str | Path, field_map: FieldMapLike | None = None) -> Itera
     """Read the cases of a file, row by row; ``field_map`` is as in :meth:`Case.from_row`.
 
     Raises:
-        InputError: the file cannot be read as a whole; see :func:`jury_adapters.core.rows.read_rows`.
+        InputError: the file cannot be read as a whole; see :func:`jury_adapters.core.row_files.read_rows`.
     """
     mapped = field_map_of(field_map)
     return (_read(row, mapped) for row in read_rows(path))
@@ -166,8 +177,8 @@ class CaseFile:
         self.unreadable = 0
         self.problems: list[str] = []
         self._tell = tell
-        self._told = 0
-        self._told_columns = ""
+        self._reported = 0
+        self._reported_columns = ""
         self._unread = unread
         self._limit = limit
         self._places: dict[int, Place] = {}  # places of the cases that are in flight
@@ -205,9 +216,9 @@ class CaseFile:
         """Return the place of the case with this index (from 0, in reading order); call it once per case."""
         return self._places.pop(index)
 
-    def untold(self) -> int:
+    def unreported(self) -> int:
         """Return the number of rows that were not cases and, as too many or too similar, were not reported."""
-        return self.unreadable - self._told
+        return self.unreadable - self._reported
 
     def why_none(self) -> str:
         """Return the reason why the file has no case."""
@@ -236,7 +247,7 @@ class CaseFile:
         if self._ids is None or place.item_id is None:
             return
         if hash(place.item_id) in self._ids:
-            self._about_the_file(f"the id of {place} stands twice; runs are compared by id, so give each row its own")
+            self._about_the_file(f"the id of {place} occurs twice; runs are compared by id, so give each row its own")
             self._ids = None
         else:
             self._ids.add(hash(place.item_id))
@@ -245,15 +256,15 @@ class CaseFile:
         """Count a row that is not a case, and report it unless it repeats unknown columns before the first case."""
         problem = row.problem[:_LONGEST]
         self.unreadable += 1
-        if len(self.problems) < _MOST_TOLD:
+        if len(self.problems) < _MOST_REPORTED:
             self.problems.append(f"{row.unit} {row.line}: {problem}")
         if self._unread is not None:
             self._unread(row.line, problem)
-        again = row.unknown and row.unknown == self._told_columns and not self._read
-        if self._told < _MOST_TOLD and not again:
+        again = row.unknown and row.unknown == self._reported_columns and not self._read
+        if self._reported < _MOST_REPORTED and not again:
             self._tell(f"{self.name}, {row.unit} {row.line}: {problem}")
-            self._told += 1
-            self._told_columns = row.unknown
+            self._reported += 1
+            self._reported_columns = row.unknown
 
 
 class _Columns:
@@ -277,11 +288,11 @@ class _Columns:
         self._any_answer = self._any_answer or recorded or any(_has(case, name) for name in _JUDGED)
         rivals = case.metadata.get("ambiguous")
         for rival in rivals if isinstance(rivals, tuple) else ():
-            if isinstance(rival, str) and rival not in self._rivals and len(self._rivals) < _MOST_TOLD:
+            if isinstance(rival, str) and rival not in self._rivals and len(self._rivals) < _MOST_REPORTED:
                 self._rivals.add(rival)
                 self._tell(f"of two values for one field, {rival}")
         for name in case.metadata:
-            if name in self._seen or name in _OWN or len(self._seen) == _MOST_TOLD:
+            if name in self._seen or name in _OWN or len(self._seen) == _MOST_REPORTED:
                 continue
             self._seen[name] = None
             meant = _meant(name)

@@ -1,4 +1,4 @@
-"""Groups of cases, such as those about one document or from one user, which are not independent of each other."""
+"""Groups of cases that are not independent of each other, such as all cases about one document or from one user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def group_of_row(row: Mapping[str, Any], field: str, where: str) -> Hashable:
 
     Args:
         row: columns and their values.
-        field: a column, or a path such as ``"meta.document"``; a column with that exact name has priority.
+        field: a column, or a path such as ``"meta.document"``; a column with that exact name takes priority.
         where: a description of the row, for the message.
 
     Raises:
@@ -26,18 +26,18 @@ def group_of_row(row: Mapping[str, Any], field: str, where: str) -> Hashable:
     >>> group_of_row({"meta": {"document": "minutes.txt"}}, "meta.document", "line 1")
     'minutes.txt'
     """
-    value = row[field] if field in row else _inside(row, field)
+    value = row[field] if field in row else _value_at(row, field)
     if is_missing(value) or (isinstance(value, str) and not value.strip()):
-        names = ", ".join(str(name) for name, known in row.items() if not is_missing(known) and known not in ("", []))
+        names = ", ".join(str(name) for name, cell in row.items() if not is_missing(cell) and cell not in ("", []))
         raise InputError(
-            f"{where} has no {field}, which was named as what groups cases; every case needs one. "
-            f"It has {names[:_LONGEST] or 'none'}"
+            f"{where} has no {field}, the field that groups the cases; every case needs one. "
+            f"It has {names[:_LONGEST_LIST] or 'none'}"
         )
     return value if isinstance(value, str | int | float) else str(value)
 
 
 def group_of_case(case: Case | None, judgment: Judgment | None, field: str, where: str) -> Hashable:
-    """Return the group of a case, from the case itself or else from the metadata in its verdict.
+    """Return the group of a case, from the case itself or, if it is not known, from the metadata in its verdict.
 
     Args:
         case: the case; None if only its verdict is known.
@@ -57,7 +57,7 @@ def group_of_case(case: Case | None, judgment: Judgment | None, field: str, wher
 
 
 def row_of_case(case: Case) -> dict[str, Any]:
-    """Return the metadata and the texts of a case under the names that recorded rows use."""
+    """Return the metadata, texts and generator of a case under the names that recorded rows use."""
     row: dict[str, Any] = dict(case.metadata)
     if case.item_id is not None:
         row["item_id"] = row.get("item_id", row.get("id"))
@@ -65,11 +65,11 @@ def row_of_case(case: Case) -> dict[str, Any]:
     return row
 
 
-_LONGEST = 200  # maximum number of characters of the names of columns
+_LONGEST_LIST = 200  # characters of a list of column names
 
 
-def _inside(row: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a path, such as ``row["meta"]["document"]`` for ``"meta.document"``; None without one."""
+def _value_at(row: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a path, such as ``row["meta"]["document"]`` for ``"meta.document"``, or None."""
     value: Any = row
     for name in path.split("."):
         if not isinstance(value, Mapping):

@@ -39,7 +39,7 @@ Text = Annotated[str, PlainValidator(_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts)]
 Metadata = Annotated[FrozenDict, PlainValidator(_frozen), PlainSerializer(_plain_dict)]
 
-FROZEN = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
 
 
 class Message(BaseModel):

@@ -1,4 +1,4 @@
-"""Intervals of shares, and of differences between paired shares, for cases in groups.
+"""Confidence intervals for shares, and for differences between paired shares, of cases that come in groups.
 
 Cases of one group (questions about one document, answers to one user) are correlated, so they carry less information
 than the same number of independent cases. Both intervals are based on the number of *effective* cases: the number of
@@ -16,11 +16,11 @@ from jury_adapters.core.incomplete_beta import student_quantile
 from jury_adapters.core.statistics import paired_interval, wilson
 
 PairCounts: TypeAlias = tuple[int, int, int, int]
-"""Numbers of cases that pass both times, only the first time, only the second time, and never."""
+"""Numbers of cases that pass both times, only the first time, only the second time, and neither time."""
 
 
 class GroupSum(NamedTuple):
-    """Values of the cases of one group.
+    """Sums over the cases of one group.
 
     Attributes:
         cases: number of cases.
@@ -34,19 +34,19 @@ class GroupSum(NamedTuple):
 
 
 def clustered_wilson(groups: Iterable[tuple[int, int]]) -> tuple[float, float]:
-    """Return the 95 % interval of a share of cases in groups.
+    """Return the 95 % interval of a share of cases that come in groups.
 
-    It is Wilson's interval for :func:`effective_cases`. It is never narrower than the interval without groups, and is
-    equal to it if each case is a group of its own. With a single group it is almost uninformative.
+    It is Wilson's interval for the number of :func:`effective_cases`. It is never narrower than the interval for
+    ungrouped cases, and equal to it if each case is its own group. With a single group it says almost nothing.
 
     Args:
         groups: the number of hits and the number of cases of each group. Groups without cases are ignored; without any
             case the interval is 0 to 1.
 
     Raises:
-        ConfigurationError: a group has fewer cases than hits, or fewer hits than 0.
+        ConfigurationError: a group has more hits than cases, or a negative number of hits.
 
-    Source: Wilson's interval of effective cases as in E. L. Korn and B. I. Graubard (1998), *Confidence intervals for
+    Source: Wilson's interval for effective cases as in E. L. Korn and B. I. Graubard (1998), *Confidence intervals for
     proportions with small expected number of positive counts estimated from survey data*, Survey Methodology 24, and
     N. Dean and M. Pagano (2015), *Evaluating confidence interval methods for binomial proportions in clustered
     surveys*, Journal of Survey Statistics and Methodology 3.
@@ -58,7 +58,7 @@ def clustered_wilson(groups: Iterable[tuple[int, int]]) -> tuple[float, float]:
     """
     counted = [(hits, cases) for hits, cases in groups if cases or hits]
     if any(not 0 <= hits <= cases for hits, cases in counted):
-        raise ConfigurationError("each group has a number of hits and a number of cases, from 0 hits to all cases")
+        raise ConfigurationError("the number of hits in a group must be between 0 and its number of cases")
     n, hits = sum(cases for _, cases in counted), sum(hits for hits, _ in counted)
     if not n:
         return wilson(0, 0)
@@ -69,16 +69,16 @@ def clustered_wilson(groups: Iterable[tuple[int, int]]) -> tuple[float, float]:
 def clustered_paired_interval(groups: Iterable[PairCounts]) -> tuple[float, float]:
     """Return the 95 % interval of the difference, second minus first, between paired shares of cases in groups.
 
-    It is Newcombe's interval (:func:`~jury_adapters.core.statistics.paired_interval`) for the :func:`effective_cases`
-    of the differences, which are 1, 0 or -1 per case. It is never narrower than the interval without groups, and is
-    equal to it if each case is a group of its own.
+    It is Newcombe's interval (:func:`~jury_adapters.core.statistics.paired_interval`) for the number of
+    :func:`effective_cases` of the differences, which are 1, 0 or -1 per case. It is never narrower than the interval
+    for ungrouped cases, and equal to it if each case is its own group.
 
     Args:
         groups: the numbers of cases of each group that pass both times, only the first time, only the second time, and
-            never. Groups without cases are ignored; without any case the interval is -1 to 1.
+            neither time. Groups without cases are ignored; without any case the interval is -1 to 1.
 
     Raises:
-        ConfigurationError: a number of cases is below 0.
+        ConfigurationError: a number of cases is negative.
 
     >>> groups = [(3, 0, 2, 0)] * 4 + [(5, 0, 0, 0)] * 6  # ten documents, five cases each; 8 more pass the second time
     >>> [round(limit, 3) for limit in clustered_paired_interval(groups)]
@@ -88,130 +88,131 @@ def clustered_paired_interval(groups: Iterable[PairCounts]) -> tuple[float, floa
     """
     counts = [group for group in groups if any(group)]
     if any(number < 0 for group in counts for number in group):
-        raise ConfigurationError("a group cannot have fewer than 0 cases")
+        raise ConfigurationError("a number of cases cannot be negative")
     if not counts:
         return -1.0, 1.0
-    kept, lost, won, missed = (sum(numbers) for numbers in zip(*counts, strict=True))
-    alone = paired_interval(kept, lost, won, missed)
-    n = kept + lost + won + missed
-    effective = effective_cases([GroupSum(sum(one), one[2] - one[1], one[1] + one[2]) for one in counts], least=-1)
+    both, first, second, neither = (sum(numbers) for numbers in zip(*counts, strict=True))
+    ungrouped = paired_interval(both, first, second, neither)
+    n = both + first + second + neither
+    effective = effective_cases([GroupSum(sum(one), one[2] - one[1], one[1] + one[2]) for one in counts], lowest=-1)
     if effective == n:
-        return alone
-    part = effective / n
-    low, high = paired_interval(kept * part, lost * part, won * part, missed * part)
-    return min(low, alone[0]), max(high, alone[1])
+        return ungrouped
+    ratio = effective / n
+    low, high = paired_interval(both * ratio, first * ratio, second * ratio, neither * ratio)
+    return min(low, ungrouped[0]), max(high, ungrouped[1])
 
 
-def effective_cases(groups: Sequence[GroupSum], least: int = 0) -> float:
-    """Return the number of independent cases whose mean has the same precision; it is above 0 and at most ``n``.
+def effective_cases(groups: Sequence[GroupSum], lowest: int = 0) -> float:
+    """Return the number of independent cases whose mean would be equally precise.
 
-    It is ``n / D * (t(n - 1) / t(K - 1))^2``. Here n is the number of cases, t(f) is the 0.975 quantile of Student's t
-    distribution with f degrees of freedom, and ``K = n^2 / sum(n_g^2)`` is the effective number of groups: the number
-    of groups if all have the same size, and less if a few groups have most of the cases. D is the design effect, the
-    larger of
+    It is ``n / D * (t(n - 1) / t(K - 1))^2``, which is above 0 and at most n. Here n is the number of cases, t(f)
+    is the 0.975 quantile of Student's t distribution with f degrees of freedom, and ``K = n^2 / sum(n_g^2)`` is the
+    effective number of groups: the number of groups if all have the same size, and less if a few groups contain
+    most of the cases. D is the design effect. It is at least 1, and otherwise the larger of these two:
 
-    - the cluster-robust variance of the mean, ``G / (G - 1) * sum((total_g - mean * n_g)^2) / n^2``, over that of
-      independent cases, ``s^2 / n``;
-    - ``1 + (m - 1) * rho``, where ``m = sum(n_g^2) / n`` is the mean group size over cases, and rho is the correlation
-      of two cases of a group, over all such pairs. Rho includes four added cases with the extreme value that is farther
-      from the mean, each with ``m - 1`` others of its group that have this value too.
+    - the cluster-robust variance of the mean, ``G / (G - 1) * sum((total_g - mean * n_g)^2) / n^2``, divided by that
+      of independent cases, ``s^2 / n``;
+    - ``1 + (m - 1) * rho``, where ``m = sum(n_g^2) / n`` is the group size averaged over cases, and rho is the
+      correlation of two cases of one group, over all such pairs. For rho, four cases are added with the extreme value
+      that is farther from the mean, each together with ``m - 1`` cases of its group that have the same value.
 
-    Rare values occur in few groups, so the first of the two is often far too small, and 0 if no value differs. The four
-    added cases prevent that: they make rho 1 if there is no information about it. Agresti and Coull (1998) add the same
-    number of cases to a share for the same reason. D is never below 1.
+    Rare values occur in few groups, so the first of the two is often far too small, and it is 0 if all values are
+    equal. The four added cases prevent that: they make rho 1 if the data say nothing about it. Agresti and Coull (1998)
+    add the same number of cases to a share for the same reason.
 
     Sources: L. Kish (1965), *Survey Sampling*, for the design effect; M. S. Ridout, C. G. B. Demétrio and D. Firth
     (1999), *Estimating intraclass correlation for binary data*, Biometrics 55, for the correlation over pairs; Korn and
-    Graubard (1998) for the factor of the quantiles; A. V. Carter, K. T. Schnepel and D. G. Steigerwald (2017),
+    Graubard (1998) for the ratio of the quantiles; A. V. Carter, K. T. Schnepel and D. G. Steigerwald (2017),
     *Asymptotic behavior of a t-test robust to cluster heterogeneity*, Review of Economics and Statistics 99, for
-    degrees of freedom by effective groups. ``docs/measured.md`` has the coverage of the intervals that use it.
+    the degrees of freedom from the effective number of groups. ``docs/measured.md`` reports the coverage of the
+    intervals that use it.
 
     Args:
         groups: the values of each group; every group has at least one case.
-        least: the lowest value that a case may have; the highest is 1.
+        lowest: the lowest value that a case may have; the highest is 1.
 
     >>> effective_cases([GroupSum(1, hit, hit) for hit in (1, 1, 0, 1)])
     4.0
-    >>> round(effective_cases([GroupSum(5, 5, 5)] * 40), 1)  # all alike: about one case a group
+    >>> round(effective_cases([GroupSum(5, 5, 5)] * 40), 1)  # equal values: about one case per group
     38.0
     """
     n = sum(group.cases for group in groups)
-    usual = sum(group.cases**2 for group in groups) / n
-    if usual == 1:
+    mean_size = sum(group.cases**2 for group in groups) / n
+    if mean_size == 1:
         return float(n)
-    design = max(1.0, _robust_effect(groups, n), 1 + (usual - 1) * _correlation(groups, n, usual, least))
-    quantiles = student_quantile(max(1, n - 1)) / student_quantile(max(1.0, n / usual - 1))
+    design = max(1.0, _robust_effect(groups, n), 1 + (mean_size - 1) * _correlation(groups, n, mean_size, lowest))
+    quantiles = student_quantile(max(1, n - 1)) / student_quantile(max(1.0, n / mean_size - 1))
     return n / design * quantiles**2
 
 
 def sign_flip_test(differences: Iterable[int]) -> float:
     """Return the two-sided p value of the hypothesis that a difference is as likely as its opposite in each group.
 
-    It is the share of all sign flips of whole groups that give a total at least as far from 0. With one case per group
-    it is the exact McNemar test. If there are so many groups or differences that exact counting is slow, it is the
-    normal approximation.
+    It is the share of all ways to flip the signs of whole groups that give a total at least as far from 0. With one
+    case per group it is the exact McNemar test. The normal approximation is used if there are so many groups or
+    differences that exact counting would be slow.
 
     Args:
         differences: for each group the number of cases that pass the second time, minus those that pass the first time.
 
-    Source: R. A. Fisher (1935), *The Design of Experiments*, section 21, with groups for pairs.
+    Source: R. A. Fisher (1935), *The Design of Experiments*, section 21, with groups in place of pairs.
 
     >>> sign_flip_test([1] * 12 + [-1] * 2), sign_flip_test([])
     (0.012939453125, 1.0)
-    >>> sign_flip_test([3, 3, 2])  # of eight ways, two are as far from 0
+    >>> sign_flip_test([3, 3, 2])  # of the eight ways, two give a total as far from 0
     0.25
     """
     found = [difference for difference in differences if difference]
     sizes, total = [abs(difference) for difference in found], abs(sum(found))
-    if len(sizes) * min(sum(sizes), 2 ** min(len(sizes), _MANY)) > _SLOW:
+    if len(sizes) * min(sum(sizes), 2 ** min(len(sizes), _MANY_GROUPS)) > _MOST_ADDITIONS:
         return erfc(total / sqrt(2 * sum(size * size for size in sizes)))
     # A total of t means that the groups with a positive sign add up to (sum + t) / 2.
-    far = sum(chance for positive, chance in _sums(sizes).items() if 2 * positive >= sum(sizes) + total)
-    return min(1.0, 2 * far) if total else 1.0
+    tail = sum(chance for positive, chance in _sums(sizes).items() if 2 * positive >= sum(sizes) + total)
+    return min(1.0, 2 * tail) if total else 1.0
 
 
-_SLOW = 1_000_000  # additions
-_MANY = 64  # groups, which have too many sums to count
-_MORE = 4
+_MOST_ADDITIONS = 1_000_000  # additions
+_MANY_GROUPS = 64  # groups; this many have too many sums to count them all
+_ADDED_CASES = 4
 _ROUNDING = 1e-12
 
 
 def _robust_effect(groups: Sequence[GroupSum], n: int) -> float:
-    """Return the cluster-robust variance of the mean over that of independent cases; 0 if these are unknown."""
+    """Return the cluster-robust variance of the mean divided by that of independent cases; 0 if it is unknown."""
     mean = sum(group.total for group in groups) / n
-    apart = sum(group.squares for group in groups) / n - mean**2
-    if len(groups) < 2 or apart <= _ROUNDING:
+    variance = sum(group.squares for group in groups) / n - mean**2
+    if len(groups) < 2 or variance <= _ROUNDING:
         return 0.0
     between = sum((group.total - mean * group.cases) ** 2 for group in groups)
-    return len(groups) / (len(groups) - 1) * between / n**2 / (apart / (n - 1))
+    return len(groups) / (len(groups) - 1) * between / n**2 / (variance / (n - 1))
 
 
-def _correlation(groups: Sequence[GroupSum], n: int, usual: float, least: int) -> float:
-    """Return the correlation of two cases of one group, 0..1, including four added cases with groups of equal values.
+def _correlation(groups: Sequence[GroupSum], n: int, mean_size: float, lowest: int) -> float:
+    """Return the correlation of two cases of one group, 0..1, with the four added cases of :func:`effective_cases`.
 
     Args:
         groups: the values of each group.
         n: number of cases.
-        usual: mean group size over cases, above 1.
-        least: the lowest value that a case may have; the highest is 1.
+        mean_size: group size averaged over cases, above 1.
+        lowest: the lowest value that a case may have; the highest is 1.
     """
     if len(groups) < 2:
         return 1.0
     mean = sum(group.total for group in groups) / n
-    together = apart = _MORE * (usual - 1) * max(1 - mean, mean - least) ** 2
+    covariation = variation = _ADDED_CASES * (mean_size - 1) * max(1 - mean, mean - lowest) ** 2
     for group in groups:
         squares = group.squares - 2 * mean * group.total + group.cases * mean**2
-        together += (group.total - group.cases * mean) ** 2 - squares
-        apart += (group.cases - 1) * squares
-    return min(1.0, max(0.0, together / apart)) if apart > _ROUNDING else 1.0
+        covariation += (group.total - group.cases * mean) ** 2 - squares
+        variation += (group.cases - 1) * squares
+    return min(1.0, max(0.0, covariation / variation)) if variation > _ROUNDING else 1.0
 
 
 def _sums(sizes: Sequence[int]) -> dict[int, float]:
     """Return the probability of each sum of sizes, where each size is included with probability 1/2."""
     sums = {0: 1.0}
     for size in sizes:
-        more = {total: chance / 2 for total, chance in sums.items()}
+        updated = {total: chance / 2 for total, chance in sums.items()}
         for total, chance in sums.items():
-            more[total + size] = more.get(total + size, 0.0) + chance / 2
-        sums = more
+            updated[total + size] = updated.get(total + size, 0.0) + chance / 2
+        sums = updated
     return sums

@@ -1,4 +1,4 @@
-"""Combinations of judges: ``all_of``, ``any_of``, ``repeated``, and judges with a fixed outcome."""
+"""Combinations of judges: ``all_of``, ``any_of``, ``with_samples``, and judges with a fixed outcome."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Self
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judge import Judge, PlainJudge
+from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, total_usage
 from jury_adapters.core.jury import judges_own_family, members_of, unique_names
-from jury_adapters.core.scheduling import Seat
+from jury_adapters.core.scheduling import Juror
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.core.voting import Voting
@@ -27,21 +27,21 @@ class _Chain(Judge):
         members = members_of(judges, name)
         names = unique_names([member.name for member in members])
         self.name = name
-        self.seats = tuple(Seat(member, own, None) for member, own in zip(members, names, strict=True))
+        self.jurors = tuple(Juror(member, own, None) for member, own in zip(members, names, strict=True))
         self.cost = members[0].cost
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the members in a verdict, in order."""
-        return tuple(seat.name for seat in self.seats)
+        return tuple(juror.name for juror in self.jurors)
 
     @property
     def inline(self) -> bool:
-        return all(seat.inline for seat in self.seats)
+        return all(juror.inline for juror in self.jurors)
 
     @property
     def size(self) -> int:
-        return sum(seat.judge.size for seat in self.seats)
+        return sum(juror.judge.size for juror in self.jurors)
 
     @property
     def opinion_statuses(self) -> OpinionStatuses:
@@ -53,15 +53,15 @@ class _Chain(Judge):
 
     @property
     def members(self) -> tuple[Judge, ...]:
-        return tuple(seat.judge for seat in self.seats)
+        return tuple(juror.judge for juror in self.jurors)
 
     def asking_everyone(self) -> Self:
-        return self._with(seats=tuple(replace(seat, judge=seat.judge.asking_everyone()) for seat in self.seats))
+        return self._with(jurors=tuple(replace(juror, judge=juror.judge.asking_everyone()) for juror in self.jurors))
 
     async def _ask(self, case: Case, stop: Callable[[Judgment], bool]) -> list[Judgment]:
         judgments = []
-        for seat in self.seats:
-            judgments.append(await seat.ask(case))
+        for juror in self.jurors:
+            judgments.append(await juror.ask(case))
             if stop(judgments[-1]):
                 break
         return judgments
@@ -73,14 +73,14 @@ class _Chain(Judge):
     def _verdict(self, case: Case, judgments: list[Judgment]) -> Verdict:
         decisive = self._decisive(judgments)
         without_outages = self._decisive([outage_as_error(judgment) for judgment in judgments])
-        unasked = self.seats[len(judgments) :]
+        unasked = self.jurors[len(judgments) :]
         return Verdict(
             decisive.status,
             score=decisive.score,
             label=decisive.label,
             confidence=decisive.confidence,
             reasoning=f"{decisive.critic}: {decisive.reasoning or decisive.opinion or decisive.status}",
-            checks=decisive.checks,
+            findings=decisive.findings,
             error=decisive.error,
             usage=total_usage(judgments),
             judgments=tuple(judgments),
@@ -88,8 +88,8 @@ class _Chain(Judge):
             tally=_tally(judgments, errors_decided=without_outages.status is not decisive.status),
             same_family=judges_own_family(judgments, case.generator),
             partial=bool(unasked),
-            skipped=tuple(seat.name for seat in unasked),
-            calls_saved=sum(seat.judge.size for seat in unasked),
+            skipped=tuple(juror.name for juror in unasked),
+            calls_saved=sum(juror.judge.size for juror in unasked),
         )
 
 
@@ -138,25 +138,25 @@ def any_of(*judges: JudgeLike) -> AnyOf:
     return AnyOf(judges, "any_of")
 
 
-def repeated(judge: Judge, times: int, *, voting: Voting = "majority") -> Ensemble:
+def with_samples(judge: Judge, samples: int, *, voting: Voting = "majority") -> Ensemble:
     """Return a jury that asks the same judge several times and votes over its answers (self-consistency).
 
     Raises:
-        ConfigurationError: ``times`` is not a whole number from 1.
+        ConfigurationError: ``samples`` is not a whole number from 1.
     """
-    if isinstance(times, bool) or not isinstance(times, int) or times < 1:
-        raise ConfigurationError(f"repeated() takes a whole number from 1, not {times!r}")
-    return Ensemble([judge] * times, voting=voting, name=judge.name and f"{judge.name} x{times}")
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+        raise ConfigurationError(f"samples is a whole number from 1, not {plain_repr(samples)}")
+    return Ensemble([judge] * samples, voting=voting, name=judge.name and f"{judge.name} x{samples}")
 
 
-class _Always(PlainJudge):
+class _Always(Judge):
     opinion_statuses = PASS_OR_FAIL
 
     def __init__(self, status: Status, reason: str, name: str) -> None:
         self.name = name
         self._outcome = (status, reason)
 
-    def examine(self, case: Case) -> tuple[Status, str]:
+    def assess(self, case: Case) -> tuple[Status, str]:
         return self._outcome
 
 

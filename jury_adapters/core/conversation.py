@@ -35,7 +35,15 @@ ARGUMENTS: Final = ("args", "arguments", "tool_kwargs", "input", "input_paramete
 class Conversation:
     """Question, answer and steps of a conversation.
 
-    :class:`jury_adapters.Transcript` describes the attributes, and converts them to a case.
+    Attributes:
+        question: the last message of the user.
+        answer: the last message of the assistant after the question. If the conversation ends with the call of a
+            structured response (LangChain's ``ToolStrategy``), the arguments of that call; None if it ends with other
+            calls.
+        steps: the steps of the assistant in between: each tool call with its result, and intermediate texts.
+        earlier: the conversation before the question.
+        pending: True if the conversation ends with tool calls that have no result yet, so that it is only paused.
+        ends_in_call: True if the conversation ends with tool calls, with or without results.
 
     >>> Conversation.of([("user", "2 + 2?"), ("assistant", "4")]).answer
     '4'

@@ -150,7 +150,7 @@ def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
 def _parts(judge: Judge) -> list[tuple[str, Judge]]:
     if isinstance(judge, CascadedJury):
         return [(tier.name, tier.judge) for tier in judge.tiers]
-    members = judge.members or (judge,)
+    members = (judge,) if judge.estimated_whole else judge.members or (judge,)
     names = judge.names if isinstance(judge, Jury) else unique_names([member.name for member in members])
     return list(zip(names, members, strict=True))
 

@@ -30,17 +30,17 @@ def described(judge: Named, traits: Callable[[], Traits]) -> str:
         traits: returns further values by name: texts, or lists of which the first entries are shown. Empty values are
             left out.
 
-    >>> from jury_adapters import NotEmpty
+    >>> from jury_adapters.checks import NotEmpty
     >>> described(NotEmpty().named("empty?"), lambda: {"members": list("abcdefg")})
     "NotEmpty('empty?', members=['a', 'b', 'c', 'd', 'e' and 2 more])"
     """
     kind = type(judge).__name__
-    told = [] if judge.name in ("", kind) else [quoted(judge.name)]
+    parts = [] if judge.name in ("", kind) else [quoted(judge.name)]
     try:
-        told += [f"{name}={_listed(value)}" for name, value in traits().items() if value]
+        parts += [f"{name}={_listed(value)}" for name, value in traits().items() if value]
     except Exception:  # the judge may not be initialised yet
-        told.append("...")
-    return f"{kind}({', '.join(told)})"
+        parts.append("...")
+    return f"{kind}({', '.join(parts)})"
 
 
 def names_of(judges: Sequence[Named]) -> list[str]:

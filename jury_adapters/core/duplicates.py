@@ -30,9 +30,9 @@ class ContradictingLabels(InputError):
     def __init__(self, item_id: str | None, labels: Sequence[tuple[int, object]]) -> None:
         self.item_id = item_id
         self.labels = tuple(labels)
-        super().__init__(self.told([f"row {position + 1}" for position, _ in labels]))
+        super().__init__(self.describe([f"row {position + 1}" for position, _ in labels]))
 
-    def told(self, places: Sequence[str]) -> str:
+    def describe(self, places: Sequence[str]) -> str:
         """Return the message with descriptions of the place of each copy, in the order of ``labels``."""
         said: dict[str, list[str]] = {}
         for (_, label), place in zip(self.labels, places, strict=True):
@@ -48,7 +48,7 @@ def identity_of(key: str | None, item_id: str | None) -> Identity | None:
     Equal contents with different ids are different items: a question that two users asked counts twice.
 
     Args:
-        key: the hash of the content (:attr:`Case.key`), or None.
+        key: the hash of the content (:attr:`Case.content_hash`), or None.
         item_id: the item's own id, or None.
     """
     content = None if key == EMPTY_KEY else key

@@ -76,8 +76,8 @@ def without_arguments(step: Step) -> str | None:
 def _introduces(left: str) -> bool:
     """Whether the rest of an output is only a few words before its last gap, without a number or an answer."""
     words = _WORD.findall(left)
-    told = any(word.casefold() in DECIDING or word[-1].isdigit() for word in words)
-    return len(words) <= _FEW_WORDS and not told and not _WORD.search(left.rpartition(GAP)[2])
+    informative = any(word.casefold() in DECIDING or word[-1].isdigit() for word in words)
+    return len(words) <= _FEW_WORDS and not informative and not _WORD.search(left.rpartition(GAP)[2])
 
 
 def _names_notes(name: str) -> bool:

@@ -5,30 +5,40 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Self, Unpack
+from typing import Unpack
 
+from jury_adapters.core.arguments import refuse_renamed
 from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.fallbacks import warn_if_fallbacks_vote_twice, without_fallbacks
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
 from jury_adapters.core.scheduling import (
+    Juror,
     Schedule,
-    Seat,
     StopRule,
     UntilDecided,
     ask_all,
     ask_in_turn,
     ask_until_settled,
 )  # fmt: skip
-from jury_adapters.core.stand_in import seated, warn_of_two_seats
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.values import positive_timeout, stated
 from jury_adapters.core.verdict import BandOn, Verdict
-from jury_adapters.core.voting import Voting, VotingOptions, VotingStrategy, resolve, weights_in_order
+from jury_adapters.core.voting import (
+    STRATEGIES,
+    Voting,
+    VotingOptions,
+    VotingStrategy,
+    options_of,
+    resolve,
+    weights_in_order,
+)
 from jury_adapters.core.voting.base import VoteResult
+from jury_adapters.core.voting.registry import normal_name
 from jury_adapters.core.voting.required import positions_of, with_required
 
 WeightsLike = Sequence[float] | Mapping[str, float] | Mapping[int, float]
@@ -41,7 +51,7 @@ class EnsembleOptions(VotingOptions, total=False):
     weights: WeightsLike | None
     required: Sequence[str | int]
     schedule: Schedule
-    timeout: float | None
+    juror_timeout: float | None
     name: str
     band_on: BandOn
 
@@ -69,9 +79,9 @@ class Ensemble(Jury):
             juror without a vote may give a label without a PASS/FAIL meaning. Functions may (see
             ``Judge.opinion_statuses``), so a jury of functions asks every juror unless ``on="status"`` or
             ``on="label"`` is given. A jury inside a rule that reads its score or confidence asks every juror.
-        timeout: time limit per juror in seconds, after which its judgment is ERROR ``timeout``.
+        juror_timeout: time limit per juror in seconds, after which its judgment is ERROR ``timeout``.
         name: the jury's own name.
-        band_on: the basis of the confidence band: agreeing ``"pairs"`` or the modal ``"share"``.
+        band_on: the basis of the agreement band: agreeing ``"pairs"`` or the modal ``"share"``.
         **voting_kwargs: options of the rule, such as ``threshold=0.7`` or ``errors="ignore"``.
 
     Raises:
@@ -90,21 +100,22 @@ class Ensemble(Jury):
         weights: WeightsLike | None = None,
         required: Sequence[str | int] = (),
         schedule: Schedule = "parallel",
-        timeout: float | None = None,
+        juror_timeout: float | None = None,
         name: str = "",
         band_on: BandOn = "pairs",
         **voting_kwargs: Unpack[VotingOptions],
     ) -> None:
         if voting is None:
             voting = "majority" if weights is None else "weighted"
+        _refuse_unknown_options(voting, voting_kwargs)
         members, names = named_members(judges, "Ensemble")
-        warn_of_two_seats(members, stacklevel=2)
+        warn_if_fallbacks_vote_twice(members, stacklevel=2)
         _warn_of_several_rubrics(members, stacklevel=2)
         if schedule not in ("parallel", "early_stop", "sequential"):
             raise ConfigurationError(unknown("schedule", schedule, ("parallel", "early_stop", "sequential")))
         if band_on not in ("pairs", "share"):
             raise ConfigurationError(unknown("band_on=", band_on, ("pairs", "share")))
-        limit = positive_timeout(timeout)
+        limit = positive_timeout(juror_timeout)
         self.name = name
         self.voting = voting
         self.voting_kwargs = voting_kwargs
@@ -112,32 +123,29 @@ class Ensemble(Jury):
         self.band_on: BandOn = band_on
         samples = sample_numbers(members)
         self.weights = None if weights is None else weights_in_order(weights, names)
-        self.strategy = _strategy(voting, members, voting_kwargs).bound_to(names)
+        self.strategy = _strategy(voting, members, voting_kwargs).bind(names)
         if self.strategy.reads_numbers:
             members = tuple(member.asking_everyone() for member in members)
-        self.seats = tuple(Seat(*seat) for seat in zip(members, names, [limit] * len(members), samples, strict=True))
+        self.jurors = tuple(
+            Juror(*juror) for juror in zip(members, names, [limit] * len(members), samples, strict=True)
+        )
         self._required = positions_of(required, names)
         opinions = tuple(member.opinion_statuses for member in members)
         self.cost = sum(member.cost for member in members)
         self._stop_rule: StopRule = UntilDecided(self.strategy, self.weights, self._required, opinions)
-        self._inline = all(seat.inline for seat in self.seats)
+        self._inline = all(juror.inline for juror in self.jurors)
         self._size = sum(member.size for member in members)
         self._opinions = self.strategy.opinion_statuses(frozenset().union(*opinions))
-
-    @classmethod
-    def of(cls, *judges: JudgeLike, **options: Unpack[EnsembleOptions]) -> Self:
-        """Return an ensemble of these judges: ``Ensemble.of(first, second, third, voting="median")``."""
-        return cls(judges, **options)
 
     @property
     def members(self) -> tuple[Judge, ...]:
         """The jurors, in order."""
-        return tuple(seat.judge for seat in self.seats)
+        return tuple(juror.judge for juror in self.jurors)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The jurors' names in this jury, in order."""
-        return tuple(seat.name for seat in self.seats)
+        return tuple(juror.name for juror in self.jurors)
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -168,10 +176,10 @@ class Ensemble(Jury):
 
     async def assess(self, case: Case) -> Verdict:
         if self.schedule == "early_stop":
-            votes = await ask_until_settled(self.seats, case, self._stop_rule, first=self._required)
+            votes = await ask_until_settled(self.jurors, case, self._stop_rule, first=self._required)
             return self._partial_verdict(votes, case.generator)
         ask = ask_in_turn if self.schedule == "sequential" else ask_all
-        return self._verdict(await ask(self.seats, case), self.weights, case.generator)
+        return self._verdict(await ask(self.jurors, case), self.weights, case.generator)
 
     def aggregate(self, judgments: Iterable[Judgment], *, generator: str | None = None) -> Verdict:
         """Vote over existing judgments, as if the jurors had just given them.
@@ -224,7 +232,7 @@ class Ensemble(Jury):
         # A juror that was not asked counts as an abstention, which is one of the extreme votes that the rule tested.
         full = self._verdict([_NOT_ASKED if vote is None else vote for vote in votes], self.weights, generator)
         asked = [position for position, vote in enumerate(votes) if vote is not None]
-        unasked = [seat for seat, vote in zip(self.seats, votes, strict=True) if vote is None]
+        unasked = [juror for juror, vote in zip(self.jurors, votes, strict=True) if vote is None]
         return evolve(
             full,
             judgments=tuple(full.judgments[position] for position in asked),
@@ -235,8 +243,8 @@ class Ensemble(Jury):
                 ballots=tuple(full.tally.ballots[position] for position in asked),
             ),
             partial=True,
-            skipped=tuple(seat.name for seat in unasked),
-            calls_saved=full.calls_saved + sum(seat.judge.size for seat in unasked),
+            skipped=tuple(juror.name for juror in unasked),
+            calls_saved=full.calls_saved + sum(juror.judge.size for juror in unasked),
         )
 
     def _built(
@@ -263,20 +271,10 @@ class Ensemble(Jury):
             weights=weights or (),
             voting=self.strategy.name,
             tally=result.tally,
-            same_family=generator is not None and judges_own_family(judgments, generator),
+            same_family=judges_own_family(judgments, generator) if generator is not None else None,
             band_on=self.band_on,
             calls_saved=sum(judgment.calls_saved for judgment in judgments if isinstance(judgment, Verdict)),
         )
-
-
-def combine(*juries: Jury, **options: Unpack[EnsembleOptions]) -> Ensemble:
-    """Return a jury of juries that votes over their verdicts, by majority by default.
-
-    An ERROR of a member propagates unless ``errors=`` is given, because the failure of a whole jury is not dissent.
-    """
-    if options.get("errors") is None and not isinstance(options.get("voting"), VotingStrategy):
-        options["errors"] = "propagate"
-    return Ensemble(juries, **options)
 
 
 def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> None:
@@ -290,9 +288,9 @@ def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> No
     names = {text: name for rubrics in by_member for text, name in rubrics.items()}  # equal texts ask one question
     questions = {frozenset(names[text] for text in rubrics) for rubrics in by_member if rubrics}
     if len(questions) > 1:
-        told = ", ".join(dict.fromkeys(names.values()))
+        listed = ", ".join(dict.fromkeys(names.values()))
         warnings.warn(
-            f"the critics of one Ensemble have different rubrics ({told}), so their votes answer different "
+            f"the critics of one Ensemble have different rubrics ({listed}), so their votes answer different "
             "questions; use a Scorecard, with one criterion for each rubric",
             UserWarning,
             stacklevel=stacklevel + 1,
@@ -301,16 +299,27 @@ def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> No
 
 def _rubrics(judge: Judge) -> dict[str, str]:
     """Return the names of the rubrics of the critics in a judge, by the text of the rubric."""
-    judge = seated(judge)
+    judge = without_fallbacks(judge)
     if isinstance(judge, Jury):
         return {text: name for member in judge.members for text, name in _rubrics(member).items()}
     rubric = getattr(judge, "rubric", None)
     return {} if rubric is None else {rubric.criteria: rubric.name}
 
 
+def _refuse_unknown_options(voting: Voting, given: Iterable[str]) -> None:
+    """Refuse options that neither an ensemble nor any voting rule has; :func:`resolve` refuses those of other rules."""
+    rule = STRATEGIES.get(normal_name(voting)) if isinstance(voting, str) else None
+    of_rule = () if rule is None else options_of(rule)
+    unheard = [name for name in given if name not in VotingOptions.__annotations__ and name not in of_rule]
+    refuse_renamed(unheard, _RENAMED, "Ensemble(judges, voting='majority')")
+    own = [name for name in EnsembleOptions.__annotations__ if name not in VotingOptions.__annotations__]
+    for name in unheard:
+        raise ConfigurationError(unknown("option of Ensemble", name, [*own, *of_rule]))
+
+
 def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) -> VotingStrategy:
     strategy = resolve(voting, **options)
-    if strategy.errors is None and all(isinstance(seated(member), Jury) for member in members):
+    if strategy.errors is None and all(isinstance(without_fallbacks(member), Jury) for member in members):
         return replace(strategy, errors="propagate")
     return strategy
 
@@ -324,5 +333,6 @@ def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:
     return "; ".join([*reasons, *broke]) if reasons else ""
 
 
+_RENAMED = {"strategy": "voting", "vote": "voting", "timeout": "juror_timeout"}
 _NO_REASON = "the voting rule gave no reason"
 _NOT_ASKED = Judgment(Status.ABSTAIN, reasoning="not asked")

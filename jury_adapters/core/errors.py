@@ -15,8 +15,14 @@ are for wrong construction and for gates, and each message says what to do.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from difflib import get_close_matches
-from typing import Literal
+from fractions import Fraction
+from itertools import islice
+from pathlib import PurePath
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
 
 
 class JuryError(Exception):
@@ -100,9 +106,59 @@ class GateFailed(JuryError, AssertionError):
         return (GateFailed, (self.unmet,))
 
 
-def unknown(what: str, name: object, known: Iterable[str]) -> str:
-    """Return the message for an unknown name, with the known names and the closest one."""
+def unknown(what: str, name: object, known: Iterable[str], meant: str | None = None) -> str:
+    """Return the message for an unknown name, with the known names and the one that was meant.
+
+    Args:
+        what: what the name should be a name of.
+        name: the unknown name.
+        known: the known names.
+        meant: the one that was meant; by default the closest one.
+    """
     names = sorted(known)
-    close = get_close_matches(str(name).lower(), names, n=1)
+    written = plain_repr(name)
+    text = name if isinstance(name, str) else written
+    close = get_close_matches(text.lower(), names, n=1) if meant is None else [meant]
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"unknown {what} {name!r}.{hint} Known: {', '.join(names) or 'none'}."
+    return f"unknown {what} {written}.{hint} Known: {', '.join(names) or 'none'}."
+
+
+def plain_repr(value: object) -> str:
+    """Return a value for an error message.
+
+    Texts, numbers, paths, and containers of these are written as in Python, with at most 200 characters. Of another
+    object only the type is named, because its repr may contain an API key, as those of many clients of models do.
+
+    >>> plain_repr("polite"), plain_repr([1, None]), plain_repr(object()), plain_repr([object()])
+    ("'polite'", '[1, None]', 'object', '[object]')
+    """
+    text = _written(value, 0)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _written(value: object, depth: int) -> str:
+    if value is None or isinstance(value, bool):
+        return repr(value)
+    for kind in _PLAIN:
+        if isinstance(value, kind):
+            return kind.__repr__(value)  # not that of a derived class, which may show anything
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if depth < _DEEPEST:
+        if isinstance(value, dict):
+            items = [(_written(name, depth + 1), _written(item, depth + 1)) for name, item in _first(value.items())]
+            return f"{{{', '.join(f'{name}: {item}' for name, item in items)}}}"
+        if isinstance(value, list | tuple | set | frozenset):
+            opening, closing = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
+            comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
+            return f"{opening}{', '.join(_written(item, depth + 1) for item in _first(value))}{comma}{closing}"
+    return type(value).__name__
+
+
+def _first(items: Iterable[T]) -> Iterable[T]:
+    return islice(items, _LONGEST)
+
+
+_PLAIN = (str, int, float, complex, Decimal, Fraction, PurePath)
+_DEEPEST = 3  # a value may contain itself
+_LONGEST = 200

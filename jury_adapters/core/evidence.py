@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.echoes import echoes, without_arguments
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.loose_values import json_text
 
 EvidenceTools: TypeAlias = Iterable[str] | Callable[[Step], bool] | None
@@ -161,7 +161,7 @@ def _refuse_tool(given: object) -> None:
 def _checked_names(given: object) -> frozenset[str]:
     if isinstance(given, str | bytes):
         shown = given if isinstance(given, str) else given.decode(errors="replace")
-        raise ConfigurationError(f"evidence_tools= takes names in a list: evidence_tools=[{shown!r}]")
+        raise ConfigurationError(f"evidence_tools= takes names in a list: evidence_tools=[{plain_repr(shown)}]")
     if not isinstance(given, Iterable):
         raise ConfigurationError(f"evidence_tools= takes names of tools or a predicate of a Step, {_not(given)}")
     return frozenset(map(_checked_name, given))
@@ -194,7 +194,7 @@ def _name_of_tool(given: object) -> str | None:
 
 
 def _not(given: object) -> str:
-    return f"not {given!r}" if isinstance(given, str | int | float) else f"not {type(given).__name__}"
+    return f"not {plain_repr(given)}"
 
 
 _STRUCTURED: Final = (

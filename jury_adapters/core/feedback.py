@@ -40,7 +40,7 @@ def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
 def notes_of(judgment: Judgment) -> Iterator[str]:
     """Yield a sentence about the jurors that broke, with their errors, and one for each that dissented or abstained.
 
-    If one objection is enough, as in a guard tier, the other votes are not dissent and are left out.
+    If one objection is enough, as in a screening tier, the other votes are not dissent and are left out.
     """
     for criterion in _criteria(judgment):
         if _agrees(criterion, judgment) or not criterion.valid:

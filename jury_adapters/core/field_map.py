@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from jury_adapters.core.errors import ConfigurationError, InputError, unknown
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.field_names import FIELD_NAMES
 
 FieldMapLike: TypeAlias = "Mapping[str, str] | Callable[[Mapping[str, Any]], Any] | FieldMap"
@@ -37,7 +37,9 @@ class FieldMap:
             if field not in FIELD_NAMES:
                 raise ConfigurationError(f"field_map: {unknown('field of a case', field, FIELD_NAMES)}")
             if not isinstance(path, str) or not path:
-                raise ConfigurationError(f"field_map: {field} is found by a column or a path, not by {path!r}")
+                raise ConfigurationError(
+                    f"field_map: {field} is found by a column or a path, not by {plain_repr(path)}"
+                )
         self._paths = dict(paths)
 
     @classmethod
@@ -52,9 +54,11 @@ class FieldMap:
         for item in items:
             field, equals, path = item.partition("=")
             if not equals or not field.strip() or not path.strip():
-                raise ConfigurationError(f"a field is mapped as FIELD=COLUMN, such as answer=reply; not {item!r}")
+                raise ConfigurationError(
+                    f"a field is mapped as FIELD=PATH, such as answer=reply; not {plain_repr(item)}"
+                )
             if field.strip() in paths:
-                raise ConfigurationError(f"the field {field.strip()!r} is mapped twice")
+                raise ConfigurationError(f"the field {plain_repr(field.strip())} is mapped twice")
             paths[field.strip()] = path.strip()
         return cls(paths)
 
@@ -107,7 +111,7 @@ def field_map_of(given: FieldMapLike | None) -> CheckedFieldMap:
         return given
     raise ConfigurationError(
         "field_map is a mapping such as {'answer': 'outputs.reply'} or a function from a row to a Case; "
-        f"not {given!r}"
+        f"not {plain_repr(given)}"
     )
 
 
@@ -115,7 +119,7 @@ def _at(path: str, row: Mapping[str, Any]) -> object:
     try:
         steps = Path(path)
     except ConfigurationError as error:
-        raise InputError(f"there is no column {path!r}, and as a path it cannot be read: {error}") from None
+        raise InputError(f"there is no column {plain_repr(path)}, and as a path it cannot be read: {error}") from None
     return steps(row)
 
 
@@ -126,7 +130,6 @@ class Path:
 
     Args:
         text: the path, such as ``"messages[-1].content"``.
-        root: an optional first name of the path that is skipped.
 
     Raises:
         ConfigurationError: the text is not a path.
@@ -135,11 +138,10 @@ class Path:
     'Hello'
     """
 
-    __slots__ = ("_root", "_steps", "_text")
+    __slots__ = ("_steps", "_text")
 
-    def __init__(self, text: str, root: str = "") -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._root = root
         self._steps = _steps(text)
 
     def __call__(self, value: object) -> object:
@@ -148,10 +150,7 @@ class Path:
         Raises:
             InputError: the path does not exist; the message says at which name, and what is there instead.
         """
-        steps = self._steps
-        if steps[0] == self._root and not (isinstance(value, Mapping) and self._root in value):
-            steps = steps[1:]
-        for step in steps:
+        for step in self._steps:
             value = self._inside(value, step)
         return value
 
@@ -166,7 +165,9 @@ class Path:
             found = getattr(value, step, _MISSING)
             if found is not _MISSING and not callable(found):
                 return found
-        raise InputError(f"the path {self._text!r} leads nowhere: no {step!r} in {_described(value)}")
+        raise InputError(
+            f"the path {plain_repr(self._text)} leads nowhere: no {plain_repr(step)} in {_described(value)}"
+        )
 
 
 def _steps(text: str) -> tuple[str | int, ...]:
@@ -178,11 +179,13 @@ def _steps(text: str) -> tuple[str | int, ...]:
             break
         name = match["name"] or match["quoted"]
         if match["name"] and match["name"].startswith("_"):
-            raise ConfigurationError(f"the path {text!r} names {match['name']!r}; names with an underscore are private")
+            raise ConfigurationError(
+                f"the path {plain_repr(text)} names {plain_repr(match['name'])}; names with an underscore are private"
+            )
         steps.append(int(match["position"]) if name is None else name)
         position = match.end()
     if not steps or position < len(text):
-        raise ConfigurationError(f"{text!r} is no path; write names and positions: 'messages[-1].content'")
+        raise ConfigurationError(f"{plain_repr(text)} is no path; write names and positions: 'messages[-1].content'")
     return tuple(steps)
 
 

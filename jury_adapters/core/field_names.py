@@ -43,6 +43,11 @@ class FieldNames:
         return self.exact + self.loose + self.in_part
 
 
+RETRIEVED_IDS: Final = ("retrieved_ids", "retrieved_context_ids", "retrieved_doc_ids")
+RELEVANT_IDS: Final = ("relevant_ids", "expected_ids", "reference_context_ids", "relevant_doc_ids")
+RELEVANT_TEXTS: Final = ("relevant_contexts", "expected_texts", "reference_contexts")
+"""Columns of the retrieved and the relevant documents, which stay metadata; also as LlamaIndex and ragas name them."""
+
 FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
     "question": FieldNames(
         ("question", "input", "query", "user_input", "goal"),

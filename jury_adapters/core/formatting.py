@@ -11,7 +11,7 @@ from html import escape
 
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.usage import Usage
-from jury_adapters.core.verdict import TierResult, Verdict, needs_review
+from jury_adapters.core.verdict import TierResult, Verdict, is_doubtful
 
 _LONGEST = 160
 _LOOK = ": needs review"
@@ -67,8 +67,8 @@ def calls_and_cost(usage: Usage) -> str:
     >>> calls_and_cost(Usage(calls=2, cost_usd=0.01)), calls_and_cost(Usage(calls=2, cost_usd=0.01).as_recorded())
     ('2, $0.0100', '0, $0.00; on record 2, $0.0100')
     """
-    told = _calls_and_cost(usage)
-    return told if usage.recorded is None else f"{told}; on record {_calls_and_cost(usage.recorded)}"
+    made = _calls_and_cost(usage)
+    return made if usage.recorded is None else f"{made}; on record {_calls_and_cost(usage.recorded)}"
 
 
 def _calls_and_cost(usage: Usage) -> str:
@@ -124,7 +124,7 @@ def to_text(judgment: Judgment) -> str:
 def to_line(judgment: Judgment) -> str:
     """Return a judgment as one line: outcome, judge, score, confidence and reasoning."""
     parts = [_word(judgment)]
-    if judgment.critic or judgment.stand_in:
+    if judgment.critic or judgment.fallback_used:
         parts.append(_who(judgment))
     numbers = [
         text
@@ -187,8 +187,8 @@ def _escaped(char: str) -> str:
 
 
 def _who(judgment: Judgment) -> str:
-    stand_in = f"[stand-in: {_clip(judgment.stand_in)}]" if judgment.stand_in is not None else ""
-    return f"{_clip(judgment.critic)} {stand_in}".strip()
+    fallback = f"[fallback: {_clip(judgment.fallback_used)}]" if judgment.fallback_used is not None else ""
+    return f"{_clip(judgment.critic)} {fallback}".strip()
 
 
 def _word(judgment: Judgment) -> str:
@@ -232,17 +232,17 @@ def _tier_line(tier: TierResult) -> str:
 def _notes(verdict: Verdict) -> list[str]:
     notes = []
     if verdict.agreement is not None:
-        band = f", band {verdict.confidence_band}"
+        band = f", band {verdict.agreement_band}"
         asked = " among the jurors asked" if verdict.partial else ""
-        look = _LOOK if verdict.confidence_band == "low" else ""
+        look = _LOOK if verdict.agreement_band == "low" else ""
         notes.append(f"agreement {verdict.agreement:.2f}{band}{asked}{look}")
     if verdict.tally.errors_decided:
         notes.append(f"jurors that broke turned this verdict{_LOOK}")
-    if needs_review(verdict) and not verdict.escalate_for_review:
-        notes.append(f"undecided{_LOOK}")
-    if verdict.stand_ins:
-        seats = ", ".join(f"{stand_in} for {juror}" for juror, stand_in in verdict.stand_ins.items())
-        notes.append(f"stand-ins voted: {seats}")
+    if verdict.needs_review and not is_doubtful(verdict):
+        notes.append(f"not decided{_LOOK}")
+    if verdict.fallbacks_used:
+        used = ", ".join(f"{fallback} for {juror}" for juror, fallback in verdict.fallbacks_used.items())
+        notes.append(f"fallbacks voted: {used}")
     if verdict.tally.tied:
         notes.append("the vote was tied")
     if verdict.partial and verdict.skipped and not verdict.tiers:

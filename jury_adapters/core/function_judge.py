@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Self, SupportsIndex, overload
 
-from jury_adapters.core import portal
+from jury_adapters.core.assessment import await_outcome, call_plain
 from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.functions import attribute_at, takes_one
-from jury_adapters.core.judge import Judge, Outcome, examined
+from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.values import positive_timeout, unit_interval
 
@@ -30,7 +31,7 @@ class FunctionJudge(Judge):
         blocking: bool = False,
     ) -> None:
         if not callable(function):
-            raise ConfigurationError(f"a judge is made of a function that takes a Case, not of {function!r}")
+            raise ConfigurationError(f"a judge is made of a function that takes a Case, not of {plain_repr(function)}")
         if not takes_one(function):
             called = getattr(function, "__name__", "this one")
             raise ConfigurationError(
@@ -42,7 +43,7 @@ class FunctionJudge(Judge):
         self.timeout = positive_timeout(timeout)
         self.cost = cost
         if not isinstance(blocking, bool):
-            raise ConfigurationError(f"blocking is True or False, not {blocking!r}")
+            raise ConfigurationError(f"blocking is True or False, not {plain_repr(blocking)}")
         self.blocking = blocking
         self._function = function
         self._waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
@@ -50,9 +51,8 @@ class FunctionJudge(Judge):
         )
 
     async def assess(self, case: Case) -> Outcome:
-        answer: Any = self._function(case) if self._waits else await examined(self, self._function, case)
-        if isinstance(answer, Awaitable):  # a plain function may return one: lambda case: ask(case, strict=True)
-            answer = portal.run(_awaited, answer) if portal.runs_inline() else await answer
+        answer: Any = self._function(case) if self._waits else await call_plain(self, self._function, case)
+        answer = await await_outcome(answer) if not self._waits else await answer
         return answer if isinstance(answer, bool) else to_judgment(answer, self.threshold)
 
     @property
@@ -85,13 +85,40 @@ class FunctionJudge(Judge):
 
 
 @overload
-def judge(function: Callable[[Case], Any], /) -> FunctionJudge: ...
+def judge(
+    function: Callable[[Case], Any],
+    /,
+    *,
+    name: str = "",
+    threshold: float = 0.5,
+    timeout: float | None = None,
+    cost: float = 0.0,
+    blocking: bool = False,
+) -> FunctionJudge: ...
 @overload
 def judge(
     *, name: str = "", threshold: float = 0.5, timeout: float | None = None, cost: float = 0.0, blocking: bool = False
 ) -> Callable[[Callable[[Case], Any]], FunctionJudge]: ...
-def judge(function: Callable[[Case], Any] | None = None, /, **options: Any) -> Any:
-    """Turn a function into a judge, as a decorator with or without options; see :meth:`Judge.from_function`.
+def judge(
+    function: Callable[[Case], Any] | None = None,
+    /,
+    *,
+    name: str = "",
+    threshold: float = 0.5,
+    timeout: float | None = None,
+    cost: float = 0.0,
+    blocking: bool = False,
+) -> Any:
+    """Turn a function into a judge: ``@judge``, ``@judge(threshold=0.7)`` or ``judge(function, name="short")``.
+
+    Args:
+        function: takes a Case and returns a bool, a score 0..1, a Status, a pair ``(one of these, reason)``, or a
+            Judgment; plain or asynchronous.
+        name: the judge's name; the function's name by default.
+        threshold: the lowest score that is PASS.
+        timeout: time limit per case in seconds.
+        cost: approximate cost of one judgment in US dollars.
+        blocking: whether a plain function waits or computes for a long time, and so runs in a worker thread.
 
     >>> @judge
     ... def short(case):
@@ -99,10 +126,5 @@ def judge(function: Callable[[Case], Any] | None = None, /, **options: Any) -> A
     >>> short.judge(answer="Yes.").passed
     True
     """
-    if function is not None:
-        return FunctionJudge(function)
-    return lambda decorated: FunctionJudge(decorated, **options)
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer
+    make = partial(FunctionJudge, name=name, threshold=threshold, timeout=timeout, cost=cost, blocking=blocking)
+    return make if function is None else make(function)

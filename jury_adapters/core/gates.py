@@ -4,33 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Literal, TypedDict, Unpack
 
 from jury_adapters.core.agreement import Band
-from jury_adapters.core.errors import ConfigurationError, GateFailed, unknown
+from jury_adapters.core.errors import ConfigurationError, GateFailed, plain_repr, unknown
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.tolerance import exceeds, reaches
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict
 
 _BANDS: dict[str, int] = {"low": 0, "medium": 1, "high": 2}
+_UNKNOWN_FAMILY = "the vendor family of the model that wrote the answer (case.generator), or of a juror, is unknown"
 _LONGEST = 300  # maximum number of characters of a reason
 
 
 class GateOptions(TypedDict, total=False):
     """Conditions of :func:`check_gates`."""
 
-    passed: bool
-    allow_undecided: bool
-    min_agreement: float
-    min_confidence: Band | float
-    min_eligible: int
-    allow_escalation: bool
-    broken_tiers: bool
-    allow_same_family: bool
-    allow_bias_warning: bool
-    allow_partial: bool
-    max_cost_usd: float
+    passed: bool | None
+    decided: bool | None
+    needs_review: bool | None
+    broken_tiers: bool | None
+    same_family: bool | None
+    bias_warning: bool | None
+    partial: bool | None
+    min_agreement: Band | float | None
+    min_confidence: float | None
+    min_votes: int | None
+    max_cost_usd: float | None
     undefined: Literal["skip", "fail"]
 
 
@@ -44,27 +46,31 @@ class GateResult:
 
 
 def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
-    """Check the given conditions, and in any case that the verdict is decided.
+    """Check the given conditions, and unless ``decided`` says otherwise that the verdict is decided.
+
+    A condition is named after what it tests. True or False is the value that the verdict must have, and None lifts the
+    condition, for example one of the jury file.
 
     Args:
         verdict: the verdict to check.
         **conditions:
-            ``passed``: whether the verdict's status must be PASS (True) or must not be (False).
-            ``allow_undecided=True``: the verdict may be ABSTAIN or ERROR. Otherwise such a verdict fails, whatever the
-            other conditions, because an outage must not count as a good answer.
-            ``min_agreement``: minimum agreement among the jurors, 0..1.
-            ``min_confidence``: minimum band (``"medium"``) of the agreement, or minimum confidence of the verdict,
-            0..1.
-            ``min_eligible``: minimum number of jurors that voted.
-            ``allow_escalation=False``: a verdict fails if it is split, has a broken tier, or was changed by jurors that
-            broke (``escalate_for_review``).
-            ``broken_tiers=False``: a verdict fails if a tier broke, such as a screening tier whose check could not run,
-            also in a nested cascade.
-            ``allow_same_family=False``, ``allow_bias_warning=False``, ``allow_partial=False``: a verdict fails if its
-            ``same_family``, ``bias_warning`` or ``partial`` is set.
+            ``passed``: whether the status is PASS.
+            ``decided``: whether the verdict is neither ABSTAIN nor ERROR. It is True unless it is given, whatever the
+            other conditions, because an outage must not count as a good answer. With None, verdicts without a
+            decision meet it as well; with False, only they do.
+            ``needs_review``: whether the verdict has ``review_reasons``; one that is not decided has.
+            ``broken_tiers``: whether a tier broke, such as a screening tier whose check could not run, also in a nested
+            cascade.
+            ``same_family``: whether a juror is of the vendor family of the model that wrote the answer; undefined if
+            a family is unknown.
+            ``bias_warning``: whether there is such a juror, and agreement is low.
+            ``partial``: whether some jurors were not asked, to save calls.
+            ``min_agreement``: minimum agreement among the jurors, 0..1, or minimum band (``"medium"``).
+            ``min_confidence``: minimum confidence of the verdict, 0..1.
+            ``min_votes``: minimum number of jurors that voted.
             ``max_cost_usd``: maximum cost of the verdict; undefined if a price is unknown.
-            ``undefined``: the effect of an undefined value (for example, a verdict of one juror, or one that a guard
-            decided, has no agreement): ``"skip"`` the condition with a note (default), or ``"fail"`` it.
+            ``undefined``: the effect of an undefined value (for example, a verdict of one juror, or one that a
+            screening tier decided, has no agreement): ``"skip"`` the condition with a note (default), or ``"fail"`` it.
 
     Raises:
         ConfigurationError: a condition or a band is unknown.
@@ -74,10 +80,10 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
     if undefined not in ("skip", "fail"):
         raise ConfigurationError(unknown("undefined=", undefined, ("skip", "fail")))
     results = []
-    if not verdict.valid and "allow_undecided" not in conditions and conditions.get("passed") is not True:
-        conditions = {"allow_undecided": False, **conditions}
+    if not verdict.valid and "decided" not in conditions and conditions.get("passed") is not True:
+        conditions = {"decided": True, **conditions}
     for gate, asked in conditions.items():
-        if gate == "undefined":
+        if gate == "undefined" or asked is None:
             continue
         met, found = _measure(verdict, gate, asked)
         if met is None:
@@ -127,36 +133,52 @@ def require(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[GateRe
 
 def _measure(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, str]:
     """Return whether the condition is met (None if undefined), and the value that was found."""
-    if gate == "min_confidence" and isinstance(asked, str):
+    if gate == "min_agreement" and isinstance(asked, str):
         if asked not in _BANDS:
-            raise ConfigurationError(unknown("band", asked, _BANDS))
-        band = verdict.confidence_band
+            raise ConfigurationError(f"min_agreement takes a number or a band; {unknown('band', asked, _BANDS)}")
+        band = verdict.agreement_band
         return (None, _why_no_agreement(verdict)) if band is None else (_BANDS[band] >= _BANDS[asked], f"found {band}")
-    if gate in ("min_agreement", "min_confidence", "min_eligible", "max_cost_usd"):
+    if gate in ("min_agreement", "min_confidence", "min_votes", "max_cost_usd"):
         return _compare(verdict, gate, asked)
     if not isinstance(asked, bool):
-        raise ConfigurationError(f"{gate} takes True or False, not {asked!r}")
-    if gate == "allow_undecided":
-        return asked or verdict.valid, found_in(verdict)
+        raise ConfigurationError(f"{gate} takes True or False, not {plain_repr(asked)}")
+    value, found = _test(verdict, gate)
+    return None if value is None else value is asked, found
+
+
+def _test(verdict: Verdict, gate: str) -> tuple[bool | None, str]:
+    """Return what is tested by a condition that takes True or False, and its description."""
+    if gate == "decided":
+        return verdict.valid, found_in(verdict)
     if gate == "passed":
         if verdict.passed is None:
             return None, f"the label {verdict.label!r} has no PASS/FAIL meaning"
-        return verdict.passed is asked, found_in(verdict)
+        return verdict.passed, found_in(verdict)
+    if gate == "needs_review":
+        return verdict.needs_review, f"found {', '.join(verdict.review_reasons) or 'no reason'}"
     if gate == "broken_tiers":
         broken = verdict.failed_tiers
-        return asked or not broken, f"found {', '.join(map(visible, broken))}" if broken else "found none"
-    flagged = {
-        "allow_escalation": verdict.escalate_for_review,
-        "allow_same_family": verdict.same_family,
-        "allow_bias_warning": verdict.bias_warning is not None,
-        "allow_partial": verdict.partial,
-    }[gate]
-    return asked or not flagged, "found" if flagged else "not found"
+        return bool(broken), f"found {', '.join(map(visible, broken)) or 'none'}"
+    if gate == "partial":
+        return verdict.partial, f"found {verdict.partial}"
+    same = verdict.same_family
+    if gate == "bias_warning" and verdict.agreement_band != "low":
+        same = False
+    return same, _UNKNOWN_FAMILY if same is None else f"found {same}"
 
 
 def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, str]:
     if isinstance(asked, bool) or not isinstance(asked, int | float):
-        raise ConfigurationError(f"{gate} takes a number, not {asked!r}")
+        hint = (
+            f"; a band of the agreement is min_agreement={asked!r}"
+            if gate == "min_confidence" and asked in _BANDS
+            else ""
+        )
+        raise ConfigurationError(f"{gate} takes a number, not {plain_repr(asked)}{hint}")
+    highest = 1 if gate in ("min_agreement", "min_confidence") else inf
+    if not 0 <= asked <= highest:
+        allowed = "a number from 0 to 1" if highest == 1 else "a number that is not negative"
+        raise ConfigurationError(f"{gate} takes {allowed}, not {plain_repr(asked)}")
     if gate == "max_cost_usd":
         usage = verdict.usage.total  # includes recorded calls, so that a verdict from a store gives the same result
         cost = usage.cost_usd
@@ -166,7 +188,7 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
     found = {
         "min_agreement": verdict.agreement,
         "min_confidence": verdict.confidence,
-        "min_eligible": verdict.tally.eligible,
+        "min_votes": verdict.tally.eligible,
     }[gate]
     if found is None:
         return None, _why_no_agreement(verdict) if gate == "min_agreement" else "no confidence"
@@ -174,4 +196,8 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
 
 
 def _why_no_agreement(verdict: Verdict) -> str:
-    return "decided by a guard, by rule" if verdict.by_rule else "fewer than two ballots"
+    if verdict.by_rule:
+        return "decided by a screening tier, by rule"
+    if verdict.voting == SCORECARD:
+        return "a scorecard; the agreement is that of each criterion's jurors"
+    return "fewer than two ballots"

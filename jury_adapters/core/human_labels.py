@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Verdict
@@ -68,7 +68,7 @@ def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
         ConfigurationError: it is a text, so that its letters would be the labels.
     """
     if isinstance(pass_labels, str):
-        raise ConfigurationError(f"pass_labels is a list of labels: [{pass_labels!r}]")
+        raise ConfigurationError(f"pass_labels is a list of labels: [{plain_repr(pass_labels)}]")
     return pass_labels
 
 
@@ -89,7 +89,7 @@ def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known
         if label not in seen and label not in known:
             near = get_close_matches(label, seen, n=1)
             meant = f" (did you mean {near[0]!r}?)" if near else ""
-            raise UnclearLabels(f"no labelled case has the label {label!r}{meant}; there are {tally(seen)}")
+            raise UnclearLabels(f"no labelled case has the label {plain_repr(label)}{meant}; there are {tally(seen)}")
 
 
 def tally(labels: Mapping[str, int]) -> str:
@@ -209,7 +209,7 @@ class LabelMeanings:
 
 def unclear(seen: Mapping[str, int]) -> str:
     """Return the message about human labels whose PASS or FAIL meaning is not known."""
-    return f"people's labels are {tally(seen)}, and the jury says PASS and FAIL"
+    return f"human labels are {tally(seen)}, and the jury says PASS and FAIL"
 
 
 _SHOWN = 6

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, Unpack
 
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
+from jury_adapters.core.arguments import explains_wrong_calls
+from jury_adapters.core.assessment import assess_case
 from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits, described, model_of, names_of
-from jury_adapters.core.held_loop import report_held_loop
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.runner import run_judge
@@ -21,11 +22,8 @@ from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import positive_timeout
 
 if TYPE_CHECKING:
-    from jury_adapters.core import AllOf, AnyOf, BackedJudge, BatchOptions, CostEstimate, Ensemble, FunctionJudge
+    from jury_adapters.core import AllOf, AnyOf, BatchOptions, CostEstimate, Ensemble, FallbackJudge, FunctionJudge
     from jury_adapters.core.voting import Voting
-
-T = TypeVar("T")
-
 
 Answer: TypeAlias = bool | float | Status
 Outcome: TypeAlias = Answer | tuple[Answer, str] | Judgment
@@ -35,8 +33,8 @@ CaseLike: TypeAlias = Case | str | Mapping[str, Any]
 class Judge(ABC):
     """Base class of everything that judges a case.
 
-    Subclass it and write :meth:`assess`; the base class adds timing, names, error handling, batches and the synchronous
-    API. A check that never waits is shorter as a :class:`PlainJudge` or as a function with :func:`judge`.
+    Subclass it and write :meth:`assess`, as ``def`` or ``async def``; the base class adds timing, names, error
+    handling, batches and the synchronous API. A judge without settings is shorter as a function with :func:`judge`.
 
     Attributes:
         name: the name of the judge in verdicts; the class name by default. Judges without a name are called
@@ -44,9 +42,10 @@ class Judge(ABC):
         timeout: time limit per case in seconds, after which the judgment is ERROR ``timeout``; None for no limit.
         cost: approximate cost of one judgment in US dollars; an early-stopping jury asks the cheapest jurors first.
         blocking: True if judging waits without ``await`` (a file, a database, ``requests``) or computes for a long
-            time. A plain function, or :meth:`PlainJudge.examine`, then runs in a worker thread, in parallel with the
-            other jurors.
-        inline: True if judging never waits, so that no event loop is needed.
+            time. A plain function, or a plain :meth:`assess`, then runs in a worker thread, in parallel with the other
+            jurors.
+        inline: True if judging never waits, so that no event loop is needed; by default if :meth:`assess` is plain and
+            not blocking.
         members: the judges inside a jury; empty for a single judge.
         size: the most judgments of single judges that one judgment can take; 1 unless the judge is a jury.
         requests_at_once: the most requests to models that are in flight at a time while one case is judged; 0 for a
@@ -55,8 +54,8 @@ class Judge(ABC):
             ``schedule="early_stop"`` and ``on="auto"`` a jury stops early only if every juror without a vote is known
             to say PASS or FAIL (``PASS_OR_FAIL``), or if the vote is already on labels. The default is ``ANY_OPINION``.
 
-    >>> class Polite(PlainJudge):
-    ...     def examine(self, case):
+    >>> class Polite(Judge):
+    ...     def assess(self, case):
     ...         return "please" in (case.answer or ""), "looked for 'please'"
     >>> Polite().judge(answer="Yes, please.").status
     <Status.PASS: 'PASS'>
@@ -66,15 +65,17 @@ class Judge(ABC):
     timeout: float | None = None
     cost: float = 0.0
     blocking: bool = False
+    _is_plain: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
             cls.name = cls.__name__
+        cls._is_plain = not inspect.iscoroutinefunction(cls.assess)
 
     @abstractmethod
-    async def assess(self, case: Case) -> Outcome:
-        """Judge one case. An exception becomes an ERROR judgment."""
+    def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
+        """Judge one case, as ``def`` or ``async def``. An exception becomes an ERROR judgment."""
 
     async def assess_within(self, seconds: float, case: Case) -> Outcome:
         """Judge one case within a time limit; return an ERROR ``timeout`` when it has passed.
@@ -83,17 +84,24 @@ class Judge(ABC):
         """
         try:
             if self.inline:
-                return await portal.in_daemon_thread(lambda: portal.run_inline(_assessed(self, case)), seconds)
+                return await event_loop.in_daemon_thread(
+                    lambda: event_loop.run_inline(assess_case(self, case)), seconds
+                )
             async with asyncio.timeout(seconds) as deadline:
-                return await self.assess(case)
+                outcome: Outcome = await assess_case(self, case)
+                return outcome
         except TimeoutError as error:
-            if isinstance(error, portal.Abandoned) or (not self.inline and deadline.expired()):
+            if isinstance(error, event_loop.Abandoned) or (not self.inline and deadline.expired()):
                 return self.failure("timeout", f"no judgment within {seconds:g} s")
             raise
 
+    def _assess_inline(self, case: Case) -> Outcome:
+        outcome: Outcome = event_loop.run_inline(assess_case(self, case))
+        return outcome
+
     @property
     def inline(self) -> bool:
-        return False
+        return self._is_plain and not self.blocking
 
     @property
     def size(self) -> int:
@@ -120,6 +128,11 @@ class Judge(ABC):
     def metered(self) -> bool:
         """Whether the tokens of a judgment are known; they are not if another package makes the calls."""
         return all(member.metered for member in self.members)
+
+    @property
+    def estimated_whole(self) -> bool:
+        """Whether a cost estimate has one row for the judge, because it asks its members several times for a case."""
+        return False
 
     def estimate(self, case: Case) -> Usage:
         """Estimate the usage of judging this case, without sending anything.
@@ -177,8 +190,8 @@ class Judge(ABC):
         OUTSTANDING.add(self, found, WAITING_THREAD)
         try:
             if self.inline and self.timeout is None:
-                return portal.run_inline(run_judge(self, found))
-            return portal.run(run_judge, self, found)
+                return event_loop.run_inline(run_judge(self, found))
+            return event_loop.run(run_judge, self, found)
         finally:
             OUTSTANDING.remove(self, found, WAITING_THREAD)
 
@@ -189,7 +202,7 @@ class Judge(ABC):
             ConfigurationError: the event loop is not asyncio's, for example under trio.
             ValueError: the fields do not make a Case.
         """
-        portal.require_asyncio("ajudge()")
+        event_loop.require_asyncio("ajudge()")
         return await run_judge(self, Case.of(case, fields))
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
@@ -216,7 +229,7 @@ class Judge(ABC):
         For a row that is not a valid case, the case is None and the judgment is an ERROR with the reason. A jury
         returns a verdict without jurors, with the id of the row as ``case_id``.
 
-        >>> from jury_adapters import NotEmpty
+        >>> from jury_adapters.checks import NotEmpty
         >>> [(case.answer, judgment.passed) for case, judgment in NotEmpty().judge_pairs([{"answer": "Yes."}])]
         [('Yes.', True)]
         """
@@ -242,29 +255,35 @@ class Judge(ABC):
         """Return the same judge with a time limit per case."""
         return self._with(timeout=positive_timeout(seconds))
 
-    def repeated(self, times: int, *, voting: Voting = "majority") -> Ensemble:
+    def with_samples(self, samples: int, *, voting: Voting = "majority") -> Ensemble:
         """Return a jury that asks this judge several times and votes over its answers (self-consistency)."""
-        from jury_adapters.core import repeated
+        from jury_adapters.core import with_samples
 
-        return repeated(self, times, voting=voting)
+        return with_samples(self, samples, voting=voting)
 
-    def backed_by(self, stand_in: Judge | Callable[[Case], Any]) -> BackedJudge:
-        """Return this judge with a fallback, which is asked if the judgment is an ERROR; see :class:`BackedJudge`.
+    @explains_wrong_calls("judge.with_fallbacks([first, second])", order="the fallbacks are one list")
+    def with_fallbacks(self, fallbacks: Sequence[Judge | Callable[[Case], Any]]) -> FallbackJudge:
+        """Return this judge with fallbacks, which are asked in order if its judgment is an ERROR.
+
+        See :class:`jury_adapters.core.fallbacks.FallbackJudge`.
 
         Args:
-            stand_in: the fallback: a judge, a jury or a function. It may have a fallback of its own.
+            fallbacks: a list of judges, juries or functions. The first that does not break answers.
+
+        Raises:
+            ConfigurationError: it is not a list, is empty, or has an entry that is neither a judge nor a function.
 
         >>> from jury_adapters import judge
         >>> @judge
         ... def fragile(case):
         ...     raise ConnectionError("no line")
-        >>> backed = fragile.backed_by(lambda case: True)
-        >>> backed.judge(answer="Yes.").passed
+        >>> sturdy = fragile.with_fallbacks([lambda case: True])
+        >>> sturdy.judge(answer="Yes.").passed
         True
         """
-        from jury_adapters.core import BackedJudge
+        from jury_adapters.core import FallbackJudge
 
-        return BackedJudge(self, stand_in)
+        return FallbackJudge(self, fallbacks)
 
     def __and__(self, other: Judge) -> AllOf:
         """Return a jury in which both must pass; the second is asked only if the first passes."""
@@ -328,41 +347,3 @@ class Judge(ABC):
         from jury_adapters.core import FunctionJudge
 
         return FunctionJudge(function, name=name, threshold=threshold, timeout=timeout, cost=cost, blocking=blocking)
-
-
-class PlainJudge(Judge):
-    """Base class of judges of plain, synchronous code: subclass it and write :meth:`examine`.
-
-    Set ``blocking = True`` on a class whose ``examine`` waits or computes for a long time.
-    """
-
-    @abstractmethod
-    def examine(self, case: Case) -> Outcome:
-        """Judge one case. An exception becomes an ERROR judgment."""
-
-    async def assess(self, case: Case) -> Outcome:
-        return await examined(self, self.examine, case)
-
-    @property
-    def inline(self) -> bool:
-        return not self.blocking
-
-
-async def examined(judge: Judge, function: Callable[[Case], T], case: Case) -> T:
-    """Call the plain function of a judge, in a worker thread if the judge is blocking.
-
-    A function that holds an event loop for more than 50 ms is logged once as a warning.
-    """
-    if judge.blocking:
-        return await portal.in_worker_thread(lambda: function(case))
-    if portal.runs_inline():
-        return function(case)
-    started = perf_counter()
-    try:
-        return function(case)
-    finally:
-        report_held_loop(judge, function, perf_counter() - started)
-
-
-async def _assessed(judge: Judge, case: Case) -> Outcome:
-    return await judge.assess(case)

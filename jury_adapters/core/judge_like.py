@@ -34,7 +34,7 @@ def judge_of(given: object) -> Judge:
 def _fix(given: object) -> str:
     if isinstance(given, str | PathLike):
         path = repr(str(given)) if str(given).endswith((".yaml", ".yml")) else "path"
-        return f"text; load_jury({path}) reads a jury from its file, Critic('name', model, rubric=...) asks a model"
+        return f"text; load_jury({path}) reads a jury from its file, Critic(model, ..., name='name') asks a model"
     if isinstance(given, type):
         return f"the class {given.__name__}; a judge is {given.__name__}(), with its arguments"
     if isinstance(given, list | tuple):

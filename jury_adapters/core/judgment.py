@@ -9,7 +9,8 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.review_reasons import ReviewReason, no_decision_reasons
 from jury_adapters.core.secrets import error_text
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import (
@@ -47,7 +48,7 @@ ANY_OPINION: Final = PASS_OR_FAIL | LABEL_ONLY
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Finding:
     """One finding inside a judgment: a claim, a file, a rule.
 
     Attributes:
@@ -66,11 +67,11 @@ class Check:
 
     def __post_init__(self) -> None:
         for attribute in ("name", "detail", "evidence"):
-            object.__setattr__(self, attribute, _text(getattr(self, attribute), f"Check.{attribute}"))
+            object.__setattr__(self, attribute, _text(getattr(self, attribute), f"Finding.{attribute}"))
         if self.passed is not None and self.passed.__class__ is not bool:
             object.__setattr__(self, "passed", _passed(self.passed))
         if self.score is not None:
-            object.__setattr__(self, "score", unit_interval(self.score, "Check.score"))
+            object.__setattr__(self, "score", unit_interval(self.score, "Finding.score"))
 
 
 J = TypeVar("J", bound="Judgment")
@@ -91,7 +92,7 @@ class Judgment:
         probabilities: probability of each label, or None.
         confidence: the judge's own certainty, 0..1, or None.
         reasoning: the reasons; may be empty (decision models give none).
-        checks: the findings that led to the status.
+        findings: the findings that led to the status.
         critic: the name of the judge.
         model: the language model that judged, or None.
         family: the vendor family of that model (``"openai"``, ``"anthropic"``...), or None.
@@ -116,7 +117,7 @@ class Judgment:
     probabilities: Mapping[str, float] | None = field(default=None, hash=False)
     confidence: float | None = None
     reasoning: str = ""
-    checks: tuple[Check, ...] = ()
+    findings: tuple[Finding, ...] = ()
     critic: str = ""
     model: str | None = None
     family: str | None = None
@@ -142,8 +143,8 @@ class Judgment:
             put(self, "metadata", freeze_mapping(self.metadata))
         if self.probabilities is not None:
             put(self, "probabilities", _probabilities(self.probabilities))
-        if self.checks != ():
-            put(self, "checks", typed_tuple(self.checks or (), Check, "checks"))
+        if self.findings != ():
+            put(self, "findings", typed_tuple(self.findings or (), Finding, "findings"))
         if self.usage is not NO_USAGE and not isinstance(self.usage, Usage):
             raise ConfigurationError(f"usage is a Usage, not {type(self.usage).__name__}")
         if self.elapsed_s is not None and not is_amount(self.elapsed_s):
@@ -199,9 +200,25 @@ class Judgment:
         return 0.0 if self.status is Status.FAIL else None
 
     @property
-    def stand_in(self) -> str | None:
+    def needs_review(self) -> bool:
+        """Whether the case needs human review; :attr:`review_reasons` says why.
+
+        Everything that counts, filters or marks cases for review uses this property.
+
+        >>> Judgment("ABSTAIN", reasoning="no contexts").needs_review, Judgment("FAIL").needs_review
+        (True, False)
+        """
+        return bool(self.review_reasons)
+
+    @property
+    def review_reasons(self) -> tuple[ReviewReason, ...]:
+        """``"abstained"`` or ``"error"`` if nothing was decided, else empty; a :class:`Verdict` has further reasons."""
+        return no_decision_reasons(self.status)
+
+    @property
+    def fallback_used(self) -> str | None:
         """Name of the fallback that judged because the juror broke; None if the juror itself judged."""
-        note = self.metadata.get(STAND_IN) if self.metadata else None
+        note = self.metadata.get(FALLBACK_USED) if self.metadata else None
         name = note.get("judge") if isinstance(note, Mapping) else None
         return name if isinstance(name, str) else None
 
@@ -250,7 +267,7 @@ class Judgment:
         return to_html(self)
 
 
-STAND_IN = "stand_in"
+FALLBACK_USED = "fallback_used"
 """Metadata key of a judgment under which the fallback that judged, and the reason, are recorded."""
 
 
@@ -337,7 +354,7 @@ def _passed(value: object) -> bool:
     plain = plain_scalar(value)
     if isinstance(plain, bool):
         return plain
-    raise ConfigurationError(f"Check.passed is True, False or None, not {value!r}")
+    raise ConfigurationError(f"Finding.passed is True, False or None, not {plain_repr(value)}")
 
 
 def _probabilities(values: Mapping[str, float]) -> FrozenDict:

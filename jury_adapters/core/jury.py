@@ -6,13 +6,13 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Ma
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.fallbacks import without_fallbacks
 from jury_adapters.core.gates import GateOptions, check_gates
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.model_families import family_of
-from jury_adapters.core.stand_in import seated
 from jury_adapters.core.values import EMPTY, freeze_mapping
 from jury_adapters.core.verdict import Verdict
 
@@ -46,7 +46,8 @@ class Jury(Judge):
         Raises:
             ConfigurationError: a condition is unknown, or has an invalid value.
 
-        >>> from jury_adapters import Ensemble, NotEmpty
+        >>> from jury_adapters import Ensemble
+        >>> from jury_adapters.checks import NotEmpty
         >>> jury = Ensemble([NotEmpty(), NotEmpty()]).with_gates(passed=True, min_agreement=0.8)
         >>> [result.result for result in jury.judge(answer="Yes.").require(**jury.gates)]
         ['passed', 'passed']
@@ -110,7 +111,7 @@ def named_members(
         return members, unique_names([member.name for member in members])
     for name in judges:
         if not isinstance(name, str) or not name.strip():
-            raise ConfigurationError(f"{what} takes a mapping from names to judges; {name!r} is no name")
+            raise ConfigurationError(f"{what} takes a mapping from names to judges; {plain_repr(name)} is no name")
     return members_of(judges.values(), what), tuple(judges)
 
 
@@ -138,22 +139,31 @@ def sample_numbers(members: Sequence[Judge]) -> tuple[int, ...]:
     seen: dict[object, int] = {}
     numbers = []
     for member in members:
-        juror = seated(member)
+        juror = without_fallbacks(member)
         who = juror.fingerprint or id(juror)
         numbers.append(seen.get(who, 0))
         seen[who] = seen.get(who, 0) + 1
     return tuple(numbers)
 
 
-def judges_own_family(judgments: Iterable[Judgment], generator: str | None) -> bool:
-    """Whether a juror's model is of the same vendor family as the model that wrote the answer."""
+def judges_own_family(judgments: Iterable[Judgment], generator: str | None) -> bool | None:
+    """Whether a juror's model is of the same vendor family as the model that wrote the answer; None if unknown.
+
+    It is unknown if the family of that model is, or if a juror asked a model of unknown family and no other juror is of
+    the same family. Jurors without a model do not count.
+    """
     family = family_of(generator)
     if family is None:
-        return False
+        return None
+    found: bool | None = False
     for judgment in judgments:
         if isinstance(judgment, Verdict) and judgment.judgments:
-            if judges_own_family(judgment.judgments, generator):
-                return True
-        elif (judgment.family or family_of(judgment.model)) == family:
+            same = judges_own_family(judgment.judgments, generator)
+        else:
+            own = judgment.family or family_of(judgment.model)
+            same = own == family if own is not None or judgment.model is None else None
+        if same:
             return True
-    return False
+        if same is None:
+            found = None
+    return found

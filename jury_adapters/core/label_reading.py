@@ -46,7 +46,7 @@ class Reading:
         return label if self.meanings is None else str(self.meanings.status_of(label))
 
     def opinion(self, said: Opinion | None) -> str | None:
-        """Return the value of an opinion in the comparison; None for undecided."""
+        """Return the value of an opinion in the comparison; None without a decision."""
         if said is None:
             return None
         if self.meanings is None:
@@ -71,7 +71,7 @@ def read_labels(labels: Mapping[str, int], opinions: Collection[Opinion], meanin
         return Reading(problem=f"{unclear(labels)}; {HOW_TO_NAME_THEM}")
     if words and words.isdisjoint(labels) and len(words | set(labels)) > len(("PASS", "FAIL")):
         used = ", ".join(map(visible, sorted(words)[:_MOST_NAMED]))
-        return Reading(problem=f"people's labels are {tally(labels)}, and the jury gives others: {used}")
+        return Reading(problem=f"human labels are {tally(labels)}, and the jury gives others: {used}")
     return Reading()
 
 

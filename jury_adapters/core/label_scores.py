@@ -150,7 +150,7 @@ class LabelScore:
         """Return the share of this opinion among the decided cases with this human label."""
 
         def count(score: Score) -> tuple[int, int]:
-            decided = sum(times for (people, one), times in score.pairs.items() if people == truth and one is not None)
+            decided = sum(times for (label, one), times in score.pairs.items() if label == truth and one is not None)
             return score.pairs[truth, said], decided
 
         return self._rate(count)

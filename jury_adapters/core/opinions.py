@@ -1,30 +1,30 @@
-"""Opinions inside a judgment: single votes, jurors, criteria, and tiers that decide by rule."""
+"""Find the votes, opinions and criteria inside a judgment, and the tiers that decide by rule."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.tier_policies import is_screening_policy
 from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict
 
 Path = tuple[str, ...]
-"""Place of a juror: the names of the tiers and juries around it, then its own name."""
+"""Path of a juror: the names of the tiers and juries that contain it, then its own name."""
 
-UNDECIDED = "undecided"
+ABSTAINED = "abstained"
 """Name of the last tier of a calibrated cascade, which abstains on cases that the other tiers leave open."""
 
 _NO_NAME = "(the jury itself)"
 
 
 def votes_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgment]]:
-    """Yield every single vote in a judgment with its path; a juror that was asked in both orders has two votes."""
+    """Yield each vote in a judgment with its path; a juror that was asked in both orders has two votes."""
     return _walk(judgment, path, orders=True)
 
 
 def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
-    """Yield the opinion of every juror with its path; nothing for a judgment without jurors.
+    """Yield the opinion of each juror with its path; nothing for a judgment without jurors.
 
     A pairwise juror has one opinion, whether it was asked in one order or in both.
     """
@@ -35,7 +35,7 @@ def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
 def is_placeholder(tier: TierResult) -> bool:
     """Whether a tier is the last one of a calibrated cascade, which abstains without asking a juror."""
     judgment = tier.judgment
-    return tier.name == judgment.critic == UNDECIDED and judgment.status is Status.ABSTAIN and judgment.model is None
+    return tier.name == judgment.critic == ABSTAINED and judgment.status is Status.ABSTAIN and judgment.model is None
 
 
 def is_pairwise_opinion(judgment: Judgment) -> bool:
@@ -59,67 +59,90 @@ def criteria_of(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Jud
             yield from criteria_of(juror, (*path, juror.critic))
 
 
-def guards_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
+def screening_tiers_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
     """Yield the paths of the tiers in a verdict that decide by rule; a vote in them is not an opinion on the case."""
     if not isinstance(judgment, Verdict):
         return
     for tier in judgment.tiers:
-        if is_guard_policy(tier.policy):
+        if is_screening_policy(tier.policy):
             yield (*path, tier.name)
         else:
-            yield from guards_in(tier.judgment, (*path, tier.name))
+            yield from screening_tiers_in(tier.judgment, (*path, tier.name))
     for juror in judgment.judgments if not judgment.tiers else ():
-        yield from guards_in(juror, (*path, juror.critic))
+        yield from screening_tiers_in(juror, (*path, juror.critic))
 
 
-def stands_in(path: Path, guards: Iterable[Path]) -> bool:
-    """Whether a path is inside one of these tiers."""
-    return any(path[: len(guard)] == guard for guard in guards)
+def fallbacks_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield the path of each juror, jury or tier that a fallback replaced, with the name of the fallback.
+
+    All votes inside such a path were cast by the fallback.
+    """
+    if judgment.fallback_used is not None:
+        yield path, judgment.fallback_used
+    elif isinstance(judgment, Verdict) and judgment.tiers:
+        for tier in judgment.tiers:
+            yield from fallbacks_in(tier.judgment, (*path, tier.name))
+    elif isinstance(judgment, Verdict):
+        for juror in judgment.judgments:
+            yield from fallbacks_in(juror, (*path, juror.critic))
+
+
+def is_inside(path: Path, places: Iterable[Path]) -> bool:
+    """Whether a path leads to one of these places, or into one of them."""
+    return any(path[: len(place)] == place for place in places)
 
 
 def first_vote(judgment: Judgment) -> Verdict | None:
-    """Return the verdict of the first vote, for a cascade that of the first voting tier; None without a vote.
+    """Return the verdict of the first vote: for a cascade, that of its first tier with a vote; None without a vote.
 
-    A cascade that escalates on a split decides at its panel only if the panel agrees. So the agreement of deciding
-    votes is 1.0 by construction, while that of the first vote is not.
+    A panel in a cascade that escalates split votes decides a case only if its jurors agree, so the agreement of the
+    deciding votes is 1.0 by construction. The agreement of the first vote is not.
     """
     if not isinstance(judgment, Verdict):
         return None
     for tier in judgment.tiers:
-        if not is_guard_policy(tier.policy) and (found := first_vote(tier.judgment)) is not None:
+        if not is_screening_policy(tier.policy) and (found := first_vote(tier.judgment)) is not None:
             return found
     return None if judgment.tiers else judgment
 
 
-def is_selected(judgment: Judgment) -> bool:
-    """Whether the votes of some jurors depended on those of others: there were later tiers, or an early stop."""
+def is_escalated(judgment: Judgment) -> bool:
+    """Whether a later tier judged the case after the first vote, so that the two may differ."""
+    first, last = first_vote(judgment), judgment
+    while isinstance(last, Verdict) and last.tiers:
+        last = last.tiers[-1].judgment
+    return first is not None and first is not last
+
+
+def has_selected_jurors(judgment: Judgment) -> bool:
+    """Whether some votes decided which other jurors voted: by escalation to a later tier, or by an early stop."""
     if not isinstance(judgment, Verdict):
         return False
-    if judgment.partial or sum(not is_guard_policy(tier.policy) for tier in judgment.tiers) > 1:
+    if judgment.partial or sum(not is_screening_policy(tier.policy) for tier in judgment.tiers) > 1:
         return True
-    return any(map(is_selected, (*judgment.judgments, *(tier.judgment for tier in judgment.tiers))))
+    return any(map(has_selected_jurors, (*judgment.judgments, *(tier.judgment for tier in judgment.tiers))))
 
 
 def deciding_votes(judgment: Judgment) -> list[Judgment]:
-    """Return the single votes that decided a judgment; for a cascade, those of the tier at which it stopped."""
+    """Return the votes that decided a judgment; for a cascade, those of the tier at which it stopped."""
     if isinstance(judgment, Verdict) and judgment.tiers:
         return deciding_votes(judgment.tiers[-1].judgment)
     return [vote for _, vote in votes_in(judgment)]
 
 
 def juror_names(paths: Iterable[Path]) -> dict[Path, str]:
-    """Return a unique name for each juror: its own name if that is unique, else its whole path.
+    """Return a unique name for each juror: its own name if that is unique, otherwise its whole path.
 
     Args:
         paths: the paths of the jurors; duplicates are allowed.
     """
-    told = dict.fromkeys(paths)
-    times = Counter(path[-1] for path in told)
+    unique = dict.fromkeys(paths)
+    times = Counter(path[-1] for path in unique)
     names: dict[Path, str] = {}
     taken: set[str] = set()
-    for path in told:
+    for path in unique:
         name = (path[-1] or _NO_NAME) if times[path[-1]] == 1 else " / ".join(path)
-        while name in taken:  # the name of a juror may equal the path of another
+        while name in taken:  # a juror may have the path of another as its name
             name = f"{name}'"
         taken.add(name)
         names[path] = name

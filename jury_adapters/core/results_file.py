@@ -9,7 +9,7 @@ from pathlib import Path
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.rows import Row, first_row, read_whole_rows
+from jury_adapters.core.row_files import Row, first_row, read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.values import JsonValue
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeGuard
 
 from jury_adapters.core.conversation import ARGUMENTS, Conversation, arguments_of
-from jury_adapters.core.errors import InputError
+from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_names import FIELD_NAMES, PARTS, columns_of, differ, ignored
 from jury_adapters.core.input_output import read_outputs
 from jury_adapters.core.loose_values import from_json, json_text, messages_in, texts_of
@@ -269,7 +269,7 @@ def _arguments(call: Mapping[str, Any]) -> Mapping[str, object] | None:
     unread = next((name for name, value in rest.items() if isinstance(value, Mapping)), None)
     if unread is not None:
         raise InputError(
-            f"the call of {_name(call)!r} has {unread!r}, which is not a known name of arguments; "
+            f"the call of {plain_repr(_name(call))} has {plain_repr(unread)}, which is not a known name of arguments; "
             f"known are {', '.join(ARGUMENTS)}"
         )
     return None

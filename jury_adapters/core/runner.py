@@ -7,10 +7,10 @@ from functools import partial
 from time import perf_counter
 from typing import Protocol
 
-from jury_adapters.core import instrumentation, portal
+from jury_adapters.core import event_loop, instrumentation
+from jury_adapters.core.assessment import AssessableJudge, assess_case
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import Call, enter_call, leave_call
-from jury_adapters.core.description import Named
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outstanding import MOST_OUTSTANDING, OUTSTANDING
 from jury_adapters.core.return_values import to_judgment
@@ -18,13 +18,11 @@ from jury_adapters.core.values import clean_text
 from jury_adapters.core.verdict import Verdict
 
 
-class Runnable(Named, Protocol):
+class Runnable(AssessableJudge, Protocol):
     """Part of the judge interface that :func:`run_judge` uses; :class:`jury_adapters.Judge` describes the members."""
 
     @property
     def timeout(self) -> float | None: ...
-
-    async def assess(self, case: Case) -> object: ...
 
     async def assess_within(self, seconds: float, case: Case) -> object: ...
 
@@ -59,11 +57,11 @@ async def run_judge(
     count = OUTSTANDING.add(judge, case) if outermost else 0
     try:
         _check_nesting(call, count)
-        outcome = await judge.assess(case) if limit is None else await judge.assess_within(limit, case)
+        outcome = await assess_case(judge, case) if limit is None else await judge.assess_within(limit, case)
         ready = isinstance(outcome, Judgment)
         judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
     except (Exception, SystemExit, asyncio.CancelledError) as error:
-        if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
+        if isinstance(error, asyncio.CancelledError) and event_loop.is_cancelled():
             raise
         ready, judgment = False, judge.failure(error)
     finally:

@@ -11,10 +11,10 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.cleanup import cancel_and_wait
 from jury_adapters.core.context import changed_context, run_context
+from jury_adapters.core.event_loop import CapturedException, run_and_capture, unwrap
 from jury_adapters.core.held_loop import report_slow_members
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, OpinionStatuses
-from jury_adapters.core.portal import Carried, carried, unwrapped
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.voting.base import Votes, VotingStrategy, Weights, all_alike
 from jury_adapters.core.voting.required import with_required
@@ -26,7 +26,7 @@ _TESTS_PER_PANEL = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class Juror:
     """Juror of a jury: a judge with its name, its time limit in seconds, and the number of its sample."""
 
     judge: Judge
@@ -53,7 +53,7 @@ class StopRule(Protocol):
     def settled(self, votes: Votes) -> bool:
         """Whether the missing votes (None) can no longer change the outcome."""
 
-    def fewest(self, votes: Votes, order: Sequence[int]) -> int:
+    def min_remaining(self, votes: Votes, order: Sequence[int]) -> int:
         """Return the smallest number of jurors in ``order``, none of which has voted, that could settle the vote."""
 
 
@@ -83,8 +83,8 @@ class UntilDecided:
             return False
         return self._is_decided(votes)
 
-    def fewest(self, votes: Votes, order: Sequence[int]) -> int:
-        if not self.strategy.provable:
+    def min_remaining(self, votes: Votes, order: Sequence[int]) -> int:
+        if not self.strategy.supports_early_stop:
             return len(order)
         if len(order) < len(votes):
             return max(self._search(votes, order), self._with_all_required(order))
@@ -107,13 +107,13 @@ class UntilDecided:
         return low
 
     def _could_settle(self, votes: Votes, next_ones: Sequence[int]) -> bool:
-        return any(map(self._is_decided, self.strategy.imagined(votes, next_ones)))
+        return any(map(self._is_decided, self.strategy.hypothetical_votes(votes, next_ones)))
 
     def _is_decided(self, votes: Votes) -> bool:
         """Whether the missing votes can no longer change status or label, required jurors taken into account."""
         if not self.required or None not in votes:
             return self.strategy.settled(votes, self.weights, self.opinions)
-        if not self.strategy.provable:
+        if not self.strategy.supports_early_stop:
             return False
         return all_alike(
             (final.status, final.label)
@@ -122,21 +122,21 @@ class UntilDecided:
         )
 
 
-async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
+async def ask_all(jurors: Sequence[Juror], case: Case) -> list[Judgment]:
     """Ask all jurors at once and return their judgments in juror order."""
-    if all(seat.inline for seat in seats):
-        votes = [await seat.ask(case) for seat in seats]
-        report_slow_members([seat.judge for seat in seats], votes)
+    if all(juror.inline for juror in jurors):
+        votes = [await juror.ask(case) for juror in jurors]
+        report_slow_members([juror.judge for juror in jurors], votes)
         return votes
     slot, parent = _slot_of_current_task()
-    tasks = [asyncio.create_task(carried(seat.ask, case)) for seat in seats]
+    tasks = [asyncio.create_task(run_and_capture(juror.ask, case)) for juror in jurors]
     if slot is not None:
         slot.add(tasks)
         slot.remove(parent)
     try:
         await _all_or_interrupted(tasks, slot)
         interrupted = [task for task in tasks if task.done() and _is_interrupted(task)]
-        return [unwrapped(task.result()) for task in interrupted or tasks]
+        return [unwrap(task.result()) for task in interrupted or tasks]
     finally:
         try:
             await cancel_and_wait(tasks)
@@ -145,34 +145,34 @@ async def ask_all(seats: Sequence[Seat], case: Case) -> list[Judgment]:
                 slot.resume(parent, tasks)
 
 
-async def ask_in_turn(seats: Sequence[Seat], case: Case) -> list[Judgment]:
+async def ask_in_turn(jurors: Sequence[Juror], case: Case) -> list[Judgment]:
     """Ask the jurors one after the other and return their judgments."""
-    return [await seat.ask(case) for seat in seats]
+    return [await juror.ask(case) for juror in jurors]
 
 
 async def ask_until_settled(
-    seats: Sequence[Seat], case: Case, rule: StopRule, *, first: Sequence[int] = ()
+    jurors: Sequence[Juror], case: Case, rule: StopRule, *, first: Sequence[int] = ()
 ) -> list[Judgment | None]:
     """Ask the fewest jurors that could settle the outcome, cheapest first, and more only while it is open.
 
     The jurors at the positions ``first`` come before all others. Jurors that are still running when the outcome is
     settled are cancelled. The result has None for each juror that was not asked or was cancelled.
     """
-    votes: list[Judgment | None] = [None] * len(seats)
-    waiting = sorted(range(len(seats)), key=lambda position: (position not in first, seats[position].judge.cost))
-    running: dict[asyncio.Task[Judgment | Carried], int] = {}
-    stride = max(1, len(seats) // _TESTS_PER_PANEL)
+    votes: list[Judgment | None] = [None] * len(jurors)
+    waiting = sorted(range(len(jurors)), key=lambda position: (position not in first, jurors[position].judge.cost))
+    running: dict[asyncio.Task[Judgment | CapturedException], int] = {}
+    stride = max(1, len(jurors) // _TESTS_PER_PANEL)
     slot, parent = _slot_of_current_task()
     try:
         while True:
             # Jurors that are running count towards the needed votes, so start only the difference.
-            needed = rule.fewest(votes, [*running.values(), *waiting]) - len(running) if waiting else 0
+            needed = rule.min_remaining(votes, [*running.values(), *waiting]) - len(running) if waiting else 0
             wave, waiting = waiting[: max(needed, 0)], waiting[max(needed, 0) :]
             for position in wave:
-                if seats[position].inline:
-                    votes[position] = await seats[position].ask(case)
+                if jurors[position].inline:
+                    votes[position] = await jurors[position].ask(case)
                     continue
-                task = asyncio.create_task(carried(seats[position].ask, case))
+                task = asyncio.create_task(run_and_capture(jurors[position].ask, case))
                 running[task] = position
                 if slot is not None:
                     slot.add((task,))
@@ -195,14 +195,14 @@ def _slot_of_current_task() -> tuple[CaseSlot, asyncio.Task[Any]] | tuple[None, 
 
 
 async def _collect(
-    running: dict[asyncio.Task[Judgment | Carried], int],
+    running: dict[asyncio.Task[Judgment | CapturedException], int],
     votes: list[Judgment | None],
     at_least: int,
     slot: CaseSlot | None,
 ) -> None:
     """Wait until at least this many running jurors have finished, and store the votes of all that have."""
     while at_least > 0:
-        done: set[asyncio.Task[Judgment | Carried]] = set()
+        done: set[asyncio.Task[Judgment | CapturedException]] = set()
         if slot is not None:
             slot.remove(asyncio.current_task())
         try:
@@ -212,15 +212,17 @@ async def _collect(
                 slot.resume(asyncio.current_task(), done)
         at_least -= len(done)
         for task in done:
-            votes[running.pop(task)] = unwrapped(task.result())
+            votes[running.pop(task)] = unwrap(task.result())
 
 
-async def _all_or_interrupted(tasks: Sequence[asyncio.Task[Judgment | Carried]], slot: CaseSlot | None) -> None:
+async def _all_or_interrupted(
+    tasks: Sequence[asyncio.Task[Judgment | CapturedException]], slot: CaseSlot | None
+) -> None:
     """Wait until all tasks are done, or until one is cancelled or ends with an interrupt such as Ctrl-C."""
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     left = len(tasks)
 
-    def count(task: asyncio.Task[Judgment | Carried]) -> None:
+    def count(task: asyncio.Task[Judgment | CapturedException]) -> None:
         nonlocal left
         left -= 1
         if slot is not None and left:  # the last one counts until the waiting task continues
@@ -233,5 +235,5 @@ async def _all_or_interrupted(tasks: Sequence[asyncio.Task[Judgment | Carried]],
     await over
 
 
-def _is_interrupted(task: asyncio.Task[Judgment | Carried]) -> bool:
-    return task.cancelled() or isinstance(task.result(), Carried)
+def _is_interrupted(task: asyncio.Task[Judgment | CapturedException]) -> bool:
+    return task.cancelled() or isinstance(task.result(), CapturedException)

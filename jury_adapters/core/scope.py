@@ -10,7 +10,7 @@ from jury_adapters.core.cache import JudgmentCache, StoreLike, open_cache
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState, CaseSlot
 from jury_adapters.core.context import changed_context, run_context
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runner import run_judge
@@ -40,7 +40,9 @@ class Scope(NamedTuple):
                 unknown, or a juror has no stable identity for the store; the message says how to correct it.
         """
         if budget is not None and not isinstance(budget, Budget):
-            raise ConfigurationError(f"budget is a Budget(usd=..., tokens=..., calls=...), not {budget!r}")
+            raise ConfigurationError(
+                f"budget is a Budget(max_usd=..., max_calls=..., max_tokens=...), not {plain_repr(budget)}"
+            )
         if budget is not None:
             budget.check(judge)
         if store is not None:

@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family
-from jury_adapters.core.scheduling import Seat, ask_all
+from jury_adapters.core.scheduling import Juror, ask_all
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import positive_timeout
@@ -32,12 +32,12 @@ class Scorecard(Jury):
     different questions: an answer may be faithful and too long. Its verdict has one judgment for each criterion, under
     the name of the criterion, and no agreement.
 
-    The status is FAIL if the decided criteria rule out a PASS, and PASS if the undecided criteria cannot prevent it.
+    The status is FAIL if the decided criteria rule out a PASS, and PASS if the other criteria cannot prevent it.
     Otherwise it is ERROR if a criterion broke, else ABSTAIN. With ``pass_when="all"`` this is the precedence FAIL,
     ERROR, ABSTAIN, PASS.
 
     The score is the share of the criteria that pass, among those that count, or with weights the weighted mean of their
-    scores. It is None if a criterion that counts is undecided. A scorecard has no confidence, so a tier with
+    scores. It is None if a criterion that counts is not decided. A scorecard has no confidence, so a tier with
     ``escalate_below`` always escalates it.
 
     Args:
@@ -74,33 +74,33 @@ class Scorecard(Jury):
             raise ConfigurationError("Scorecard takes a mapping of names to judges: Scorecard({'faithful': critic})")
         for criterion in criteria:
             if not isinstance(criterion, str) or not criterion:
-                raise ConfigurationError(f"a criterion has a name, not {criterion!r}")
+                raise ConfigurationError(f"a criterion has a name, not {plain_repr(criterion)}")
         limit = positive_timeout(juror_timeout)
         self.name = name
-        self.seats = tuple(Seat(_judge(judge, criterion), criterion, limit) for criterion, judge in criteria.items())
+        self.jurors = tuple(Juror(_judge(judge, criterion), criterion, limit) for criterion, judge in criteria.items())
         self.weights = (
             None if weights is None and threshold is None else criterion_weights(weights, threshold, self.names)
         )
         if self.weights is not None and pass_when != "all":
             raise ConfigurationError("give pass_when=, or weights= and threshold=; not both")
         if self.weights is not None:  # weights apply to scores, which early stopping would change
-            self.seats = tuple(replace(seat, judge=seat.judge.asking_everyone()) for seat in self.seats)
+            self.jurors = tuple(replace(juror, judge=juror.judge.asking_everyone()) for juror in self.jurors)
         self.threshold = threshold
         self.pass_when = pass_when
         self._counted, self._least = counted_criteria(pass_when, self.names)
         self.cost = sum(member.cost for member in self.members)
-        self._inline = all(seat.inline for seat in self.seats)
+        self._inline = all(juror.inline for juror in self.jurors)
         self._size = sum(member.size for member in self.members)
 
     @property
     def members(self) -> tuple[Judge, ...]:
         """The judges of the criteria, in order."""
-        return tuple(seat.judge for seat in self.seats)
+        return tuple(juror.judge for juror in self.jurors)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the criteria, in order."""
-        return tuple(seat.name for seat in self.seats)
+        return tuple(juror.name for juror in self.jurors)
 
     @property
     def inline(self) -> bool:
@@ -122,7 +122,7 @@ class Scorecard(Jury):
         return {"criteria": self.names}
 
     async def assess(self, case: Case) -> Verdict:
-        judgments = tuple(await ask_all(self.seats, case))
+        judgments = tuple(await ask_all(self.jurors, case))
         by_name = dict(zip(self.names, judgments, strict=True))
         counted = tuple(self.weights or self._counted)
         verdict = _verdict(by_name, counted, self._decided)
@@ -169,11 +169,13 @@ def counted_criteria(pass_when: PassWhen, names: Sequence[str]) -> tuple[tuple[s
         return tuple(names), pass_when
     if isinstance(pass_when, str):
         if pass_when not in ("all", "any"):
-            hint = f"; for that criterion write [{pass_when!r}]" if pass_when in names else ""
+            hint = f"; for that criterion write [{plain_repr(pass_when)}]" if pass_when in names else ""
             raise ConfigurationError(f"{unknown('pass_when=', pass_when, ('all', 'any'))[:-1]}{hint}.")
         return tuple(names), 1 if pass_when == "any" else len(names)
     if not isinstance(pass_when, Sequence) or not pass_when:
-        raise ConfigurationError(f"pass_when is 'all', 'any', a number or names of criteria; not {pass_when!r}")
+        raise ConfigurationError(
+            f"pass_when is 'all', 'any', a number or names of criteria; not {plain_repr(pass_when)}"
+        )
     for name in pass_when:
         if name not in names:
             raise ConfigurationError(unknown("criterion in pass_when", name, names))
@@ -192,12 +194,12 @@ def criterion_weights(
     if not weights or threshold is None:
         raise ConfigurationError("weights= and threshold= belong together: weights={'faithful': 2}, threshold=0.8")
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
-        raise ConfigurationError(f"threshold is a number from 0 to 1, not {threshold!r}")
+        raise ConfigurationError(f"threshold is a number from 0 to 1, not {plain_repr(threshold)}")
     for name, weight in weights.items():
         if name not in names:
             raise ConfigurationError(unknown("criterion in weights", name, names))
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not (isfinite(weight) and weight > 0):
-            raise ConfigurationError(f"the weight of {name!r} is a number above 0, not {weight!r}")
+            raise ConfigurationError(f"the weight of {plain_repr(name)} is a number above 0, not {plain_repr(weight)}")
     return {name: float(weights[name]) for name in names if name in weights}
 
 
@@ -205,7 +207,7 @@ def _judge(given: JudgeLike, criterion: str) -> Judge:
     try:
         return judge_of(given)
     except ConfigurationError as error:
-        raise ConfigurationError(f"criterion {criterion!r}: {error}") from None
+        raise ConfigurationError(f"criterion {plain_repr(criterion)}: {error}") from None
 
 
 def _verdict(by_name: Mapping[str, Judgment], counted: Sequence[str], decided: Decided) -> Verdict:

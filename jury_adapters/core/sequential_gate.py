@@ -10,7 +10,7 @@ from itertools import takewhile
 from math import sqrt
 from typing import Final, TypeVar
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.verdict import failed_by_errors
@@ -27,7 +27,7 @@ class GateDecision:
 
     Attributes:
         at_least: the gate, 0..1.
-        met: whether the whole file meets the gate; None if undecided.
+        met: whether the whole file meets the gate; None if it is not decided.
         certain: True if the cases that were not judged cannot change the decision.
         alpha: maximum probability, 0..1, that the whole file would decide differently; 0 if the decision is certain.
         cases: number of cases in the whole file.
@@ -53,7 +53,7 @@ class GateDecision:
 
     def __str__(self) -> str:
         if self.met is None:
-            return f"gate of {self.at_least:g} undecided"
+            return f"gate of {self.at_least:g} not decided"
         said = f"gate of {self.at_least:g} {'met' if self.met else 'missed'}"
         if self.judged == self.cases:
             return f"{said}; every case had to be judged"
@@ -107,11 +107,11 @@ class SequentialGate:
 
     def __init__(self, cases: int, *, at_least: float, alpha: float = ALPHA, seed: int | None = None) -> None:
         if isinstance(cases, bool) or not isinstance(cases, int) or cases < 1:
-            raise ConfigurationError(f"cases is a whole number from 1, not {cases!r}")
+            raise ConfigurationError(f"cases is a whole number from 1, not {plain_repr(cases)}")
         if not 0 <= at_least <= 1:
-            raise ConfigurationError(f"at_least is a share from 0 to 1, not {at_least!r}")
+            raise ConfigurationError(f"at_least is a share from 0 to 1, not {plain_repr(at_least)}")
         if not 0 < alpha < 1:
-            raise ConfigurationError(f"alpha is a chance between 0 and 1, not {alpha!r}")
+            raise ConfigurationError(f"alpha is a chance between 0 and 1, not {plain_repr(alpha)}")
         self._cases = cases
         self._gate = float(at_least)
         self._alpha = alpha
@@ -123,7 +123,7 @@ class SequentialGate:
 
     @property
     def met(self) -> bool | None:
-        """Whether the whole file meets the gate; None while undecided."""
+        """Whether the whole file meets the gate; None while it is not decided."""
         sure = self._certainty()
         return self._test if sure is None else sure
 

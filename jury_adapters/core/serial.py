@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.judgment import Check, Judgment, Status, evolve
+from jury_adapters.core.judgment import Finding, Judgment, Status, evolve
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import FrozenDict, JsonValue, stated
@@ -23,11 +23,11 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 _DERIVED = (
     "agreement",
     "disagreement",
-    "confidence_band",
-    "escalate_for_review",
+    "agreement_band",
+    "needs_review",
     "bias_warning",
     "panel_warning",
-    "stand_ins",
+    "fallbacks_used",
 )
 _NO_REASON = "no reason was recorded"
 _VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids", "case_id", "case_metadata"})
@@ -98,7 +98,7 @@ def _plain(value: object) -> JsonValue:
             return data
         derived = {name: found for name in _DERIVED if not _is_nothing(found := getattr(value, name))}
         return {"kind": "verdict", **data, **derived}
-    if isinstance(value, Usage | Check | Tally | TierResult):
+    if isinstance(value, Usage | Finding | Tally | TierResult):
         return _set_fields(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
@@ -129,8 +129,8 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
         values.pop(name, None)
     if "usage" in values:
         values["usage"] = _read_usage(values["usage"])
-    if "checks" in values:
-        values["checks"] = tuple(Check(**check) for check in values["checks"])
+    if "findings" in values:
+        values["findings"] = tuple(Finding(**finding) for finding in values["findings"])
     if kind is Verdict:
         if "tally" in values:
             tally = values["tally"]

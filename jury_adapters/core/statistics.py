@@ -148,11 +148,11 @@ def cohen_kappa(pairs: Mapping[tuple[Opinion, Opinion], int]) -> float | None:
 class Score:
     """Counts of verdicts against human labels.
 
-    All shares except ``coverage`` are computed over the decided cases. Undecided verdicts (ABSTAIN, ERROR) lower only
-    the ``coverage``, as in selective prediction, so read coverage and the other shares together.
+    All shares except ``coverage`` are computed over the decided cases. Verdicts without a decision (ABSTAIN, ERROR)
+    lower only the ``coverage``, as in selective prediction, so read coverage and the other shares together.
 
     Attributes:
-        pairs: number of cases by human label (first) and verdict (second; None for undecided).
+        pairs: number of cases by human label (first) and verdict (second; None without a decision).
     """
 
     pairs: Counter[tuple[Hashable, Hashable]] = field(default_factory=Counter)
@@ -162,7 +162,7 @@ class Score:
 
         Args:
             truth: the human label.
-            said: the verdict; None for undecided.
+            said: the verdict; None without a decision.
         """
         self.pairs[truth, said] += 1
 
@@ -210,5 +210,5 @@ class Score:
 
     def recall(self, truth: Hashable) -> float | None:
         """Return the share of right verdicts among decided cases with this human label; None without such cases."""
-        total = sum(count for (people, said), count in self.pairs.items() if people == truth and said is not None)
+        total = sum(count for (label, said), count in self.pairs.items() if label == truth and said is not None)
         return self.pairs[truth, truth] / total if total else None

@@ -19,11 +19,11 @@ def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     >>> unique_keys([("a", 1), ("a", 2)])
     Traceback (most recent call last):
     ...
-    jury_adapters.core.strict_json.DuplicateKey: the key 'a' stands twice in one object
+    jury_adapters.core.strict_json.DuplicateKey: the key 'a' occurs twice in one object
     """
     value = dict(pairs)
     if len(value) < len(pairs):
         seen: set[str] = set()
         key = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise DuplicateKey(f"the key {key!r} stands twice in one object")
+        raise DuplicateKey(f"the key {key!r} occurs twice in one object")
     return value

@@ -8,6 +8,7 @@ from typing import Literal
 from jury_adapters.core.values import check_word
 
 Ballot = str | float | None
+"""Vote of one juror: a status, a label or a score; None if it did not vote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,18 +17,18 @@ class Tally:
 
     Attributes:
         on: the subject of the vote: ``"status"``, ``"label"`` or ``"score"``.
-        eligible: number of judgments that voted: without abstentions, and with errors as the error policy says.
+        eligible: number of judgments that voted. Abstentions never vote; errors do if the error policy counts them.
         passed: number of votes counted as PASS.
         failed: number of votes counted as FAIL, including errors under ``errors="fail"``.
         abstained: number of judgments with status ABSTAIN.
-        errors: number of judgments with status ERROR, whatever the error policy.
+        errors: number of judgments with status ERROR, regardless of the error policy.
         ignored: number of judgments left out for other reasons: errors under ``errors="ignore"``, and judgments without
             a ballot (also errors under ``errors="fail"`` in a vote on labels without ``error_label``).
         tied: True if the tie rule had to decide.
         ballots: the ballot of each juror, in juror order; None for abstentions, errors and ignored judgments. They are
             kept for audits of the vote.
         errors_decided: True if errors count as FAIL and the status would be different without them. A member verdict
-            that is FAIL only because of errors counts as an error here, whatever the error policy.
+            that is FAIL only because of errors counts as an error here, regardless of the error policy.
     """
 
     on: Literal["status", "label", "score"] = "status"
@@ -58,3 +59,4 @@ class Tally:
 
 
 NO_TALLY = Tally()
+"""Tally of a verdict without a vote."""

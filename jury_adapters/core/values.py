@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Real
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
@@ -84,7 +84,8 @@ def freeze(value: object, depth: int = 0) -> JsonValue:
         return tuple(sorted((freeze(item, depth + 1) for item in value), key=repr))
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return tuple([freeze(item, depth + 1) for item in value])
-    plain = plain_scalar(value)
+    is_array = getattr(value, "shape", None) and hasattr(value, "tolist")  # or a column of a table
+    plain = value.tolist() if is_array else plain_scalar(value)  # type: ignore[attr-defined]  # just tested
     return freeze(plain, depth + 1) if plain is not value else clean_text(shown(value))
 
 
@@ -162,7 +163,8 @@ def unit_interval(value: float, what: str) -> float:
     if isinstance(number, int | float) and 0.0 <= number <= 1.0:
         return float(number) + 0.0
     raise ConfigurationError(
-        f"{what} must be a number from 0 to 1, not {value!r}; see normalise_score() for other scales"
+        f"{what} must be a number from 0 to 1, not {plain_repr(value)}; convert a score on another scale, "
+        "such as 70 / 100"
     )
 
 
@@ -176,9 +178,13 @@ def normalise_score(value: float, minimum: float = 0.0, maximum: float = 1.0) ->
     0.7
     """
     if not (math.isfinite(minimum) and math.isfinite(maximum) and minimum < maximum):
-        raise ConfigurationError(f"a scale needs finite minimum < maximum, not {minimum!r}..{maximum!r}")
+        raise ConfigurationError(
+            f"a scale needs finite minimum < maximum, not {plain_repr(minimum)}..{plain_repr(maximum)}"
+        )
     if not isinstance(value, int | float) or not minimum <= value <= maximum:
-        raise ConfigurationError(f"score {value!r} is outside its scale {minimum!r}..{maximum!r}")
+        raise ConfigurationError(
+            f"score {plain_repr(value)} is outside its scale {plain_repr(minimum)}..{plain_repr(maximum)}"
+        )
     return (value - minimum) / (maximum - minimum)
 
 
@@ -189,7 +195,7 @@ def is_amount(value: object) -> bool:
 
 def no_amount(value: object, what: str) -> ConfigurationError:
     """Return the error for a value that is not an amount; see :func:`is_amount`."""
-    return ConfigurationError(f"{what} is a finite number >= 0, not {value!r}")
+    return ConfigurationError(f"{what} is a finite number >= 0, not {plain_repr(value)}")
 
 
 def positive_timeout(seconds: float | None) -> float | None:
@@ -200,7 +206,9 @@ def positive_timeout(seconds: float | None) -> float | None:
     """
     if seconds is None or (isinstance(seconds, int | float) and seconds > 0):
         return seconds
-    raise ConfigurationError(f"timeout is a positive number of seconds, or None for no limit; not {seconds!r}")
+    raise ConfigurationError(
+        f"timeout is a positive number of seconds, or None for no limit; not {plain_repr(seconds)}"
+    )
 
 
 def typed_tuple(values: Iterable[Any], kind: type[T], what: str) -> tuple[T, ...]:

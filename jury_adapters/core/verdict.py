@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
-from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.escalation import check_policy_text, is_guard_policy
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.review_reasons import NO_DECISION, ReviewReason, reasons_for_review
 from jury_adapters.core.tally import NO_TALLY, Tally
+from jury_adapters.core.tier_policies import check_policy_text, is_screening_policy
 from jury_adapters.core.values import EMPTY, FrozenDict, check_word, freeze_mapping, typed_tuple
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ SCORECARD = "scorecard"
 UNNAMED = "an unnamed judge"
 """Name of a fallback that has no name of its own."""
 BandOn = Literal["pairs", "share"]
-ReviewReason: TypeAlias = Literal["abstained", "error", "low_agreement", "broken_tier", "errors_decided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class TierResult:
         policy: the name of the tier's policy.
         judgment: the judgment of the tier's judge; a :class:`Verdict` if that judge is a jury.
         stopped: True for the tier at which the cascade stopped.
-        broken: True if the tier could not do its work; in a reject tier one broken guard is enough.
+        broken: True if the tier could not do its work; in a reject tier one broken judge is enough.
         why: one sentence that says why the cascade stopped here or continued.
     """
 
@@ -61,8 +61,9 @@ class Verdict(Judgment):
         weights: the jurors' weights, in the same order.
         voting: the name of the voting strategy.
         tally: the counts of the votes.
-        same_family: True if a juror's model is of the same family as the model that wrote the answer.
-        band_on: the basis of the confidence band: agreeing ``"pairs"`` or the modal ``"share"``.
+        same_family: whether a juror's model is of the same family as the model that wrote the answer; None if unknown,
+            because the case does not name that model (``generator``), or the family of one of the models is unknown.
+        band_on: the basis of the agreement band: agreeing ``"pairs"`` or the modal ``"share"``.
         partial: True if some jurors were not asked because the outcome was settled; agreement, band and bias then
             describe only the jurors that were asked.
         calls_saved: number of juror calls that were not made, or were cancelled, because they could not change the
@@ -80,7 +81,7 @@ class Verdict(Judgment):
     weights: tuple[float, ...] = ()
     voting: str = ""
     tally: Tally = NO_TALLY
-    same_family: bool = False
+    same_family: bool | None = None
     band_on: BandOn = "pairs"
     partial: bool = False
     calls_saved: int = 0
@@ -94,8 +95,10 @@ class Verdict(Judgment):
     def __post_init__(self) -> None:
         Judgment.__post_init__(self)  # super() fails here, because slots=True replaces the class
         check_word(self.band_on, ("pairs", "share"), "band_on")
-        for name, plain in (("voting", str), ("same_family", bool), ("partial", bool), ("calls_saved", int)):
+        for name, plain in (("voting", str), ("partial", bool), ("calls_saved", int)):
             _check_kind(self, name, plain)
+        if self.same_family is not None:
+            _check_kind(self, "same_family", bool)
         if self.calls_saved < 0:
             raise ConfigurationError(f"calls_saved is a number from 0, not {self.calls_saved}")
         if self.stopped_at is not None:
@@ -113,7 +116,7 @@ class Verdict(Judgment):
         if self.weights:
             put(self, "weights", tuple(self.weights))
             if not all(isinstance(weight, int | float) and isfinite(weight) for weight in self.weights):
-                raise ConfigurationError(f"weights are finite numbers, not {self.weights!r}")
+                raise ConfigurationError(f"weights are finite numbers, not {plain_repr(self.weights)}")
         elif self.weights != ():
             put(self, "weights", ())
 
@@ -124,38 +127,33 @@ class Verdict(Judgment):
 
     @property
     def by_rule(self) -> bool:
-        """True if a guard tier of a cascade decided.
+        """True if a screening tier of a cascade decided.
 
-        One objection is enough in a guard tier, so the other votes are not dissent. Such a verdict has no agreement and
-        no band, whatever the guards said.
+        One objection is enough in a screening tier, so the other votes are not dissent. Such a verdict has no agreement
+        and no band, whatever the tier's jurors said.
         """
         last = self.tiers[-1] if self.tiers else None
         return last is not None and (
-            is_guard_policy(last.policy) or (isinstance(last.judgment, Verdict) and last.judgment.by_rule)
+            is_screening_policy(last.policy) or (isinstance(last.judgment, Verdict) and last.judgment.by_rule)
         )
 
     @property
     def agreement(self) -> float | None:
         """Agreeing pairs / pairs among the ballots cast (for scores 1 - mean absolute difference).
 
-        None for fewer than two ballots, and if a guard decided; see :attr:`by_rule`.
+        None for fewer than two ballots, and if a screening tier decided; see :attr:`by_rule`.
         """
         return pairwise_agreement(self._compared)
 
     @property
     def disagreement(self) -> bool:
-        """True if two cast ballots differ and no guard decided."""
+        """True if two cast ballots differ and no screening tier decided."""
         return len(set(self._compared)) > 1
 
     @property
-    def confidence_band(self) -> Band | None:
+    def agreement_band(self) -> Band | None:
         """``"high"`` from 4/5, ``"medium"`` from 2/3, else ``"low"``; None if :attr:`agreement` is None."""
         return ballots_band(self._compared, self.band_on)
-
-    @property
-    def escalate_for_review(self) -> bool:
-        """True if :attr:`review_reasons` has a reason other than ``"abstained"`` and ``"error"``."""
-        return any(reason not in _UNDECIDED for reason in self.review_reasons)
 
     @property
     def review_reasons(self) -> tuple[ReviewReason, ...]:
@@ -163,22 +161,17 @@ class Verdict(Judgment):
 
         ``"abstained"`` and ``"error"``: nothing was decided. ``"low_agreement"``: the band is low. ``"broken_tier"``: a
         tier broke, in this cascade or in a nested one. ``"errors_decided"``: jurors that broke changed the outcome. A
-        scorecard also has the reasons of its criteria, except for ``"abstained"`` and ``"error"``.
+        scorecard, also as the tier of a cascade that decided by vote, has the reasons of its criteria, except for
+        ``"abstained"`` and ``"error"``.
         """
-        found: dict[ReviewReason, None] = {}
-        if self.status in (Status.ABSTAIN, Status.ERROR):
-            found["abstained" if self.status is Status.ABSTAIN else "error"] = None
-        if self.confidence_band == "low":
-            found["low_agreement"] = None
-        if self.failed_tiers:
-            found["broken_tier"] = None
-        if self.tally.errors_decided:
-            found["errors_decided"] = None
-        criteria = self.judgments if self.voting == SCORECARD and not self.tiers else ()
-        for criterion in criteria:
-            if isinstance(criterion, Verdict):
-                found |= dict.fromkeys(reason for reason in criterion.review_reasons if reason not in _UNDECIDED)
-        return tuple(found)
+        criteria = self.judgments if self.voting == SCORECARD and not self.by_rule else ()
+        return reasons_for_review(
+            self.status,
+            low_agreement=self.agreement_band == "low",
+            broken_tier=bool(self.failed_tiers),
+            errors_decided=self.tally.errors_decided,
+            of_criteria=[reason for one in criteria if isinstance(one, Verdict) for reason in one.review_reasons],
+        )
 
     @property
     def krippendorff_alpha(self) -> float | None:
@@ -198,8 +191,8 @@ class Verdict(Judgment):
 
     @property
     def bias_warning(self) -> str | None:
-        """A sentence if a juror judges an answer of its own family *and* agreement is low; else None."""
-        if self.same_family and self.confidence_band == "low":
+        """A sentence if a juror is known to judge an answer of its own family *and* agreement is low; else None."""
+        if self.same_family and self.agreement_band == "low":
             return "a juror is of the same vendor family as the model that wrote the answer, and agreement is low"
         return None
 
@@ -211,10 +204,10 @@ class Verdict(Judgment):
         times because it was the fallback of other jurors.
         """
         family = self.single_family
-        told = [f"all jurors are of one vendor family ({family}) and may share its blind spots"] if family else []
-        for name, seats in self.repeated_voters.items():
-            told.append(f"{name} voted in {seats} seats, as a stand-in: its votes are hardly {seats} opinions")
-        return "; ".join(told) or None
+        sentences = [f"all jurors are of one vendor family ({family}) and may share its blind spots"] if family else []
+        for name, votes in self.repeated_voters.items():
+            sentences.append(f"{name} voted {votes} times, as a fallback: its votes are hardly {votes} opinions")
+        return "; ".join(sentences) or None
 
     @property
     def repeated_voters(self) -> dict[str, int]:
@@ -224,13 +217,13 @@ class Verdict(Judgment):
         model count as one.
         """
         votes = [judgment for judgment in self._voters() if judgment.valid]
-        seats = Counter((vote.stand_in or vote.critic, vote.model) for vote in votes)
-        names = {vote.stand_in: seats[vote.stand_in, vote.model] for vote in votes if vote.stand_in is not None}
+        used_by = Counter((vote.fallback_used or vote.critic, vote.model) for vote in votes)
+        names = {used: used_by[used, vote.model] for vote in votes if (used := vote.fallback_used) is not None}
         return {name: times for name, times in names.items() if times > 1 and name != UNNAMED}
 
     @property
     def failed_tiers(self) -> tuple[str, ...]:
-        """Names of the tiers that broke; a nested tier is given by its path, such as ``"outer/guard"``.
+        """Names of the tiers that broke; a nested tier is given by its path, such as ``"outer/screen"``.
 
         The path consists of the names of the tiers, jurors and criteria around the tier. All tiers that ran count.
         """
@@ -246,61 +239,18 @@ class Verdict(Judgment):
             yield from _broken_inside(judgment.critic, judgment)
 
     @property
-    def consensus(self) -> str | None:
-        """The label of the verdict (also a fallback label), else PASS or FAIL; None if there is neither."""
-        return self.opinion if self.label is None else self.label
-
-    @property
-    def agreement_pct(self) -> float:
-        """The share (0..1) of the cast ballots that equal the consensus; 0.0 if none was cast."""
-        if self.tally.on == "label":
-            ballots, consensus = self.tally.valid_ballots, self.label
-        else:
-            ballots = tuple(j.status for j in self.judgments if j.status is not None and j.valid)
-            consensus = self.status
-        return sum(ballot == consensus for ballot in ballots) / len(ballots) if ballots else 0.0
-
-    @property
-    def avg_confidence(self) -> float:
-        """The mean confidence of the valid jurors that gave one; 0.0 if none did."""
-        given = [j.confidence for j in self.judgments if j.valid and j.confidence is not None]
-        return sum(given) / len(given) if given else 0.0
-
-    @property
-    def verdicts(self) -> tuple[Judgment, ...]:
-        """Alias of :attr:`judgments`."""
-        return self.judgments
-
-    @property
-    def aggregated(self) -> Judgment:
-        """The verdict itself, because a verdict is the judgment of the jury."""
-        return self
-
-    @property
-    def individual_by_name(self) -> dict[str, Judgment]:
-        """Alias of :attr:`by_name`."""
-        return self.by_name
-
-    @property
-    def sub_verdicts(self) -> tuple[Judgment, ...]:
-        """The nested results: one per tier that ran, or one per member that is itself a jury."""
-        if self.tiers:
-            return tuple(tier.judgment for tier in self.tiers)
-        return tuple(judgment for judgment in self.judgments if isinstance(judgment, Verdict))
-
-    @property
-    def stand_ins(self) -> dict[str, str]:
-        """The fallbacks that judged for jurors that broke, by juror name; see :meth:`Judge.backed_by`.
+    def fallbacks_used(self) -> dict[str, str]:
+        """The fallbacks that judged for jurors that broke, by juror name; see :meth:`Judge.with_fallbacks`.
 
         A juror of a nested jury, or of a tier, has the name ``"panel > juror"``. All tiers that ran count.
         """
         found: dict[str, str] = {}
         inside = [(tier.name, tier.judgment) for tier in self.tiers] or [(j.critic, j) for j in self.judgments]
         for name, judgment in inside:
-            if judgment.stand_in is not None:
-                found[name] = judgment.stand_in
+            if judgment.fallback_used is not None:
+                found[name] = judgment.fallback_used
             if isinstance(judgment, Verdict):
-                found |= {f"{name} > {juror}": stand_in for juror, stand_in in judgment.stand_ins.items()}
+                found |= {f"{name} > {juror}": fallback for juror, fallback in judgment.fallbacks_used.items()}
         return found
 
     def jurors(self) -> tuple[Judgment, ...]:
@@ -319,12 +269,12 @@ class Verdict(Judgment):
     def require(self, **conditions: Unpack[GateOptions]) -> tuple[GateResult, ...]:
         """Raise an error unless every condition holds; see :func:`jury_adapters.core.gates.check_gates`.
 
-        An undecided verdict (ABSTAIN, ERROR) meets no condition, unless ``allow_undecided=True``.
+        A verdict without a decision (ABSTAIN, ERROR) fails, unless ``decided=None``.
 
         Raises:
             GateFailed: some conditions are not met; the error lists them.
 
-        >>> verdict.require(passed=True, min_agreement=0.7, allow_escalation=False)  # doctest: +SKIP
+        >>> verdict.require(passed=True, min_agreement=0.7, needs_review=False)  # doctest: +SKIP
         """
         from jury_adapters.core import require
 
@@ -333,7 +283,7 @@ class Verdict(Judgment):
     def _voters(self) -> Iterator[Judgment]:
         """Yield the judgments that voted, those of nested juries included; a jury that is a fallback has one vote."""
         for judgment in self.judgments:
-            if isinstance(judgment, Verdict) and judgment.judgments and judgment.stand_in is None:
+            if isinstance(judgment, Verdict) and judgment.judgments and judgment.fallback_used is None:
                 yield from judgment._voters()
             else:
                 yield judgment
@@ -362,16 +312,9 @@ def outage_as_error(judgment: Judgment) -> Judgment:
     return broken("jurors broke", critic=judgment.critic) if failed_by_errors(judgment) else judgment
 
 
-def needs_review(judgment: Judgment) -> bool:
-    """Whether a case needs human review: nothing was decided (ABSTAIN, ERROR), or the verdict requires it.
-
-    A verdict requires it if its jurors are split, if a tier broke, or if jurors that broke changed the outcome; see
-    :attr:`Verdict.review_reasons`. Everything that counts, filters or marks cases for review uses this function.
-
-    >>> needs_review(Judgment("ABSTAIN", reasoning="no contexts")), needs_review(Judgment("FAIL"))
-    (True, False)
-    """
-    return not judgment.valid or (isinstance(judgment, Verdict) and judgment.escalate_for_review)
+def is_doubtful(judgment: Judgment) -> bool:
+    """Whether the reasons for review include split jurors or something that broke, not just a missing decision."""
+    return any(reason not in NO_DECISION for reason in judgment.review_reasons)
 
 
 def _broken_inside(name: str, judgment: Judgment) -> Iterator[tuple[tuple[str, ...], TierResult]]:
@@ -391,5 +334,4 @@ def _check_kind(result: object, field: str, kind: type) -> None:
         raise ConfigurationError(f"{field} is {_KINDS[kind]}, not {type(value).__name__}")
 
 
-_UNDECIDED = ("abstained", "error")
 _KINDS = {str: "text", bool: "True or False", int: "a whole number"}

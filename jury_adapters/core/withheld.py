@@ -16,8 +16,8 @@ def without_texts(judgment: Judgment) -> Judgment:
     """Return a judgment without its texts, which may quote the withheld answer.
 
     The result keeps the status, score, confidence, name of the judge, usage and time, and has the agreement of a
-    verdict in its metadata. Reasoning, checks, label, error, raw reply, metadata and the judgments of single jurors are
-    left out.
+    verdict in its metadata. Reasoning, findings, label, error, raw reply, metadata and the judgments of single jurors
+    are left out.
 
     >>> without_texts(Judgment("FAIL", reasoning="it says 'Rose Street'", critic="truth")).reasoning
     'withheld with the answer; on_verdict= gets it'

@@ -15,7 +15,7 @@ from typing import Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.values import JsonValue, clean_text, normalise_score, shown
 
@@ -61,7 +61,7 @@ class Label(BaseModel):
         score: 0..1, or None.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     name: str
     meaning: Status | None = None
@@ -72,15 +72,15 @@ class Label(BaseModel):
     def _known_meaning(cls, value: object) -> Status | None:
         word = "none" if value is None else str(value).strip().lower()
         if word not in _MEANINGS:
-            raise ValueError(unknown("meaning", value, _MEANINGS))
+            raise ValueError(unknown_meaning(value))
         return _MEANINGS[word]
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if not self.name.strip() or clean_text(self.name) != self.name:
-            raise ValueError(f"a label is a word or a few, not {self.name!r}")
+            raise ValueError(f"a label is a word or a few, not {plain_repr(self.name)}")
         if self.meaning is Status.ABSTAIN and self.score is not None:
-            raise ValueError(f"{self.name!r} abstains, so it has no score")
+            raise ValueError(f"{plain_repr(self.name)} abstains, so it has no score")
         return self
 
     @property
@@ -99,7 +99,7 @@ class Labels(BaseModel):
     <Status.PASS: 'PASS'>
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     labels: tuple[Label, ...] = Field(min_length=1)
 
@@ -147,7 +147,7 @@ class Labels(BaseModel):
             return Unreadable(f"the answer must be {self.instruction()}, not {_kind(value)}")
         label = self.by_key.get(comparable(value))
         if label is None:
-            return Unreadable(f"the answer must be {self.instruction()}, not {_clip(value)!r}", _word(value))
+            return Unreadable(f"the answer must be {self.instruction()}, not {plain_repr(_clip(value))}", _word(value))
         return Choice(label.name, label.meaning, label.name, label.score)
 
     def schema_part(self) -> dict[str, JsonValue]:
@@ -177,7 +177,7 @@ class Scale(BaseModel):
     0.75
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
 
     minimum: float
     maximum: float
@@ -281,10 +281,16 @@ _NUMBER = re.compile(
 
 def _labels(names: Named, meaning: Status | None) -> list[Label]:
     if isinstance(names, str):
-        raise ConfigurationError(f"labels come as a list: [{names!r}]")
+        raise ConfigurationError(f"labels come as a list: [{plain_repr(names)}]")
     if isinstance(names, Mapping):
         return [Label(name=name, meaning=meaning, score=score) for name, score in names.items()]
     return [Label(name=name, meaning=meaning) for name in names]
+
+
+def unknown_meaning(value: object, known: Iterable[str] | None = None) -> str:
+    """Return the message for an unknown meaning of a label; by default all meanings are known."""
+    meant = ("pass" if value else "fail") if isinstance(value, bool) else None
+    return f"{unknown('meaning', value, _MEANINGS if known is None else known, meant)[:-1]}, or a score from 0 to 1."
 
 
 def _label_of(meaning: object) -> Mapping[str, object]:

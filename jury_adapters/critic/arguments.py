@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from os import PathLike
+from pathlib import Path
+from typing import ParamSpec
 
+from jury_adapters.core import arguments
 from jury_adapters.core.cache import JudgmentCache, open_cache
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.values import unit_interval
+from jury_adapters.critic.rubric import Rubric, bundled_rubrics
+from jury_adapters.models.registry import split_name
+
+P = ParamSpec("P")
 
 
 def checked_name(name: object) -> str:
     """Return the name. An empty name means the default."""
     if isinstance(name, str) and (not name or name.strip()):
         return name
-    raise ConfigurationError(f"name is text, such as 'truth', or left out for '<rubric> <model>'; not {name!r}")
+    raise ConfigurationError(
+        f"name is text, such as 'truth', or left out for '<rubric> <model>'; not {plain_repr(name)}"
+    )
 
 
 def checked_prompt(text: object, what: str) -> str | None:
     """Return the text of a prompt, or None if there is none."""
     if text is None or isinstance(text, str):
         return text
-    raise ConfigurationError(f"{what}: it is text, not {text!r}")
+    raise ConfigurationError(f"{what}: it is text, not {plain_repr(text)}")
 
 
 def checked_whole(number: object, what: str) -> int:
     """Return a whole number from 1."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ConfigurationError(f"{what} is a whole number from 1, not {number!r}")
+        raise ConfigurationError(f"{what} is a whole number from 1, not {plain_repr(number)}")
     return number
 
 
@@ -38,7 +48,8 @@ def checked_temperature(temperature: object) -> float | None:
     if isinstance(temperature, int | float) and not isinstance(temperature, bool) and 0 <= temperature < inf:
         return temperature
     raise ConfigurationError(
-        f"temperature is a number from 0 (the most likely answer), or None for the vendor's own; not {temperature!r}"
+        f"temperature is a number from 0 (the most likely answer), or None for the vendor's own; "
+        f"not {plain_repr(temperature)}"
     )
 
 
@@ -47,7 +58,7 @@ def checked_threshold(threshold: float | None) -> float | None:
     if threshold is None:
         return None
     if isinstance(threshold, bool):
-        raise ConfigurationError(f"threshold is a score from 0 to 1, such as 0.7; not {threshold!r}")
+        raise ConfigurationError(f"threshold is a score from 0 to 1, such as 0.7; not {plain_repr(threshold)}")
     return unit_interval(threshold, "threshold")
 
 
@@ -55,11 +66,45 @@ def checked_flag(flag: object, what: str) -> bool:
     """Return True or False. Values that are only truthy or falsy are refused."""
     if isinstance(flag, bool):
         return flag
-    raise ConfigurationError(f"{what} is True or False, not {flag!r}")
+    raise ConfigurationError(f"{what} is True or False, not {plain_repr(flag)}")
 
 
 def checked_store(store: JudgmentCache | str | PathLike[str] | None) -> JudgmentCache | None:
     """Return the store, opened if a path is given."""
     if store is None or isinstance(store, str | PathLike | JudgmentCache):
         return open_cache(store)
-    raise ConfigurationError(f"store is a Store, or the path of one, such as 'runs.db'; not {store!r}")
+    raise ConfigurationError(f"store is a Store, or the path of one, such as 'runs.db'; not {plain_repr(store)}")
+
+
+def check_model_first(model: object, rubric: object, example: str) -> None:
+    """Check that the model, which comes first, is not missing, and that it is not the rubric.
+
+    Args:
+        model: the first argument of a critic.
+        rubric: the second one.
+        example: a right call.
+
+    Raises:
+        ConfigurationError: the model is missing, or the arguments are in another order.
+    """
+    if not model:
+        raise ConfigurationError(f"a critic needs a model: {example}")
+    if isinstance(model, str) and model in bundled_rubrics():
+        raise ConfigurationError(f"{plain_repr(model)} is a rubric, not a model; the model comes first: {example}")
+    if isinstance(model, str) and rubric is not None and not isinstance(rubric, str | Path | Rubric | Sequence):
+        kind = type(rubric).__name__
+        raise ConfigurationError(
+            f"a rubric is a Rubric, the name of one or a YAML file, not {kind}; the model comes first: {example}"
+        )
+    if isinstance(rubric, str) and split_name(rubric)[0] is not None:
+        raise ConfigurationError(f"{plain_repr(rubric)} is a model, not a rubric; the model comes first: {example}")
+
+
+def explains_wrong_calls(example: str, renamed: Mapping[str, str]) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Return a decorator of a critic's constructor; see :func:`jury_adapters.core.arguments.explains_wrong_calls`."""
+    return arguments.explains_wrong_calls(
+        example,
+        renamed,
+        order="the model comes first, the rubric second, and all else by name",
+        needs="a critic needs a model and a rubric",
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED, Budget, BudgetExhausted, calling
 from jury_adapters.core.cache import CacheKey, JudgmentCache, get_or_run
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
-from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import (
     ANY_OPINION,
@@ -55,6 +55,21 @@ class AskingJudge(Judge):
     def _own_name(self) -> str:
         """The name given by the user, or the default name. In a jury, the judge may have another name."""
         return self._given_name or self.name
+
+    @property
+    def rubrics(self) -> tuple[Rubric, ...]:
+        """The rubrics by which the model judges; empty for a judge with prompts of its own."""
+        return ()
+
+    def with_rubrics(self, *rubrics: Rubric | str | Path) -> Self:
+        """Return this judge with other rubrics and the same name, model, parameters, store and limits.
+
+        Raises:
+            ConfigurationError: the judge cannot have these rubrics.
+        """
+        raise ConfigurationError(
+            f"{type(self).__name__} {plain_repr(self.name)} has prompts of its own instead of rubrics"
+        )
 
     @property
     @abstractmethod
@@ -148,7 +163,7 @@ def case_key_of(rubric: Rubric, case: Case) -> str:
     shown: dict[str, object] = dict(variables_of(rubric, case))
     if "metadata" in rubric.user_template.names:
         shown["metadata"] = case.metadata
-    return f"{case.key}-{digest(shown)}" if shown else case.key
+    return f"{case.content_hash}-{digest(shown)}" if shown else case.content_hash
 
 
 def rubric_statuses(rubric: Rubric, threshold: float | None) -> OpinionStatuses:
@@ -181,6 +196,6 @@ def find_rubric(rubric: Rubric | str | Path) -> Rubric:
     if isinstance(rubric, Rubric):
         return rubric
     if not isinstance(rubric, str | Path):
-        raise ConfigurationError(f"a rubric is a Rubric, the name of one or a YAML file; not {rubric!r}")
+        raise ConfigurationError(f"a rubric is a Rubric, the name of one or a YAML file; not {plain_repr(rubric)}")
     is_file = isinstance(rubric, Path) or rubric.endswith((".yaml", ".yml")) or "\n" in rubric
     return Rubric.from_yaml(rubric) if is_file else Rubric.bundled(str(rubric))

@@ -16,19 +16,21 @@ from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import ConfigurationError, ModelError, unknown
+from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr, unknown
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import JsonValue, clean_text
 from jury_adapters.critic.answers import Unreadable
 from jury_adapters.critic.arguments import (
+    check_model_first,
     checked_flag,
     checked_name,
     checked_store,
     checked_temperature,
     checked_threshold,
     checked_whole,
+    explains_wrong_calls,
 )
 from jury_adapters.critic.asked_labels import check_asked_labels
 from jury_adapters.critic.asking import (
@@ -41,10 +43,10 @@ from jury_adapters.critic.asking import (
     within_budget,
 )
 from jury_adapters.critic.given_rubric import LabelsLike, RubricLike, ScaleLike, given_rubric
-from jury_adapters.critic.material import Material
 from jury_adapters.critic.own_parser import ReplyParser
 from jury_adapters.critic.parse_reply import repair_request
 from jury_adapters.critic.prompt import build_prompt, material_texts, missing_fields
+from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 from jury_adapters.models.base import Options, Prompt, Reply
@@ -55,6 +57,13 @@ from jury_adapters.models.settings import TIMEOUT_S
 
 _PROMPTS: BoundedCache[tuple[str, str, bool], Prompt] = BoundedCache(256)
 _LONGEST_SHARED = 50_000  # characters; this bounds the shared prompts at about 13 MB
+_EXAMPLE = "Critic('openai:gpt-4o-mini', 'faithfulness')"
+_RENAMED = {
+    "prompt_template": "prompt",
+    "repeat": "samples",
+    "timeout": "request_timeout",
+    "http_client": "client",
+}
 _LONGEST_QUOTE = 4000  # characters of an unreadable reply that a repair request quotes
 
 
@@ -62,36 +71,37 @@ class Critic(AskingJudge):
     """Judge that asks a language model, guided by a rubric.
 
     Args:
-        name: the critic's name in verdicts; ``"<rubric> <model>"`` by default. Required when a store is used and the
-            model has no identity of its own, such as a bare function: the store then identifies the critic by its name.
         model: ``"vendor:model"``; a name with ``vendor=`` or ``base_url=``; a LangChain chat model; a LlamaIndex LLM;
             or any ``async (prompt) -> str``. There is no default vendor, so data goes only to the vendor that you name.
-        vendor: the vendor, when the model's name does not include it.
-        prompt_template: the user prompt, with placeholders such as ``{question}``; instead of a rubric. A prompt that
-            plainly asks for answers that the critic does not allow is refused. The check does not find every such
-            prompt; where it misses one, each abstention names the label of the reply and those of the critic.
-        system_prompt: the role of the judge; replaces the rubric's system prompt.
-        temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out.
-        max_tokens: the maximum number of output tokens, including hidden reasoning.
-        api_key: the key; from the vendor's environment variable by default.
-        base_url: the address of a server that speaks the vendor's protocol; by default the one in the vendor's
-            environment variable (``OPENAI_BASE_URL``, ``ANTHROPIC_BASE_URL``), else the vendor's own.
-        http_client: an HTTP client for the SDK, used unchanged.
-        timeout: the maximum duration of one request, in seconds. With retries, a judgment may take longer; see
-            ``limits``.
         rubric: a :class:`Rubric`, the name of one that comes with the package, or the path of a YAML file.
+        name: the critic's name in verdicts; ``"<rubric> <model>"`` by default, such as ``"faithfulness gpt-4o-mini"``,
+            and ``"prompt <model>"`` with ``prompt``. Required when a store is used and the model has no identity of
+            its own, such as a bare function: the store then identifies the critic by its name.
+        prompt: the user prompt, with placeholders such as ``{question}``; instead of a rubric. A prompt that plainly
+            asks for answers that the critic does not allow is refused. The check does not find every such prompt; where
+            it misses one, each abstention names the label of the reply and those of the critic.
+        system_prompt: the role of the judge; replaces the rubric's system prompt.
         labels: the allowed answers, instead of the rubric's: a mapping of each label to ``"pass"``, ``"fail"``,
-            ``"abstain"`` or a score, which passes from 0.5. With ``prompt_template``, the default is ``YES``, ``NO``
+            ``"abstain"`` or a score, which passes from 0.5. With ``prompt``, the default is ``YES``, ``NO``
             and ``UNSURE``.
         scale: the allowed answers as a number: a :class:`Scale`, or a mapping such as ``{"minimum": 1, "maximum": 5}``.
         parse: a function that reads replies instead of this package, for a prompt with a reply format of its own. It
             takes the text of a reply and returns what a ``@judge`` function returns. After a ValueError, the model is
             asked once more. The prompt then does not ask for a JSON object. With a store, the function must be
             importable.
+        samples: the number of requests per case; the majority of the answers decides (self-consistency).
         threshold: the lowest score (0..1) that passes, instead of the rubric's own rule.
-        repeat: the number of requests per case; the majority of the answers decides (self-consistency).
+        temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out.
+        max_tokens: the maximum number of output tokens, including hidden reasoning.
+        request_timeout: the maximum duration of one request, in seconds. With retries, a judgment may take longer; see
+            ``limits``. :meth:`with_timeout` limits the whole judgment.
         logprobs: whether to score by the probabilities of the answer's tokens, where the vendor has them (G-Eval).
-        client: an existing ``AsyncOpenAI`` or ``AsyncAnthropic`` client.
+        vendor: the vendor, when the model's name does not include it.
+        base_url: the address of a server that speaks the vendor's protocol; by default the one in the vendor's
+            environment variable (``OPENAI_BASE_URL``, ``ANTHROPIC_BASE_URL``), else the vendor's own.
+        api_key: the key; from the vendor's environment variable by default.
+        client: an existing ``AsyncOpenAI`` or ``AsyncAnthropic`` client; or an asynchronous HTTP client for the SDK,
+            such as ``httpx.AsyncClient()``. It is used unchanged.
         limits: the limits on calls of the model; see :class:`Limits`.
         store: the store to keep judgments in and to read them from; a :class:`Store` or its path. Judgments are kept
             per model, address and parameters, so the judgments of one server are not used for another.
@@ -101,48 +111,44 @@ class Critic(AskingJudge):
             store cannot tell the model from others, or a prompt asks for answers that the critic does not allow; the
             message says what to do.
 
-    >>> critic = Critic("truth", "openai:gpt-4o-mini", rubric="faithfulness")  # doctest: +SKIP
+    >>> critic = Critic("openai:gpt-4o-mini", "faithfulness", name="truth")  # doctest: +SKIP
     >>> critic.judge(question=..., answer=..., contexts=[...]).status  # doctest: +SKIP
     """
 
     model: LimitedModel
 
-    def __init__(  # noqa: PLR0917  the order that people know from other packages
+    @explains_wrong_calls(_EXAMPLE, _RENAMED)
+    def __init__(
         self,
-        name: str = "",
-        model: ModelLike = "",
-        vendor: str | None = None,
-        prompt_template: str | None = None,
-        system_prompt: str | None = None,
-        temperature: float | None = 0.0,
-        max_tokens: int = 2000,
-        api_key: str | SecretStr | None = None,
-        base_url: str | None = None,
-        http_client: Any = None,
-        timeout: float = TIMEOUT_S,
-        *,
+        model: ModelLike,
         rubric: RubricLike | None = None,
+        *,
+        name: str = "",
+        prompt: str | None = None,
+        system_prompt: str | None = None,
         labels: LabelsLike | None = None,
         scale: ScaleLike | None = None,
         parse: Callable[[str], Any] | None = None,
+        samples: int = 1,
         threshold: float | None = None,
-        repeat: int = 1,
+        temperature: float | None = 0.0,
+        max_tokens: int = 2000,
+        request_timeout: float = TIMEOUT_S,
         logprobs: bool = False,
+        vendor: str | None = None,
+        base_url: str | None = None,
+        api_key: str | SecretStr | None = None,
         client: Any = None,
         limits: Limits | None = None,
         store: JudgmentCache | str | PathLike[str] | None = None,
     ) -> None:
-        if not model:
-            raise ConfigurationError(
-                "a critic needs a model: Critic('name', 'openai:gpt-4o-mini', rubric='faithfulness')"
-            )
+        check_model_first(model, rubric, _EXAMPLE)
         self.model = resolve_model(
-            model, vendor=vendor, base_url=base_url, api_key=api_key, http_client=http_client, client=client,
-            timeout=timeout, limits=limits,
+            model, vendor=vendor, base_url=base_url, api_key=api_key, client=client, request_timeout=request_timeout,
+            limits=limits,
         )  # fmt: skip
         self.rubric = given_rubric(
-            rubric, name=checked_name(name), prompt_template=prompt_template, system_prompt=system_prompt,
-            labels=labels, scale=scale,
+            rubric, name=checked_name(name), prompt=prompt, system_prompt=system_prompt, labels=labels, scale=scale
         )  # fmt: skip
         self._parser = self._checked_parser(parse)
         self._given_name = name
@@ -150,34 +156,29 @@ class Critic(AskingJudge):
         self.temperature = checked_temperature(temperature)
         self.max_tokens = checked_whole(max_tokens, "max_tokens")
         self.threshold = checked_threshold(threshold)
-        self.repeat = checked_whole(repeat, "repeat")
+        self.samples = checked_whole(samples, "samples")
         self.logprobs = checked_flag(logprobs, "logprobs")
         if self.logprobs and self._parser is not None:
             raise ConfigurationError("logprobs=True scores the labels of the package; parse= reads replies itself")
         self.store = checked_store(store)
         self._options = Options(temperature, max_tokens, logprobs)
         self._schema = self._reply_schema(self.rubric)
-        self.cost = self._price(Usage(1000, 200)).cost_usd * repeat
+        self.cost = self._price(Usage(1000, 200)).cost_usd * samples
         parsed_by = () if self._parser is None else (self._parser.fingerprint,)
         self._fingerprint = fingerprint_of(
             self.model.inner, temperature, max_tokens, logprobs, self.threshold, *parsed_by, name=name
         )
         if self.store is not None:
             self.check_store()
-        self._samples = self._sampled()
+        self._jury = self._sampled()
 
     @classmethod
-    def from_yaml_prompt(cls, path: str | Path, name: str = "", model: ModelLike = "", **options: Any) -> Self:
-        """Create a critic from a YAML file with ``system_prompt`` and ``user_prompt_template``, or with any rubric."""
-        return cls(name, model, rubric=Rubric.from_yaml(Path(path)), **options)
-
-    @classmethod
-    def from_criteria(cls, criteria: str, model: ModelLike, *, name: str = "", **options: Any) -> Self:
+    def from_criteria(cls, model: ModelLike, criteria: str, *, name: str = "", **options: Any) -> Self:
         """Create a critic from one sentence that the answer must meet.
 
-        >>> Critic.from_criteria("The answer names its source.", "openai:gpt-4o-mini")  # doctest: +SKIP
+        >>> Critic.from_criteria("openai:gpt-4o-mini", "The answer names its source.")  # doctest: +SKIP
         """
-        return cls(name, model, rubric=Rubric.from_criteria(criteria, name=name or "criteria"), **options)
+        return cls(model, Rubric.from_criteria(criteria, name=name or "criteria"), name=name, **options)
 
     def with_rubric(self, rubric: Rubric | str | Path) -> Self:
         """Return this critic with another rubric and the same name, model, parameters, store and limits.
@@ -197,8 +198,18 @@ class Critic(AskingJudge):
         other = self._with(rubric=found, _schema=self._reply_schema(found))
         if self.name == self._own_name:
             other.name = other._own_name
-        other._samples = other._sampled()
+        other._jury = other._sampled()
         return other
+
+    @property
+    def rubrics(self) -> tuple[Rubric, ...]:
+        return (self.rubric,)
+
+    def with_rubrics(self, *rubrics: Rubric | str | Path) -> Self:
+        """Return this critic with another rubric; see :meth:`with_rubric`. A critic has exactly one."""
+        if len(rubrics) != 1:
+            raise ConfigurationError(f"a Critic has one rubric, not {len(rubrics)}; a DecisionCritic may have several")
+        return self.with_rubric(*rubrics)
 
     def judge(self, case: CaseLike | None = None, /, *, context: Any = None, **fields: Any) -> Judgment:
         """Judge one case; see :meth:`Judge.judge`.
@@ -235,7 +246,7 @@ class Critic(AskingJudge):
 
     @property
     def size(self) -> int:
-        return self.repeat
+        return self.samples
 
     @property
     def opinion_statuses(self) -> OpinionStatuses:
@@ -243,13 +254,13 @@ class Critic(AskingJudge):
 
     @property
     def requests_at_once(self) -> int:
-        return self.repeat
+        return self.samples
 
     def estimate(self, case: Case) -> Usage:
         if self._missing(case):
             return NO_USAGE
         once = self._estimated(self._prompt(case, case_key_of(self.rubric, case)))
-        return sum([once] * self.repeat, NO_USAGE)
+        return sum([once] * self.samples, NO_USAGE)
 
     async def assess(self, case: Case) -> Judgment:
         case_key = case_key_of(self.rubric, case)
@@ -257,8 +268,8 @@ class Critic(AskingJudge):
             missing = self._missing(case)
             if missing:
                 return self._nothing_to_judge(missing)
-        if self._samples is not None:
-            return await self._samples.assess(case)
+        if self._jury is not None:
+            return await self._jury.assess(case)
         return await self._once(case_key, case, partial(self._asked, case, case_key))
 
     async def _asked(self, case: Case, case_key: str) -> Judgment:
@@ -305,9 +316,9 @@ class Critic(AskingJudge):
 
     def _sampled(self) -> Ensemble | None:
         """Return the jury of this critic's own samples, or None if it asks only once."""
-        if self.repeat == 1:
+        if self.samples == 1:
             return None
-        return self._with(repeat=1, _samples=None).repeated(self.repeat)
+        return self._with(samples=1, _jury=None).with_samples(self.samples)
 
     def _reply(self, prompt: Prompt) -> Awaitable[Reply]:
         budget = run_context().budget
@@ -346,10 +357,12 @@ class Critic(AskingJudge):
             return fields if context is None else {**fields, "contexts": context}
         for name in context:
             if name in PLACEHOLDERS or name in Case.model_fields:
-                raise ConfigurationError(f"context[{name!r}]: that name is a field of the case; give {name}= instead")
+                raise ConfigurationError(
+                    f"context[{plain_repr(name)}]: that name is a field of the case; give {name}= instead"
+                )
             if name not in self.rubric.variables:
                 raise ConfigurationError(unknown("variable in context", name, self.rubric.variables))
         return {**fields, "metadata": {**fields.get("metadata", {}), **context}}
 
     def __repr__(self) -> str:
-        return f"Critic({self.name!r}, {self.model.name!r}, rubric={self.rubric.name!r})"
+        return f"Critic({self.model.name!r}, {self.rubric.name!r}, name={self.name!r})"

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from pydantic import ValidationError
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.critic.answers import Labels, Scale
 from jury_adapters.critic.arguments import checked_prompt
 from jury_adapters.critic.asking import find_rubric
@@ -33,7 +33,7 @@ def given_rubric(
     rubric: RubricLike | None,
     *,
     name: str = "",
-    prompt_template: str | None = None,
+    prompt: str | None = None,
     system_prompt: str | None = None,
     labels: LabelsLike | None = None,
     scale: ScaleLike | None = None,
@@ -44,20 +44,18 @@ def given_rubric(
         ConfigurationError: no argument says what to judge, two arguments contradict each other, or one of them is
             invalid.
     """
-    template = checked_prompt(prompt_template, "prompt_template")
+    template = checked_prompt(prompt, "prompt")
     system = checked_prompt(system_prompt, "system_prompt")
     changes: dict[str, Any] = {} if system is None else {"system_prompt": system}
     changes |= _answers(labels, scale)
     if template is not None:
         if rubric is not None:
-            raise ConfigurationError(
-                "give rubric= or prompt_template=, not both; a rubric has a user_prompt of its own"
-            )
-        with _problems_in("prompt_template"):
+            raise ConfigurationError("give a rubric or prompt=, not both; a rubric has a user_prompt of its own")
+        with _problems_in("prompt"):
             return Rubric(name=name or "prompt", user_prompt=_checked_template(template), **changes)
     if rubric is None:
         raise ConfigurationError(
-            "what shall the critic judge? Give rubric='faithfulness' (or another), or prompt_template="
+            "what shall the critic judge? Give a rubric after the model: Critic(model, 'faithfulness'); or give prompt="
         )
     found = find_rubric(rubric)
     if not changes:
@@ -70,22 +68,30 @@ def _answers(labels: LabelsLike | None, scale: ScaleLike | None) -> dict[str, La
     if labels is not None and scale is not None:
         raise ConfigurationError("give labels= or scale=, not both: an answer is a label or a rating")
     if labels is not None:
-        return {"answers": _labels(labels)}
+        return {"answers": given_labels(labels)}
     return {} if scale is None else {"answers": _scale(scale)}
 
 
-def _labels(given: LabelsLike) -> Labels:
+def given_labels(given: LabelsLike) -> Labels:
+    """Return the labels of a mapping of each label to its meaning or score.
+
+    Raises:
+        ConfigurationError: it is not such a mapping; the message names the label.
+    """
     if isinstance(given, Labels):
         return given
     if not isinstance(given, Mapping) or not given:
-        raise ConfigurationError(f'labels is a mapping such as {{"POLITE": "pass", "RUDE": "fail"}}, not {given!r}')
+        raise ConfigurationError(
+            f'labels is a mapping such as {{"POLITE": "pass", "RUDE": "fail"}}, not {plain_repr(given)}'
+        )
     try:
         return Labels.model_validate({"labels": given})
     except ValidationError as error:
         names = list(given)
         problems = [
-            (f"{names[where]!r}: " if isinstance(where, int) else "") + _plain(details["msg"])
+            (f"{plain_repr(names[where])}: " if isinstance(where, int) else "") + _plain(details["msg"])
             for details in error.errors()
+            if details["type"] != "too_short"  # without the labels that are refused
             for where in [next((step for step in details["loc"] if isinstance(step, int)), None)]
         ]
         raise ConfigurationError(f"labels: {'; '.join(problems)}") from None
@@ -95,7 +101,7 @@ def _scale(given: ScaleLike) -> Scale:
     if isinstance(given, Scale):
         return given
     if not isinstance(given, Mapping):
-        raise ConfigurationError(f'scale is a mapping such as {{"minimum": 1, "maximum": 5}}, not {given!r}')
+        raise ConfigurationError(f'scale is a mapping such as {{"minimum": 1, "maximum": 5}}, not {plain_repr(given)}')
     with _problems_in("scale"):
         return Scale.model_validate(given)
 
@@ -107,13 +113,12 @@ def _checked_template(template: str) -> str:
         name = match["doubled"] or match["looked_up"]
         if name in PLACEHOLDERS and name not in names:
             raise ConfigurationError(
-                f"prompt_template: {match[0]} stays text, so the model would not see the {PLACEHOLDERS[name]}; write "
-                f"{{{name}}}"
+                f"prompt: {match[0]} stays text, so the model would not see the {PLACEHOLDERS[name]}; write {{{name}}}"
             )
     own = [name for name in names if name not in (*PLACEHOLDERS, "criteria")]
     if own:
         raise ConfigurationError(
-            f"prompt_template: {unknown('placeholder', own[0], PLACEHOLDERS)} For values of your own, which come with "
+            f"prompt: {unknown('placeholder', own[0], PLACEHOLDERS)} For values of your own, which come with "
             f"each case: rubric=Rubric(name='...', user_prompt='...', variables={own!r}). To write it as text: "
             f"{{{{{own[0]}}}}}"
         )

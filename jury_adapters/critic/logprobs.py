@@ -60,20 +60,24 @@ def label_probabilities(
 def _shares(tokens: Sequence[Token], vocabulary: Vocabulary, choice: Choice, start: int | None) -> dict[str, float]:
     """Return the probability mass of each legal answer at the answer's token; empty when that token is not found."""
     position = None if start is None else bisect_right(list(accumulate(len(token.text) for token in tokens)), start)
-    if position is None or position >= len(tokens) or _carried(tokens[position].text, vocabulary) != choice.text:
+    if (
+        position is None
+        or position >= len(tokens)
+        or _answer_of_token(tokens[position].text, vocabulary) != choice.text
+    ):
         return {}
     token = tokens[position]
     candidates = dict(token.alternatives)
     candidates.setdefault(token.text, token.logprob)
     shares: dict[str, float] = {}
     for text, logprob in candidates.items():
-        answer = _carried(text, vocabulary)
+        answer = _answer_of_token(text, vocabulary)
         if answer is not None and not math.isnan(logprob):
             shares[answer] = shares.get(answer, 0.0) + math.exp(min(logprob, 0.0))
     return shares
 
 
-def _carried(text: str, vocabulary: Vocabulary) -> str | None:
+def _answer_of_token(text: str, vocabulary: Vocabulary) -> str | None:
     """Return the answer that a token means: the whole answer, or the only label that begins with the token."""
     bare = text.strip(_EDGES)
     read = vocabulary.read(bare)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.functions import attribute_at, is_async, takes_one
 from jury_adapters.core.judgment import Judgment, broken
 from jury_adapters.core.return_values import to_judgment
@@ -32,7 +32,9 @@ class ReplyParser:
 
     def __init__(self, function: Callable[[str], Any]) -> None:
         if not callable(function) or is_async(function) or not takes_one(function):
-            raise ConfigurationError(f"parse is a plain function that takes the text of a reply, not {function!r}")
+            raise ConfigurationError(
+                f"parse is a plain function that takes the text of a reply, not {plain_repr(function)}"
+            )
         self._function = function
 
     @property

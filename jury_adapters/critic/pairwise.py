@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import LABEL_ONLY, Judgment, OpinionStatuses, Status, evolve
 from jury_adapters.core.jury import Jury
@@ -14,8 +14,7 @@ from jury_adapters.core.values import FrozenDict, freeze_mapping
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.answers import Labels
 from jury_adapters.critic.arguments import checked_flag, checked_name
-from jury_adapters.critic.critic import Critic
-from jury_adapters.critic.decision import DecisionCritic
+from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.rubric import Rubric
 
 _OTHER = {"A": "B", "B": "A"}
@@ -40,7 +39,7 @@ class PairwiseCritic(Jury):
     Raises:
         ConfigurationError: the critic's rubric has other labels than A, B and tie.
 
-    >>> critic = PairwiseCritic(Critic("better", "openai:gpt-4o-mini", rubric="pairwise"))  # doctest: +SKIP
+    >>> critic = PairwiseCritic(Critic("openai:gpt-4o-mini", "pairwise", name="better"))  # doctest: +SKIP
     >>> critic.judge(question="2 + 2?", candidates=["4", "5"]).label  # doctest: +SKIP
     'A'
     """
@@ -48,7 +47,7 @@ class PairwiseCritic(Jury):
     def __init__(self, critic: Judge, *, swap: bool = True, name: str = "") -> None:
         if not isinstance(critic, Judge):
             raise ConfigurationError(
-                f"PairwiseCritic asks a judge, such as Critic(..., rubric='pairwise'); not {critic!r}"
+                f"PairwiseCritic asks a judge, such as Critic(model, 'pairwise'); not {plain_repr(critic)}"
             )
         for rubric in _rubrics_of(critic):
             _check(rubric)
@@ -89,17 +88,17 @@ class PairwiseCritic(Jury):
 
     def _read(self, both: Verdict) -> Verdict:
         """Return the verdict on the two opinions. The ensemble's own vote does not consider the order."""
-        told = [judgment for judgment in both.judgments if judgment.valid]
-        if len(told) < len(both.judgments):
+        valid = [judgment for judgment in both.judgments if judgment.valid]
+        if len(valid) < len(both.judgments):
             return self._unheard(both)
-        labels = [judgment.label for judgment in told]
-        confidences = [judgment.confidence for judgment in told if judgment.confidence is not None]
+        labels = [judgment.label for judgment in valid]
+        confidences = [judgment.confidence for judgment in valid if judgment.confidence is not None]
         mean = sum(confidences) / len(confidences) if confidences else None
         if not self.swap:
-            reason = told[0].reasoning or f"in the one order that was asked: {labels[0]}"
+            reason = valid[0].reasoning or f"in the one order that was asked: {labels[0]}"
             return self._verdict(both, labels[0], mean, reason, None)
         if labels[0] == labels[1]:
-            reason = f"the same in both orders: {labels[0]}. {told[0].reasoning}".strip()
+            reason = f"the same in both orders: {labels[0]}. {valid[0].reasoning}".strip()
             return self._verdict(both, labels[0], mean, reason, True)
         reason = f"the order decided: {labels[0]} with A first, {labels[1]} with B first; that is no preference"
         return self._verdict(both, "tie", None, reason, False)
@@ -175,9 +174,7 @@ def _turned(label: str) -> str:
 
 
 def _rubrics_of(critic: Judge) -> tuple[Rubric, ...]:
-    if isinstance(critic, Critic):
-        return (critic.rubric,)
-    return critic.rubrics if isinstance(critic, DecisionCritic) else ()
+    return critic.rubrics if isinstance(critic, AskingJudge) else ()
 
 
 def _check(rubric: Rubric) -> None:

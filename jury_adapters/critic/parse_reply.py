@@ -16,10 +16,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from jury_adapters.core.judgment import Check, Status
+from jury_adapters.core.judgment import Finding, Status
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.answers import Choice, Labels, Scale, Unreadable, Vocabulary
-from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_json import (
     Found,
     FoundObject,
@@ -39,6 +38,7 @@ from jury_adapters.critic.parse_text import (
     read_bare,
     read_opening,
 )
+from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.rubric import CLAIM_LABELS, Rubric
 from jury_adapters.critic.surroundings import is_introduced, takes_back
 from jury_adapters.critic.thinking import Body, without_thinking
@@ -54,7 +54,7 @@ class Reading:
         choice: the answer.
         reasoning: the reasons for it.
         confidence: the model's own confidence, 0..1, or None.
-        checks: the claims, each with its verdict and the quoted evidence.
+        findings: the claims, each with its verdict and the quoted evidence.
         notes: peculiarities of the reply.
         start: where the answer, or the object that contains it, begins in the reply.
         has_other_keys: whether the object has keys that do not belong to a judgment, as an echo of the case has.
@@ -63,7 +63,7 @@ class Reading:
     choice: Choice
     reasoning: str = ""
     confidence: float | None = None
-    checks: tuple[Check, ...] = ()
+    findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     start: int = field(default=0, compare=False)
     has_other_keys: bool = field(default=False, compare=False)
@@ -267,12 +267,12 @@ def _from_object(value: JsonObject, rubric: Rubric) -> Reading | Unreadable:
     if any(_is_other_answer(key, field, choice, rubric) for key, field in further.items() if key != name):
         return Unreadable("the object gives two answers")
     confidence, notes = _confidence(fields.get("confidence"))
-    checks: tuple[Check, ...] = ()
+    findings: tuple[Finding, ...] = ()
     if rubric.claims:
-        checks, more = _checks(fields.get("claims"), choice)
+        findings, more = _findings(fields.get("claims"), choice)
         notes += more
     return Reading(
-        choice, _reasoning(fields), confidence, checks, notes, has_other_keys=not fields.keys() <= _KNOWN_KEYS
+        choice, _reasoning(fields), confidence, findings, notes, has_other_keys=not fields.keys() <= _KNOWN_KEYS
     )
 
 
@@ -310,21 +310,21 @@ def _reasoning(fields: JsonObject) -> str:
     return ""
 
 
-def _checks(claims: JsonValue, choice: Choice) -> tuple[tuple[Check, ...], tuple[str, ...]]:
-    """Return the claims as checks, and notes on their peculiarities."""
+def _findings(claims: JsonValue, choice: Choice) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """Return the claims as findings, and notes on their peculiarities."""
     if not isinstance(claims, Sequence) or isinstance(claims, str):
         return (), ("the reply judges no single claims",)
-    checks = tuple(check for check in map(_check, claims) if check is not None)
+    findings = tuple(finding for finding in map(_finding, claims) if finding is not None)
     notes = []
-    if len(checks) < len(claims):
-        notes.append(f"{len(claims) - len(checks)} of {len(claims)} claims could not be read")
-    failed = sum(check.passed is False for check in checks)
+    if len(findings) < len(claims):
+        notes.append(f"{len(claims) - len(findings)} of {len(claims)} claims could not be read")
+    failed = sum(finding.passed is False for finding in findings)
     if failed and choice.status is Status.PASS:
-        notes.append(f"the answer passes although {failed} of {len(checks)} claims fail")
-    return checks, tuple(notes)
+        notes.append(f"the answer passes although {failed} of {len(findings)} claims fail")
+    return findings, tuple(notes)
 
 
-def _check(item: JsonValue) -> Check | None:
+def _finding(item: JsonValue) -> Finding | None:
     if not isinstance(item, Mapping):
         return None
     fields = item if item.keys() <= _CLAIM_KEYS else {_plain(key): field for key, field in item.items()}
@@ -334,8 +334,8 @@ def _check(item: JsonValue) -> Check | None:
     read = CLAIM_LABELS.read(fields.get("verdict", fields.get("label")))
     quoted = evidence.strip() if isinstance(evidence, str) else ""
     if isinstance(read, Unreadable):
-        return Check(claim.strip(), None, read.problem, quoted)
-    return Check(claim.strip(), _PASSED.get(read.status), read.text, quoted)
+        return Finding(claim.strip(), None, read.problem, quoted)
+    return Finding(claim.strip(), _PASSED.get(read.status), read.text, quoted)
 
 
 def one_line(value: JsonValue) -> str:

@@ -7,17 +7,16 @@ of the case is between delimiters (see :mod:`.delimiters`), in the user's turn, 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import lru_cache
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_parts import Message, Step
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.values import JsonValue, freeze
 from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.delimiters import Delimiters
 from jury_adapters.critic.rubric import CLAIM_LABELS, PLACEHOLDERS, Example, Rubric
+from jury_adapters.critic.shown_case import Piece, pieces_of
 from jury_adapters.models.base import Prompt, Turn
 
 MATERIAL = """\
@@ -58,7 +57,7 @@ def material_texts(rubric: Rubric, case: Case, variables: Mapping[str, object] |
     """Return the untrusted texts of the prompt, in its order. :func:`build_prompt` puts them between delimiters."""
     given = _checked(variables or {})
     names = (name for name in rubric.user_template.names if name != "criteria")
-    return tuple(piece.text for name in names for piece in _pieces(name, case, given))
+    return tuple(piece.text for name in names for piece in pieces_of(name, case, given))
 
 
 def missing_fields(rubric: Rubric, case: Case, variables: Mapping[str, object] | None = None) -> tuple[str, ...]:
@@ -120,94 +119,24 @@ def _example_reply(rubric: Rubric, example: Example) -> str:
     return json.dumps(reply, ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Untrusted text with the name of its delimiter, its name in prose, and the heading above it, if there is one."""
-
-    tag: str
-    called: str
-    text: str
-    heading: str = ""
-
-
 def user_text(rubric: Rubric, case: Case, variables: Mapping[str, object]) -> str:
     """Return the case as the rubric's user prompt shows it, with untrusted text between delimiters."""
     given = _checked(variables)
     names = [name for name in rubric.user_template.names if name != "criteria"]
-    pieces = {name: _pieces(name, case, given) for name in names}
+    pieces = {name: pieces_of(name, case, given) for name in names}
     delimiters = Delimiters(piece.text for group in pieces.values() for piece in group)
     values = {name: _delimited(name, group, delimiters) for name, group in pieces.items()}
     return rubric.user_template.render({**values, "criteria": rubric.criteria.strip()}).strip()
 
 
-def _delimited(name: str, pieces: list[_Piece], delimiters: Delimiters) -> str:
+def _delimited(name: str, pieces: list[Piece], delimiters: Delimiters) -> str:
     if not pieces:
         return f"(no {name.replace('_', ' ')} given)"
 
-    def material(piece: _Piece) -> str:
+    def material(piece: Piece) -> str:
         return delimiters.around(piece.tag, piece.text) if piece.text.strip() else f"({piece.called} is empty)"
 
     return "\n".join(f"{piece.heading}{material(piece)}" for piece in pieces)
-
-
-def _pieces(name: str, case: Case, variables: Mapping[str, str]) -> list[_Piece]:
-    """Return the texts that replace a placeholder, or none if the case lacks them."""
-    field = PLACEHOLDERS.get(name)
-    match field:
-        case "question" | "answer" | "reference":
-            text = getattr(case, field)
-            return [] if text is None else [_Piece(field, f"the {field}", text)]
-        case "contexts":
-            return [_numbered("context", str(position), text) for position, text in enumerate(case.contexts, start=1)]
-        case "candidates":
-            letters = {"candidate_a": 0, "candidate_b": 1}
-            if name in letters:
-                chosen = list(enumerate(case.candidates))[letters[name] :][:1]
-                return [
-                    _Piece(f"candidate-{_letter(i).lower()}", f"candidate {_letter(i)}", text) for i, text in chosen
-                ]
-            return [_numbered("candidate", _letter(i), text) for i, text in enumerate(case.candidates)]
-        case "messages":
-            text = "\n".join(_message_lines(case.messages))
-        case "trajectory":
-            text = "\n".join(_step_lines(case.trajectory))
-        case "metadata":
-            text = json.dumps(case.metadata, ensure_ascii=False, indent=2) if case.metadata else ""
-        case _:
-            return [_Piece(name, name.replace("_", " "), variables[name])] if name in variables else []
-    return [_Piece(field, f"the {field}", text)] if text else []
-
-
-def _numbered(kind: str, number: str, text: str) -> _Piece:
-    return _Piece(f"{kind}-{number.lower()}", f"{kind} {number}", text, f"{kind.capitalize()} {number}:\n")
-
-
-def _letter(position: int) -> str:
-    return chr(ord("A") + position) if position < 26 else str(position + 1)
-
-
-def _message_lines(messages: tuple[Message, ...]) -> Iterator[str]:
-    """Yield the lines of messages, with indented contents that cannot look like the beginning of a message."""
-    for position, message in enumerate(messages, start=1):
-        yield f"[{position}] {' '.join(message.role.split())}:"
-        yield _indented(message.content)
-
-
-def _step_lines(steps: tuple[Step, ...]) -> Iterator[str]:
-    for position, step in enumerate(steps, start=1):
-        yield f"[{position}] {'calls ' + ' '.join(step.tool.split()) if step.tool is not None else 'says'}:"
-        if step.text:
-            yield _indented(step.text)
-        if step.arguments:
-            yield _indented(f"arguments: {json.dumps(step.arguments, ensure_ascii=False)}")
-        for what, text in (("output", step.output), ("error", step.error)):
-            if text is not None:
-                yield f"    {what}:\n{_indented(text, 8)}"
-
-
-def _indented(text: str, by: int = 4) -> str:
-    """Return the text with every line indented, including lines after unusual line separators."""
-    return "\n".join(" " * by + line for line in text.splitlines())
 
 
 def _present(name: str, case: Case, variables: Mapping[str, str]) -> bool:
@@ -227,7 +156,7 @@ def _checked(variables: Mapping[str, object]) -> dict[str, str]:
     for name in variables:
         if name in PLACEHOLDERS or name in Case.model_fields or name == "criteria":
             raise ConfigurationError(
-                f"{name!r} is a field of the case; give it there. context= takes the rubric's own variables"
+                f"{plain_repr(name)} is a field of the case; give it there. context= takes the rubric's own variables"
             )
     return {
         name: value if isinstance(value, str) else json.dumps(freeze(value), ensure_ascii=False)

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
 
+from jury_adapters.core.arguments import refuse_renamed
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
-from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.judge import PlainJudge
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status, abstain, evolve
 from jury_adapters.core.model_families import family_of
-from jury_adapters.core.rows import read_whole_rows
+from jury_adapters.core.row_files import read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.answers import Labels, comparable
+from jury_adapters.critic.arguments import explains_wrong_calls
+from jury_adapters.critic.given_rubric import given_labels
 from jury_adapters.critic.recording import Recording
 from jury_adapters.store import is_url
 
 Votes: TypeAlias = Mapping[str, object]
 """Votes on one item by judge: ``{"label": ...}`` with further keys, or the bare label; None if there is no vote."""
+RecordedLabels: TypeAlias = Labels | Mapping[str, Any] | Mapping[int, Any]
+
+_EXAMPLE = "RecordedCritic('gpt-4o', 'votes.jsonl', labels={'valid': 'pass', 'invalid': 'fail'})"
+_RENAMED = {"pass_labels": "labels", "abstain_labels": "labels"}
+_MOST_NAMED = 5
 
 
-class RecordedCritic(PlainJudge):
+class RecordedCritic(Judge):
     """Judge that repeats its recorded votes. It abstains where no vote is recorded.
 
     A vote is ``{"label": ..., "score"?: 0..1, "confidence"?: 0..1, "model"?: ..., "reasoning"?: ...}``, or the bare
@@ -35,48 +44,50 @@ class RecordedCritic(PlainJudge):
         judge: the name under which the votes were recorded.
         votes: per item, the votes by judge: a JSONL file, a store (``"runs.db"``), or the result of :func:`read_votes`.
             By default each case has its own votes in ``case.metadata["votes"]``, as the rows of a recorded file do.
-        pass_labels: labels that mean PASS; every other label then means FAIL. By default, a label has no PASS/FAIL
-            meaning, and a vote with only a score passes from ``threshold`` on.
-        abstain_labels: labels that are not votes, such as the ``tie`` of a pairwise judge whose two orders disagree.
+        labels: the meaning of the labels: a mapping of each label to ``"pass"``, ``"fail"``, ``"abstain"`` or a score,
+            which passes from 0.5. If a label passes or fails, all labels in ``votes`` need a meaning, and a vote of a
+            case with another label abstains. If labels only abstain, such as the ``tie`` of a pairwise judge whose two
+            orders disagree, the others have no PASS/FAIL meaning. By default, no label has one.
         threshold: the lowest score that passes, for votes with only a score.
         name: the juror's name; the judge's by default.
         cost: the approximate price of a vote in US dollars. If given, each vote counts as one call at that price.
 
-    >>> RecordedCritic("gpt-4o", pass_labels=["valid"]).judge(metadata={"votes": {"gpt-4o": {"label": "valid"}}}).passed
+    >>> critic = RecordedCritic("gpt-4o", labels={"valid": "pass", "invalid": "fail", "tie": "abstain"})
+    >>> critic.judge(metadata={"votes": {"gpt-4o": {"label": "valid"}}}).passed
     True
     """
 
+    @explains_wrong_calls(_EXAMPLE, _RENAMED)
     def __init__(
         self,
         judge: str,
         votes: str | Path | Mapping[str, Votes] | None = None,
         *,
-        pass_labels: Collection[str] = (),
-        abstain_labels: Collection[str] = (),
+        labels: RecordedLabels | None = None,
         threshold: float = 0.5,
         name: str = "",
         cost: float = 0.0,
     ) -> None:
-        for what, labels in (("pass_labels", pass_labels), ("abstain_labels", abstain_labels)):
-            if isinstance(labels, str):
-                raise ConfigurationError(f"{what} is a list of labels: [{labels!r}]")
         self.name = name or judge
         self.cost = cost
         self._judge = judge
         self._names: tuple[str, ...] = (judge,)
         self._usage = Usage(calls=1, cost_usd=cost) if cost else NO_USAGE
         self._votes = read_votes(votes) if isinstance(votes, str | Path) else votes
-        self._pass = frozenset(map(str, pass_labels))
-        self._abstain = frozenset(map(str, abstain_labels))
+        self._meanings = _Meanings(labels)
+        self._labels = self._meanings.plain  # a guarantee identifies a judge by its plain attributes
         self._threshold = unit_interval(threshold, "threshold")
         if self._votes is not None:
-            _check_recorded(judge, self._votes, self._pass)
+            _check_recorded(judge, self._votes, self._meanings)
 
     @property
     def opinion_statuses(self) -> OpinionStatuses:
-        return PASS_OR_FAIL if self._pass else ANY_OPINION
+        return self._meanings.opinion_statuses
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
+        return self._judged(case)
+
+    def _judged(self, case: Case) -> Judgment:
         vote = self._recorded(case)
         if vote is None:
             return abstain(f"no vote of {self._judge} is recorded for this case")
@@ -85,14 +96,16 @@ class RecordedCritic(PlainJudge):
         label = None if vote.get("label") is None else str(vote["label"])  # ratings such as 4 are labels too
         score = vote.get("score")
         model = vote.get("model") or self._judge
-        if label in self._abstain or (label is None and score is None):
-            return abstain(f"recorded: {label}", model=model, family=family_of(model), usage=self._usage)
+        why = self._meanings.why_abstains(label) or ("recorded: None" if label is None and score is None else "")
+        if why:
+            return abstain(why, model=model, family=family_of(model), usage=self._usage)
+        status = self._status(label, score)
         return Judgment(
-            self._status(label, score),
+            status,
             label=label,
-            score=score,
+            score=self._meanings.score(label) if score is None else score,
             confidence=vote.get("confidence"),
-            reasoning=vote.get("reasoning") or "",
+            reasoning=vote.get("reasoning") or (f"recorded: {label}" if status is Status.ABSTAIN else ""),
             model=model,
             family=family_of(model),
             usage=self._usage,
@@ -104,7 +117,9 @@ class RecordedCritic(PlainJudge):
             cast = case.metadata.get("votes")
         else:
             item = case.metadata.get("item_id", case.metadata.get("id"))
-            cast = self._votes.get(str(item)) or self._votes.get(case.key)  # a store identifies cases by their keys
+            cast = self._votes.get(str(item)) or self._votes.get(
+                case.content_hash
+            )  # a store identifies cases by their keys
         if not isinstance(cast, Mapping):
             return None
         return next((vote for name in self._names if (vote := _vote_of(name, cast)) is not None), None)
@@ -112,8 +127,9 @@ class RecordedCritic(PlainJudge):
     def _served(self, judgment: Judgment) -> Judgment:
         """Return a judgment from a store or a results file as this judge's own."""
         usage = self._usage if self._usage.calls else judgment.usage.as_recorded()
-        if judgment.label in self._abstain:
-            return abstain(f"recorded: {judgment.label}", model=judgment.model, family=judgment.family, usage=usage)
+        why = self._meanings.why_abstains(judgment.label, otherwise=judgment.status is None)
+        if why:
+            return abstain(why, model=judgment.model, family=judgment.family, usage=usage)
         if judgment.status is None:
             return evolve(judgment, status=self._status(judgment.label, judgment.score), usage=usage)
         return evolve(judgment, usage=usage)
@@ -121,9 +137,7 @@ class RecordedCritic(PlainJudge):
     def _status(self, label: str | None, score: float | None) -> Status | None:
         if label is None:
             return Status.PASS if score is not None and reaches(score, self._threshold) else Status.FAIL
-        if not self._pass:
-            return None
-        return Status.PASS if label in self._pass else Status.FAIL
+        return self._meanings.status(label)
 
 
 def _judgment_in(vote: Mapping[str, Any]) -> Judgment:
@@ -140,16 +154,69 @@ def _vote_of(judge: str, cast: Votes) -> Mapping[str, Any] | None:
     return vote if isinstance(vote, Mapping) else None
 
 
-def _check_recorded(judge: str, votes: Mapping[str, Votes], pass_labels: frozenset[str]) -> None:
-    """Refuse a judge without votes, and pass labels that it never used: a misspelt label would fail every case."""
-    found = (_vote_of(judge, cast) for cast in votes.values())
-    labels = {str(vote.get("label")) for vote in found if vote is not None}
-    if not labels:
+class _Meanings:
+    """Meanings of the labels of recorded votes.
+
+    Args:
+        labels: the meanings, as the user gave them.
+    """
+
+    def __init__(self, labels: RecordedLabels | None) -> None:
+        if isinstance(labels, Mapping):  # ratings such as 4 are labels too
+            labels = {str(name): meaning for name, meaning in labels.items()}
+        self._known = {} if labels is None else given_labels(labels).by_key
+        self._statuses = frozenset(label.meaning for label in self._known.values())
+        self.decides = not self._statuses.isdisjoint(PASS_OR_FAIL)
+
+    @property
+    def plain(self) -> tuple[tuple[str, Status | None, float | None], ...]:
+        return tuple((label.name, label.meaning, label.score) for label in self._known.values())
+
+    @property
+    def opinion_statuses(self) -> OpinionStatuses:
+        return PASS_OR_FAIL if self.decides and None not in self._statuses else ANY_OPINION
+
+    def has(self, label: str) -> bool:
+        return comparable(label) in self._known
+
+    def status(self, label: str) -> Status | None:
+        found = self._known.get(comparable(label))
+        return None if found is None else found.meaning
+
+    def score(self, label: str | None) -> float | None:
+        found = None if label is None else self._known.get(comparable(label))
+        return None if found is None else found.score
+
+    def why_abstains(self, label: str | None, *, otherwise: bool = True) -> str:
+        """Return why a vote with a label abstains, or "".
+
+        Args:
+            label: the label.
+            otherwise: whether a label without a meaning abstains if others pass or fail.
+        """
+        if label is None:
+            return ""
+        if self.status(label) is Status.ABSTAIN:
+            return f"recorded: {label}"
+        if otherwise and self.decides and not self.has(label):
+            return f"recorded: {label}, which has no meaning in labels="
+        return ""
+
+
+def _check_recorded(judge: str, votes: Mapping[str, Votes], meanings: _Meanings) -> None:
+    """Refuse a judge without votes, and votes whose label has no meaning although other labels have one."""
+    cast = [vote for votes_of_item in votes.values() if (vote := _vote_of(judge, votes_of_item)) is not None]
+    if not cast:
         known = sorted({name for cast in votes.values() for name in cast})
-        raise ConfigurationError(f"no vote of {judge!r} is recorded; there are votes of {', '.join(known) or 'nobody'}")
-    if pass_labels and not labels & pass_labels and len(labels) > 1:
         raise ConfigurationError(
-            f"{judge!r} never voted {' or '.join(sorted(pass_labels))}; its labels are {', '.join(sorted(labels))}"
+            f"no vote of {plain_repr(judge)} is recorded; there are votes of {', '.join(known) or 'no judge'}"
+        )
+    used = {str(vote["label"]) for vote in cast if "status" not in vote and vote.get("label") is not None}
+    without = sorted(label for label in used if not meanings.has(label)) if meanings.decides else []
+    if without:
+        raise ConfigurationError(
+            f"labels= has no meaning for {', '.join(map(repr, without[:_MOST_NAMED]))}, which {judge!r} voted; add "
+            f"{plain_repr(without[0])}: 'pass', 'fail', 'abstain' or a score"
         )
 
 
@@ -170,7 +237,7 @@ def read_votes(path: str | Path) -> dict[str, Votes]:
         if item is None or not isinstance(cast, Mapping):
             raise InputError(f"{path}, line {line}: a recorded row needs item_id and votes")
         if str(item) in votes:
-            raise InputError(f"{path}, line {line}: item_id {item!r} stands in an earlier line too")
+            raise InputError(f"{path}, line {line}: item_id {plain_repr(item)} is in an earlier line too")
         votes[str(item)] = cast
     return votes
 
@@ -193,15 +260,17 @@ def cases_of_store(path: str | Path) -> list[Case]:
 def with_votes(recording: Recording, cases: Iterable[Case]) -> list[Case]:
     """Return cases, each with the votes of a store's critics in ``metadata["votes"]``, by their full names."""
     votes = _votes_in(recording)
-    return [case.model_copy(update={"metadata": {**case.metadata, "votes": votes.get(case.key, {})}}) for case in cases]
+    return [
+        case.model_copy(update={"metadata": {**case.metadata, "votes": votes.get(case.content_hash, {})}})
+        for case in cases
+    ]
 
 
 def recorded_jury(
     path: str | Path,
     judges: Iterable[str] = (),
     *,
-    pass_labels: Collection[str] = (),
-    abstain_labels: Collection[str] = (),
+    labels: RecordedLabels | None = None,
     **options: Unpack[EnsembleOptions],
 ) -> Ensemble:
     """Return an ensemble of the judges whose votes a file contains.
@@ -209,14 +278,13 @@ def recorded_jury(
     Args:
         path: the file of recorded votes.
         judges: the names of the judges, in juror order; by default all of them, sorted by name.
-        pass_labels: as in :class:`RecordedCritic`.
-        abstain_labels: as in :class:`RecordedCritic`.
+        labels: the meaning of the labels of all judges, as in :class:`RecordedCritic`.
         **options: options of :class:`Ensemble`.
     """
+    refuse_renamed(options, _RENAMED, "recorded_jury('votes.jsonl', labels={'valid': 'pass', 'invalid': 'fail'})")
     votes = read_votes(path)
     names = list(judges) or sorted({name for cast in votes.values() for name in cast})
-    critics = [RecordedCritic(n, votes, pass_labels=pass_labels, abstain_labels=abstain_labels) for n in names]
-    return Ensemble(critics, **options)
+    return Ensemble([RecordedCritic(name, votes, labels=labels) for name in names], **options)
 
 
 def _votes_in(recording: Recording) -> dict[str, Votes]:

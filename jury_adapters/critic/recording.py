@@ -31,7 +31,7 @@ class Recording:
     """
 
     def __init__(self, entries: Iterable[Entry], cases: Iterable[tuple[str, Case]] = ()) -> None:
-        self.cases = {case.key: case for _, case in cases}
+        self.cases = {case.content_hash: case for _, case in cases}
         self._entries: list[Entry] = []
         self._found: dict[str, dict[tuple[str, str], dict[str, Entry]]] = {}
         self._critics: dict[str, dict[str, None]] = {}
@@ -78,14 +78,14 @@ class Recording:
             fingerprint: the fingerprint of the critic.
             sample: the request, as in :class:`CacheKey`.
         """
-        found = self._found.get(case.key, {}).get((fingerprint, sample), {})
+        found = self._found.get(case.content_hash, {}).get((fingerprint, sample), {})
         entry = next(iter(found.values()), None) if key is None else found.get(key)
         return None if entry is None else entry.judgment
 
-    def has_stand_in(self, case: Case, fingerprint: str, sample: str) -> bool:
+    def has_fallback(self, case: Case, fingerprint: str, sample: str) -> bool:
         """Return whether a judgment of the critic's fallback is recorded for this sample."""
         begin = f"{sample}.for-{fingerprint}"
-        asks = (ask for _, ask in self._found.get(case.key, {}))
+        asks = (ask for _, ask in self._found.get(case.content_hash, {}))
         return any(ask == begin or ask.startswith(f"{begin}.") for ask in asks)
 
     def first_asks(self) -> Iterator[tuple[str, str, Judgment]]:

@@ -9,14 +9,14 @@ from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import InputError
+from jury_adapters.core.errors import InputError, plain_repr
+from jury_adapters.core.fallbacks import FallbackJudge, without_fallbacks
 from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status, abstain, broken
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import Path, juror_names, opinions_of
 from jury_adapters.core.runner import run_judge
-from jury_adapters.core.stand_in import BackedJudge, seated
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.asking import case_key_of, rubric_statuses
@@ -32,8 +32,8 @@ class ReplayedCritic(RecordedCritic):
     """Critic that returns recorded votes.
 
     Votes come from ``case.metadata["votes"]``, by the critic's name in the jury. After :func:`serve_from` they come
-    from a store, by the critic's fingerprint and the request, so each request of a repeated critic has its own vote. If
-    the store lacks the fingerprint, it is searched for the critic's names.
+    from a store, by the critic's fingerprint and the request, so each sample of a critic has its own vote. If the store
+    lacks the fingerprint, it is searched for the critic's names.
 
     A bare label, or a vote without a status, has its meaning from the critic's rubric. If all labels of the rubric
     mean PASS, FAIL or ABSTAIN, a vote with another label abstains.
@@ -45,7 +45,7 @@ class ReplayedCritic(RecordedCritic):
         own_name: the name under which a store keeps the judgments of the critic if no name was given.
         fingerprint: the fingerprint of the critic; None if it is unknown.
         unknown_because: the reason why the fingerprint is unknown.
-        repeat: the number of requests per case.
+        samples: the number of requests per case.
         order_cost: the critic's estimate of a judgment in US dollars; early stopping asks the cheapest first.
 
     Attributes:
@@ -62,7 +62,7 @@ class ReplayedCritic(RecordedCritic):
         own_name: str = "",
         fingerprint: str | None = None,
         unknown_because: str = "",
-        repeat: int = 1,
+        samples: int = 1,
         order_cost: float = 0.0,
     ) -> None:
         super().__init__(name)
@@ -74,10 +74,10 @@ class ReplayedCritic(RecordedCritic):
         self._mark = threshold
         self._own_names = (name, own_name or name)
         self._fingerprint = fingerprint
-        self._repeat = repeat
+        self._samples = samples
         self._recording: Recording | None = None
         self._by_name = False
-        self._samples: Ensemble | None = None
+        self._jury: Ensemble | None = None
         self._asked: Counter[bool] = Counter()
         self.place((), name)
 
@@ -91,7 +91,7 @@ class ReplayedCritic(RecordedCritic):
 
     @property
     def size(self) -> int:
-        return self._repeat
+        return self._samples
 
     @property
     def served(self) -> int:
@@ -109,9 +109,13 @@ class ReplayedCritic(RecordedCritic):
         return self._recording is not None
 
     async def assess(self, case: Case) -> Outcome:
-        return await (super().assess(case) if self._samples is None else self._samples.assess(case))
+        return self._judged(case) if self._jury is None else await self._jury.assess(case)
 
-    def examine(self, case: Case) -> Judgment:
+    @property
+    def inline(self) -> bool:
+        return True  # the samples, too, are only looked up
+
+    def _judged(self, case: Case) -> Judgment:
         found = self._found(case)
         if found is None and self.from_store and (missing := self._missing(case)):
             return abstain(f"nothing to judge: no {', no '.join(missing)}")
@@ -140,18 +144,18 @@ class ReplayedCritic(RecordedCritic):
         if len(critics) == 1:
             self.differs = self._by_name and self._fingerprint is not None
             self._fingerprint = critics[0]  # needed to find the votes of a fallback too
-        if self._repeat > 1:
-            self._samples = self._with(_samples=None, _repeat=1).repeated(self._repeat)
+        if self._samples > 1:
+            self._jury = self._with(_jury=None, _samples=1).with_samples(self._samples)
 
     def _found(self, case: Case) -> Judgment | None:
         recording, sample, critic = self._recording, run_context().sample, self._fingerprint
         if recording is None:
-            return None if self._recorded(case) is None else super().examine(case)
+            return None if self._recorded(case) is None else super()._judged(case)
         if critic is None or self.namesakes:
             return None
         found = recording.judgment(case, self._key_of(case), critic, sample)
-        if found is None and recording.has_stand_in(case, critic, sample):
-            return broken("not_recorded", "the store has a judgment of the stand-in, and none of the critic")
+        if found is None and recording.has_fallback(case, critic, sample):
+            return broken("not_recorded", "the store has a judgment of the fallback, and none of the critic")
         return None if found is None else self._served(found)
 
     def _key_of(self, case: Case) -> str | None:
@@ -171,10 +175,10 @@ class ReplayedCritic(RecordedCritic):
         return None if score is None else Status.PASS if score >= mark else Status.FAIL
 
 
-class ReplayedSeat(BackedJudge):
-    """Replayed critic with its fallback.
+class ReplayedFallbackJudge(FallbackJudge):
+    """Replayed critic with its fallbacks.
 
-    Results record one vote for both, either of the critic or of its fallback. A store has the judgments of both.
+    Results record one vote for all, either of the critic or of a fallback. A store has the judgments of each of them.
     """
 
     juror: ReplayedCritic
@@ -194,7 +198,7 @@ def serve_from(jury: Jury, recording: Recording) -> None:
     for critic in _critics_in(jury):
         critic.serve_from(recording)
     for judge in _judges_in(jury):
-        members = [seated(member) for member in judge.members]
+        members = [without_fallbacks(member) for member in judge.members]
         unknown = [one for one in members if isinstance(one, ReplayedCritic) and one.unknown_because]
         found = Counter(one.fingerprint for one in unknown if one.fingerprint is not None)
         for one in unknown:
@@ -215,7 +219,7 @@ def place_critics(jury: Jury) -> None:
         if isinstance(juror, ReplayedCritic):
             juror.place(path, name)
         elif juror.requests_at_once:
-            raise InputError(f"juror {visible(name)!r} asks a model and cannot be replayed; leave it out")
+            raise InputError(f"juror {plain_repr(visible(name))} asks a model and cannot be replayed; leave it out")
 
 
 def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]:
@@ -240,7 +244,7 @@ def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]
         if critic.differs and critic.served:
             yield f"{name} has votes that were cast with another model, address, rubric or parameters, under its name"
         if critic.missed:
-            where = "that reached it" if id(critic) in jurors else "in which it would have stood in"
+            where = "that reached it" if id(critic) in jurors else "that reached it as a fallback"
             what = "case" if critic.size == 1 else "ask"
             yield f"{name} has no recorded vote for {counted(critic.missed, what)} {where}, and abstained"
 
@@ -265,7 +269,7 @@ def _no_votes(critic: ReplayedCritic, name: str, cases: Iterable[Case], source: 
 
 def may_decide_alone(judge: Judge) -> bool:
     """Return whether a replayed jury may decide a case without one of its critics. A store may lack such a case."""
-    judge = seated(judge)
+    judge = without_fallbacks(judge)
     if isinstance(judge, ReplayedCritic):
         return False
     if isinstance(judge, CascadedJury):
@@ -278,20 +282,20 @@ def may_decide_alone(judge: Judge) -> bool:
 
 def jurors_of(judge: Judge, path: Path = (), name: str = "") -> Iterator[tuple[Path, str, Judge]]:
     """Yield each single juror of a jury with its path, as in verdicts, and its name. Fallbacks are left out."""
-    judge = seated(judge)
+    judge = without_fallbacks(judge)
     if isinstance(judge, CascadedJury):
         for tier in judge.tiers:
-            inside = seated(tier.judge)
+            inside = without_fallbacks(tier.judge)
             whole = isinstance(inside, Jury)
             yield from jurors_of(inside, (*path, tier.name), "" if whole else inside.name or tier.name)
         return
-    seats = getattr(judge, "seats", ())
-    if not seats:
+    jurors = getattr(judge, "jurors", ())
+    if not jurors:
         yield path, name or judge.name, judge
-    for seat in seats:
-        inside = seated(seat.judge)
-        around = (*path, seat.name) if isinstance(inside, Jury) else path
-        yield from jurors_of(inside, around, seat.name)
+    for juror in jurors:
+        inside = without_fallbacks(juror.judge)
+        around = (*path, juror.name) if isinstance(inside, Jury) else path
+        yield from jurors_of(inside, around, juror.name)
 
 
 def _judges_in(judge: Judge) -> Iterator[Judge]:

@@ -14,10 +14,10 @@ from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import JsonValue, stated
 from jury_adapters.critic.answers import Labels, Scale, Vocabulary
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
-from jury_adapters.critic.material import Material
 from jury_adapters.critic.own_parser import ReplyParser
 from jury_adapters.critic.parse_json import value_start
 from jury_adapters.critic.parse_reply import ANSWERS, Reading, Unreadable, one_line, read_reply
+from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import Reply
 
@@ -104,7 +104,7 @@ def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float |
         probabilities=probabilities,
         confidence=reading.confidence,
         reasoning=stated(reading.reasoning, no_reason),
-        checks=reading.checks,
+        findings=reading.findings,
         **_details(reply, rubric, {**rating, **notes}),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
@@ -23,7 +24,7 @@ from pydantic import (
 )
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.field_names import ALIASES
 from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, freeze_mapping
 from jury_adapters.critic.answers import Labels, Scale, Unreadable
@@ -45,7 +46,12 @@ The generator is left out, because a judge that knows the author of an answer is
 CLAIM_LABELS = Labels.of(passing=["supported"], failing=["contradicted", "unsupported"], abstaining=["unclear"])
 """Verdicts that a model may give on a single claim."""
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
+_OWN_SENTENCE = (
+    ' A sentence of your own is written Critic.from_criteria(model, "..."), or Rubric.from_criteria("...") for several '
+    'models; in a jury file, criterion: "..." instead of rubric:.'
+)
+_FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+_FOR_READERS = frozenset({"name", "version", "description", "source", "also_called"})
 # Part of every fingerprint. Increase it when the text that this package adds to prompts changes.
 _FORMAT = 1
 _SYSTEM_PROMPT = """\
@@ -109,6 +115,8 @@ class Rubric(BaseModel):
         name: the quality that is judged, in a word or two.
         version: the version; increase it with every change, so that old judgments stay comparable.
         description: a description for readers; the model does not see it.
+        source: the publication or page that defines the quality; the model does not see it.
+        also_called: the names of the same quality in other packages, for the message about an unknown name.
         criteria: what is good and what is not, in words.
         system_prompt: the role of the judge and its way of working. The criteria replace ``{criteria}``, or else
             follow. It has no placeholders of a case: untrusted text belongs into the user prompt.
@@ -130,6 +138,8 @@ class Rubric(BaseModel):
     name: str = Field(min_length=1)
     version: str = "1"
     description: str = ""
+    source: str = ""
+    also_called: Names = ()
     criteria: str = ""
     system_prompt: str = _SYSTEM_PROMPT
     user_prompt: str = _USER_PROMPT
@@ -168,10 +178,10 @@ class Rubric(BaseModel):
             ConfigurationError: there is no such rubric, or not in this version.
         """
         if name not in bundled_rubrics():
-            raise ConfigurationError(unknown("rubric", name, bundled_rubrics()))
+            raise _no_such_rubric(name)
         rubric = _bundled(name)
         if version is not None and version != rubric.version:
-            raise ConfigurationError(f"rubric {name!r} comes in version {rubric.version}, not {version}")
+            raise ConfigurationError(f"rubric {plain_repr(name)} comes in version {rubric.version}, not {version}")
         return rubric
 
     @classmethod
@@ -195,7 +205,7 @@ class Rubric(BaseModel):
                 raise ValueError(unknown("key", key, known))
             name = _OTHER_NAMES.get(key, str(key))
             if name in fields:
-                raise ValueError(f"{key!r} says what {name!r} says already; give one of them")
+                raise ValueError(f"{plain_repr(key)} says what {plain_repr(name)} says already; give one of them")
             fields[name] = {"labels": value} if key == "labels" and not isinstance(value, Labels) else value
         return fields
 
@@ -204,9 +214,11 @@ class Rubric(BaseModel):
     def _free_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
             if name in PLACEHOLDERS or name == "criteria":
-                raise ValueError(f"{name!r} is a placeholder already; a variable needs a name of its own")
+                raise ValueError(f"{plain_repr(name)} is a placeholder already; a variable needs a name of its own")
             if Template(f"{{{name}}}").names != (name,):
-                raise ValueError(f"{name!r} is no name for a variable: letters, digits and underscores, no digit first")
+                raise ValueError(
+                    f"{plain_repr(name)} is no name for a variable: letters, digits and underscores, no digit first"
+                )
         return names
 
     @model_validator(mode="after")
@@ -240,7 +252,7 @@ class Rubric(BaseModel):
     @cached_property
     def fingerprint(self) -> str:
         """Short hash of everything that changes the prompt or how the reply is read; without name and version."""
-        content = self.model_dump(mode="json", exclude={"name", "version", "description", "examples"})
+        content = self.model_dump(mode="json", exclude={*_FOR_READERS, "examples"})
         content["examples"] = [example.model_dump(mode="json", exclude_defaults=True) for example in self.examples]
         content["format"] = _FORMAT
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -308,6 +320,11 @@ def bundled_rubrics() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
 
 
+def bundled_text(name: str) -> str:
+    """Return the YAML text of a rubric that comes with this package."""
+    return (resources.files("jury_adapters.critic") / "rubrics" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
 _TEXT: JsonValue = {"type": "string"}
 _OTHER_NAMES = {"labels": "answers", "scale": "answers", "user_prompt_template": "user_prompt"}
 
@@ -321,7 +338,20 @@ def _closed(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
     }
 
 
+def _no_such_rubric(name: object) -> ConfigurationError:
+    """Return the error for a name that no rubric has: a sentence, a name of another package, or a misspelling."""
+    known = bundled_rubrics()
+    if isinstance(name, str):
+        if " " in name.strip():
+            return ConfigurationError(f"{unknown('rubric', name, known)}{_OWN_SENTENCE}")
+        other_names = {other: rubric for rubric in known for other in _bundled(rubric).also_called}
+        written = name.strip().casefold().replace("-", "_")
+        near = get_close_matches(written, other_names, n=1, cutoff=0.9) or get_close_matches(written, known, n=1)
+        for spelling in near:
+            return ConfigurationError(unknown("rubric", name, known, other_names.get(spelling, spelling)))
+    return ConfigurationError(unknown("rubric", name, known))
+
+
 @cache
 def _bundled(name: str) -> Rubric:
-    text = (resources.files("jury_adapters.critic") / "rubrics" / f"{name}.yaml").read_text(encoding="utf-8")
-    return Rubric.from_yaml(f"{text}\n")
+    return Rubric.from_yaml(f"{bundled_text(name)}\n")

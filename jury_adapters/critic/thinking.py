@@ -44,7 +44,7 @@ def without_thinking(text: str) -> Body | Unreadable:
             return _NO_ANSWER
     body = _after(end, text) if end else Body(text)
     if any(_belongs_to_thinking(mark, opening) for mark in _outside_objects(body.text)):
-        return Unreadable("a mark of thinking stands outside the leading block of thinking")
+        return Unreadable("a mark of thinking is outside the leading block of thinking")
     return body if body.text.strip() else _NO_ANSWER
 
 

@@ -1,7 +1,7 @@
 """Evaluators of other packages as judges: the judge that all adapters share.
 
 The adapters are in :mod:`jury_adapters.langchain`, :mod:`jury_adapters.llama_index` and
-:mod:`jury_adapters.compat.scorers`. They convert a case to the arguments of the other package.
+:mod:`jury_adapters.judges.autoevals_deepeval`. They convert a case to the arguments of the other package.
 :mod:`jury_adapters.judges.external_calls` calls the evaluator, :mod:`jury_adapters.judges.external_results` reads its
 result, and this module makes the judgment, within budget and store.
 """
@@ -20,13 +20,13 @@ from jury_adapters.core.budget import BUDGET_EXHAUSTED, BudgetExhausted
 from jury_adapters.core.cache import CacheKey, get_or_run
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging, run_context
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, abstain, evolve
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import positive_timeout
 from jury_adapters.critic.asking import within_budget
-from jury_adapters.judges.external_results import Finding, Scale, is_cost
+from jury_adapters.judges.external_results import EvaluatorResult, Scale, is_cost
 from jury_adapters.models.fingerprint import digest
 
 
@@ -48,10 +48,11 @@ class ExternalOptions(TypedDict, total=False):
         needs: fields of the case (``"contexts"``) without which the judge is not asked and the judgment is ABSTAIN.
         timeout: seconds one case may take; then the judgment is ERROR ``timeout``.
         calls: the number of model calls per judgment, 1 by default; 0 for an evaluator that asks no model.
-            ``judge.estimate_cost()``, ``Budget(calls=)`` and the usage in verdicts count them, also for a judgment that
-            fails. The tokens of these calls are unknown: no estimate and no ``Budget(tokens=)`` counts them.
+            ``judge.estimate_cost()``, ``Budget(max_calls=)`` and the usage in verdicts count them, also for a judgment
+            that fails. The tokens of these calls are unknown: no estimate and no ``Budget(max_tokens=)`` counts them.
         cost: US dollars per judgment. None, the default, is an unknown cost: the cost of a verdict is then marked as
-            incomplete, an estimate names the judge, and ``Budget(usd=)`` refuses it. With ``calls=0`` the default is 0.
+            incomplete, an estimate names the judge, and ``Budget(max_usd=)`` refuses it. With ``calls=0`` the default
+            is 0.
     """
 
     name: str
@@ -65,7 +66,7 @@ class ExternalOptions(TypedDict, total=False):
     cost: float | None
 
 
-Said: TypeAlias = "Finding | Sequence[Finding] | Judgment"
+Said: TypeAlias = "EvaluatorResult | Sequence[EvaluatorResult] | Judgment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Call:
 class ExternalJudge(Judge):
     """Judge that asks an evaluator of another package.
 
-    One finding makes the judgment. Several findings make one check each. The judgment is then FAIL if one of them is
+    One result makes the judgment. Several results make one finding each. The judgment is then FAIL if one of them is
     FAIL, PASS if all that have a result are PASS, and its score is their mean. Without a score and a label it is
     ABSTAIN.
 
@@ -175,7 +176,7 @@ class ExternalJudge(Judge):
 
     def _took(self, said: Said | Exception) -> Usage:
         """Return the usage of one judgment. A cost reported by the evaluator replaces the given cost."""
-        if isinstance(said, Finding) and is_cost(said.cost_usd):
+        if isinstance(said, EvaluatorResult) and is_cost(said.cost_usd):
             return replace(self._usage, cost_usd=said.cost_usd, cost_complete=True)
         return self._usage
 
@@ -187,7 +188,7 @@ class ExternalJudge(Judge):
             asked = digest(_plain(call.arguments))
         except (TypeError, ValueError, RecursionError):
             return None
-        return CacheKey(f"{case.key}-{asked}", self._identity, self._reading, run_context().sample)
+        return CacheKey(f"{case.content_hash}-{asked}", self._identity, self._reading, run_context().sample)
 
     @property
     def _reading(self) -> str:
@@ -202,11 +203,15 @@ class ExternalJudge(Judge):
 def _usage_of_one(calls: object, cost: object) -> Usage:
     """Return the usage of one judgment, as far as it is known in advance."""
     if isinstance(calls, bool) or not isinstance(calls, int) or calls < 0:
-        raise ConfigurationError(f"calls is a whole number from 0, the calls to models of one judgment; not {calls!r}")
+        raise ConfigurationError(
+            f"calls is a whole number from 0, the calls to models of one judgment; not {plain_repr(calls)}"
+        )
     if cost is None:
         return Usage(calls=calls, cost_complete=calls == 0)
     if not is_cost(cost):
-        raise ConfigurationError(f"cost is a number of US dollars from 0, or None when it is unknown; not {cost!r}")
+        raise ConfigurationError(
+            f"cost is a number of US dollars from 0, or None when it is unknown; not {plain_repr(cost)}"
+        )
     return Usage(calls=calls, cost_usd=float(cost))
 
 
@@ -216,7 +221,7 @@ def _identity(own_name: str, options: ExternalOptions) -> str:
         return ""
     version = options["version"]
     if not isinstance(version, str) or not version.strip():
-        raise ConfigurationError(f"version is a text such as 'gpt-4o-mini, prompt 3', not {version!r}")
+        raise ConfigurationError(f"version is a text such as 'gpt-4o-mini, prompt 3', not {plain_repr(version)}")
     if not options.get("name"):
         raise ConfigurationError(
             f"version={version!r} needs name= beside it: the store knows an evaluator by both, and two evaluators "
@@ -256,5 +261,5 @@ def _plain(value: object) -> object:
 
 def _labels(labels: Collection[str]) -> frozenset[str]:
     if isinstance(labels, str):
-        raise ConfigurationError(f"pass_labels is a list of labels; for one write [{labels!r}]")
+        raise ConfigurationError(f"pass_labels is a list of labels; for one write [{plain_repr(labels)}]")
     return frozenset(labels)

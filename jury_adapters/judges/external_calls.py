@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.functions import is_async
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.judges.external import Call, Said
@@ -52,7 +52,7 @@ async def called(function: Callable[..., object], /, *args: object, **kwargs: ob
     if is_async(function):
         answer = function(*args, **kwargs)
     else:
-        answer = await portal.in_worker_thread(lambda: function(*args, **kwargs))
+        answer = await event_loop.in_worker_thread(lambda: function(*args, **kwargs))
     return await answer if isinstance(answer, Awaitable) else answer
 
 
@@ -93,7 +93,7 @@ def fitting(function: Callable[..., object], given: Mapping[str, object]) -> dic
 
 
 def checked_arguments(arguments: object) -> Arguments | None:
-    """Check ``arguments=``.
+    """Check the option ``arguments=``.
 
     Raises:
         ConfigurationError: the argument is not a function.
@@ -102,5 +102,5 @@ def checked_arguments(arguments: object) -> Arguments | None:
         return arguments
     raise ConfigurationError(
         "arguments= is a function of a case that returns the arguments by name, such as "
-        f"lambda case: {{'outputs': case.answer}}; not {arguments!r}"
+        f"lambda case: {{'outputs': case.answer}}; not {plain_repr(arguments)}"
     )

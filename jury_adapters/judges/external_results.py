@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TypeGuard
 
-from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Check, Judgment, Status, abstain, broken
+from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.judgment import Finding, Judgment, Status, abstain, broken
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.usage import Usage
@@ -16,7 +16,7 @@ from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, s
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class EvaluatorResult:
     """Result of a foreign evaluator.
 
     Attributes:
@@ -41,7 +41,7 @@ class Finding:
     error: str = ""
 
 
-def read_result(said: object) -> Finding | list[Finding]:
+def read_result(said: object) -> EvaluatorResult | list[EvaluatorResult]:
     """Read the result of an evaluator, or of a metric object that keeps its result.
 
     A number or a bool is a score, a text is a label, None means that there is none. In a mapping or an object, these
@@ -56,7 +56,7 @@ def read_result(said: object) -> Finding | list[Finding]:
         Exception: the evaluator's own, if the result contains it.
     """
     several = said if isinstance(said, list | tuple) else field_of(said, "results")
-    return [_finding(one) for one in several] if isinstance(several, list | tuple) else _finding(said)
+    return [_result(one) for one in several] if isinstance(several, list | tuple) else _result(said)
 
 
 def read_preference(score: object, label: object, reason: str) -> Judgment:
@@ -80,12 +80,12 @@ def text_of(value: object) -> str:
     return "" if value is None else shown(value)
 
 
-def _finding(said: object) -> Finding:
+def _result(said: object) -> EvaluatorResult:
     plain = plain_scalar(said)
     if plain is None or isinstance(plain, bool | int | float):
-        return Finding(score=plain)
+        return EvaluatorResult(score=plain)
     if isinstance(plain, str):
-        return Finding(label=plain)
+        return EvaluatorResult(label=plain)
     if not any(name in said if isinstance(said, Mapping) else hasattr(said, name) for name in _SAYING):
         raise TypeError(f"the evaluator returned {type(said).__name__} without a score, a value or a comment")
     error = field_of(said, "error")
@@ -99,7 +99,7 @@ def _finding(said: object) -> Finding:
     reason = next((text for text in map(text_of, reasons) if stated(text, "")), "")
     if field_of(said, "skipped") is True or field_of(said, "invalid_result") is True:
         why = stated(text_of(field_of(said, "invalid_reason")), reason)
-        return Finding(reason=stated(why, "the result is invalid"))
+        return EvaluatorResult(reason=stated(why, "the result is invalid"))
     value, score = plain_scalar(field_of(said, "value")), field_of(said, "score")
     if score is None and isinstance(value, bool | int | float):
         score = value
@@ -107,7 +107,7 @@ def _finding(said: object) -> Finding:
         details["score_breakdown"] = breakdown
     cost = field_of(said, "evaluation_cost")
     name = text_of(field_of(said, "key") or field_of(said, "name"))
-    return Finding(
+    return EvaluatorResult(
         name="" if name == "score" else name,  # openevals' default name
         score=score,
         passed=_passed(said, score),
@@ -130,7 +130,7 @@ def _passed(said: object, score: object) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Scale, threshold and labels that decide whether findings are PASS or FAIL."""
+    """Scale, threshold and labels that decide whether results are PASS or FAIL."""
 
     ends: tuple[float, float]
     threshold: float | None
@@ -141,80 +141,82 @@ class Scale:
         if not (isinstance(scale, tuple | list) and len(scale) == 2 and all(map(_is_number, scale))) or (
             scale[0] == scale[1]
         ):
-            raise ConfigurationError(f"scale is a pair (worst, best) of two different numbers, not {scale!r}")
+            raise ConfigurationError(f"scale is a pair (worst, best) of two different numbers, not {plain_repr(scale)}")
         if self.threshold is not None and not (
             _is_number(self.threshold) and min(scale) <= self.threshold <= max(scale)
         ):
-            raise ConfigurationError(f"threshold is a score on the scale {_written(scale)}, not {self.threshold!r}")
+            raise ConfigurationError(
+                f"threshold is a score on the scale {_written(scale)}, not {plain_repr(self.threshold)}"
+            )
 
-    def judgment(self, said: Finding | Sequence[Finding], usage: Usage) -> Judgment:
-        """Return the judgment on one finding or several.
+    def judgment(self, said: EvaluatorResult | Sequence[EvaluatorResult], usage: Usage) -> Judgment:
+        """Return the judgment on one result or several.
 
         Raises:
             ConfigurationError: a score is not a number, or outside the scale.
         """
-        findings = [said] if isinstance(said, Finding) else said
-        if error := next((one.error for one in findings if one.error), ""):
+        results = [said] if isinstance(said, EvaluatorResult) else said
+        if error := next((one.error for one in results if one.error), ""):
             return broken(error, usage=usage)
-        return self._of_one(said, usage) if isinstance(said, Finding) else self._of_many(said, usage)
+        return self._of_one(said, usage) if isinstance(said, EvaluatorResult) else self._of_many(said, usage)
 
-    def _of_one(self, finding: Finding, usage: Usage) -> Judgment:
-        status, score = self._read(finding)
-        reason = finding.reason
-        if status is None and finding.label is None:
+    def _of_one(self, result: EvaluatorResult, usage: Usage) -> Judgment:
+        status, score = self._read(result)
+        reason = result.reason
+        if status is None and result.label is None:
             status, reason = Status.ABSTAIN, stated(reason, "there is no score")
         return Judgment(
-            status, score=score, label=finding.label, reasoning=reason, critic=finding.name, usage=usage,
-            metadata=_details(finding.details),
+            status, score=score, label=result.label, reasoning=reason, critic=result.name, usage=usage,
+            metadata=_details(result.details),
         )  # fmt: skip
 
-    def _of_many(self, findings: Sequence[Finding], usage: Usage) -> Judgment:
-        if not findings:
+    def _of_many(self, results: Sequence[EvaluatorResult], usage: Usage) -> Judgment:
+        if not results:
             return abstain("there is no result", usage=usage)
-        checks, scores = [], []
-        for position, finding in enumerate(findings, start=1):
-            status, score = self._read(finding)
+        findings, scores = [], []
+        for position, result in enumerate(results, start=1):
+            status, score = self._read(result)
             passed = None if status is None else status is Status.PASS
-            detail = finding.reason or ("" if finding.label is None else f"label {finding.label}")
-            checks.append(Check(finding.name or f"result {position}", passed, detail, score=score))
+            detail = result.reason or ("" if result.label is None else f"label {result.label}")
+            findings.append(Finding(result.name or f"result {position}", passed, detail, score=score))
             if passed is not None:
                 scores.append(float(passed) if score is None else score)
         if not scores:
-            return abstain("there is no score", checks=tuple(checks), usage=usage)
-        failed = [check.name for check in checks if check.passed is False]
+            return abstain("there is no score", findings=tuple(findings), usage=usage)
+        failed = [finding.name for finding in findings if finding.passed is False]
         return Judgment(
             Status.FAIL if failed else Status.PASS,
             score=math.fsum(scores) / len(scores),
             reasoning=f"failed: {', '.join(failed)}" if failed else f"{len(scores)} results pass",
-            checks=tuple(checks),
+            findings=tuple(findings),
             usage=usage,
         )
 
-    def _read(self, finding: Finding) -> tuple[Status | None, float | None]:
+    def _read(self, result: EvaluatorResult) -> tuple[Status | None, float | None]:
         """Return PASS, FAIL or None, and the score as 0..1 or None.
 
         Raises:
             ConfigurationError: the score is not a number, or outside the scale.
         """
-        score = plain_scalar(finding.score)
+        score = plain_scalar(result.score)
         if isinstance(score, bool):
             return (Status.PASS if score else Status.FAIL), None
         absent = score is None or (isinstance(score, float) and math.isnan(score))
         share = None if absent else self._share(score)
-        if finding.passed is not None and (self.threshold is None or share is None):
-            return (Status.PASS if finding.passed else Status.FAIL), share
+        if result.passed is not None and (self.threshold is None or share is None):
+            return (Status.PASS if result.passed else Status.FAIL), share
         if share is not None:
             at_least = 0.5 if self.threshold is None else self._share(self.threshold)
             return (Status.PASS if reaches(share, at_least) else Status.FAIL), share
-        if finding.label is not None and self.pass_labels:
-            return (Status.PASS if finding.label in self.pass_labels else Status.FAIL), None
+        if result.label is not None and self.pass_labels:
+            return (Status.PASS if result.label in self.pass_labels else Status.FAIL), None
         return None, None
 
     def _share(self, score: object) -> float:
         """Return the position of a score between worst and best, from 0 to 1."""
         worst, best = self.ends
         if not isinstance(score, int | float) or not math.isfinite(score):
-            raise ConfigurationError(f"a score is a number, not {score!r}")
+            raise ConfigurationError(f"a score is a number, not {plain_repr(score)}")
         share = (score - worst) / (best - worst)
         if not -_ROUNDING <= share <= 1 + _ROUNDING:
             raise ConfigurationError(

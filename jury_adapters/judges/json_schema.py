@@ -16,7 +16,7 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.values import JsonValue
 from jury_adapters.judges.patterns import INSTALL, compile_pattern
 
@@ -46,6 +46,8 @@ class SchemaValidator:
             from referencing.jsonschema import DRAFT202012, specification_with
         except ImportError as error:
             raise ConfigurationError(f"ValidJSON(schema=...) needs the package jsonschema: {INSTALL}") from error
+        if not isinstance(schema, Mapping | bool):
+            raise ConfigurationError(f"the schema is a mapping, True or False, not {plain_repr(schema)}")
         kind = validator_for(schema, default=jsonschema.Draft202012Validator)
         try:
             kind.check_schema(schema)  # type: ignore[arg-type]  # the stubs forget that a schema may be a bool
@@ -168,7 +170,7 @@ def _additional_properties(original: Keyword) -> Keyword:
 
 
 def _unique_items(validator: Any, unique: bool, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """Check ``uniqueItems`` in time linear in the items, not quadratic."""
+    """Check the keyword ``uniqueItems`` in time linear in the items, not quadratic."""
     from jsonschema import ValidationError
 
     if unique and validator.is_type(instance, "array"):
@@ -206,7 +208,9 @@ def _of_one_draft(schema: Any, draft: object) -> Any:
         return schema
     named = schema.get("$schema")
     if isinstance(named, str) and named != draft:
-        raise ConfigurationError(f"a part of the schema is of another draft, {named!r}; a schema has one $schema")
+        raise ConfigurationError(
+            f"a part of the schema is of another draft, {plain_repr(named)}; a schema has one $schema"
+        )
     return {
         key: value if key in _VALUES else _of_one_draft(value, draft)
         for key, value in schema.items()

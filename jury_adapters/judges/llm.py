@@ -30,7 +30,7 @@ from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.critic.rubric import Rubric
-from jury_adapters.judges.rag import NamesAndNumbers, SentenceAlignment
+from jury_adapters.grounding.screen import NamesAndNumbers, SentenceAlignment
 from jury_adapters.judges.text import NotEmpty
 from jury_adapters.models.registry import ModelLike
 from jury_adapters.models.retries import Limits
@@ -61,10 +61,9 @@ class ModelOptions(TypedDict, total=False):
     max_tokens: int
     api_key: str | SecretStr | None
     base_url: str | None
-    http_client: Any
-    timeout: float
+    request_timeout: float
     threshold: float | None
-    repeat: int
+    samples: int
     logprobs: bool
     client: Any
     limits: Limits | None
@@ -98,7 +97,7 @@ def answer_relevance(model: ModelLike, **options: Unpack[CriticOptions]) -> Crit
 def hallucination(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
     """Create a critic that checks whether anything in the answer is made up, claim by claim.
 
-    Each claim is a Check with its verdict and the quoted evidence. Needs contexts and answer.
+    Each claim is a Finding with its verdict and the quoted evidence. Needs contexts and answer.
     """
     return _critic("hallucination", model, options)
 
@@ -138,12 +137,12 @@ def trajectory(model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
     return _critic("trajectory", model, options)
 
 
-def custom(criteria: str, model: ModelLike, **options: Unpack[CriticOptions]) -> Critic:
+def custom(model: ModelLike, criteria: str, **options: Unpack[CriticOptions]) -> Critic:
     """Create a critic that checks whether the answer meets a criterion of one sentence. Needs the answer.
 
-    >>> custom("The answer names its source.", "openai:gpt-4o-mini", name="sourced")  # doctest: +SKIP
+    >>> custom("openai:gpt-4o-mini", "The answer names its source.", name="sourced")  # doctest: +SKIP
     """
-    return Critic.from_criteria(criteria, model, **options)
+    return Critic.from_criteria(model, criteria, **options)
 
 
 def pairwise(model: ModelLike, *, swap: bool = True, **options: Unpack[CriticOptions]) -> PairwiseCritic:
@@ -244,7 +243,7 @@ def rag_jury(
             rule of :class:`jury_adapters.Scorecard`. After a ``relevance`` tier that breaks, the cascade continues, and
             the verdict shows the error.
         name: the jury's name in verdicts.
-        **options: options of all critics, such as ``store=`` or ``timeout=``.
+        **options: options of all critics, such as ``store=`` or ``request_timeout=``.
 
     Raises:
         ConfigurationError: there is no model, or one that cannot be used.
@@ -257,13 +256,13 @@ def rag_jury(
         raise ConfigurationError("rag_jury needs a model: rag_jury('openai:gpt-4o-mini')")
     first = [_critic(_OF_ANSWERS[0], model, options) for model in models]
     resolved = [critic.model for critic in first]  # the critics of a model share it, with its limits
-    guard = _critic("context_relevance", resolved[0], options)
+    relevance = _critic("context_relevance", resolved[0], options)
     tiers = [Tier("answered", NotEmpty(), "reject_on_any_fail")]
     if screen:
         tiers.append(Tier("flags", NamesAndNumbers(), "reject_on_any_fail"))
     if verbatim:
         tiers.append(Tier("verbatim", SentenceAlignment(), "accept_on_all_pass"))
-    tiers.append(Tier("relevance", guard, "reject_on_any_fail"))
+    tiers.append(Tier("relevance", relevance, "reject_on_any_fail"))
     criteria = {}
     vote: VotingOptions = {} if errors is None else {"errors": errors}
     for rubric in _OF_ANSWERS:
@@ -277,6 +276,6 @@ _OF_ANSWERS = ("faithfulness", "hallucination", "answer_relevance")
 
 
 def _critic(rubric: str | Rubric, model: ModelLike, options: CriticOptions | ModelOptions, name: str = "") -> Critic:
-    critic = Critic(model=model, rubric=rubric, **cast(dict[str, Any], options))
+    critic = Critic(model, rubric, **cast(dict[str, Any], options))
     name = name or (rubric if isinstance(rubric, str) else rubric.name)
     return critic if options.get("name") else critic.named(name)  # a store ignores this name

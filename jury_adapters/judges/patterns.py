@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 
 if TYPE_CHECKING:
     import regex
@@ -34,7 +34,7 @@ def compile_pattern(pattern: str, what: str, *, ignore_case: bool = False) -> re
             not installed.
     """
     if not isinstance(pattern, str):
-        raise ConfigurationError(f"a regular expression is text, not {pattern!r}")
+        raise ConfigurationError(f"a regular expression is text, not {plain_repr(pattern)}")
     try:
         import regex  # noqa: F401  a pattern that was compiled before needs it, too
     except ImportError as error:
@@ -49,7 +49,9 @@ def check_pattern_timeout(seconds: object) -> None:
         ConfigurationError: the limit is not a number of seconds, or too large.
     """
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST_S:
-        raise ConfigurationError(f"timeout_s is a positive number of seconds, {LONGEST_S} at most; not {seconds!r}")
+        raise ConfigurationError(
+            f"timeout_s is a positive number of seconds, {LONGEST_S} at most; not {plain_repr(seconds)}"
+        )
 
 
 @lru_cache(maxsize=512)
@@ -58,13 +60,13 @@ def _compiled(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
 
     if _size(pattern) > _LARGEST:
         raise ConfigurationError(
-            f"the regular expression {pattern[:60]!r} is too large: its repetitions stand for more than "
+            f"the regular expression {plain_repr(pattern[:60])} is too large: its repetitions stand for more than "
             f"{_LARGEST:,} characters; repeat less"
         )
     try:
         return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
     except (regex.error, RecursionError) as error:
-        raise ConfigurationError(f"{pattern[:200]!r} is not a regular expression: {error}") from error
+        raise ConfigurationError(f"{plain_repr(pattern[:200])} is not a regular expression: {error}") from error
 
 
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(?P<times>\d{1,9})(?:,\d*)?\}|.", re.DOTALL)

@@ -1,4 +1,4 @@
-"""Refusals of English-speaking models, and answers that state only that the answer is not known."""
+"""Recognise refusals in English answers, and answers that only state that the answer is not known."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def refusal_in(answer: str) -> str:
     """
     opening = _opening(answer)
     match = _REFUSAL.match(opening)
-    if match is None or _GOES_ON.match(opening, match.end()):
+    if match is None or _ANSWERS_ANYWAY.match(opening, match.end()):
         return ""
     return match[0]
 
 
 def unknown_in(answer: str) -> str:
-    """Return the opening which states that the answer is not known, or "" if there is none or an answer follows.
+    """Return the opening that states that the answer is not known, or "" if there is none or an answer follows.
 
     >>> unknown_in("I don't know when it opened. Please ask the museum.")
     "I don't know when it opened"
@@ -30,17 +30,17 @@ def unknown_in(answer: str) -> str:
     """
     opening = _opening(answer)
     match = _UNKNOWN.match(opening)
-    if match is None or _TURNS.search(match["tail"]) or not _OFFERS.fullmatch(opening, match.end()):
+    if match is None or _CONTRADICTS.search(match["tail"]) or not _NO_ANSWER.fullmatch(opening, match.end()):
         return ""
     return match[0]
 
 
 def _opening(answer: str) -> str:
-    return answer[:_OPENING].translate(_QUOTES).lstrip(" \t\r\n*_#>\"'")
+    return answer[:_OPENING_LENGTH].translate(_PLAIN_CHARACTERS).lstrip(" \t\r\n*_#>\"'")
 
 
-_OPENING = 600  # characters; a refusal is at the beginning
-_QUOTES = {0x2018: "'", 0x2019: "'", 0x2BC: "'", 0xA0: " ", 0x2014: "-", 0x2013: "-"}
+_OPENING_LENGTH = 600  # characters at the beginning of the answer, where a refusal is
+_PLAIN_CHARACTERS = {0x2018: "'", 0x2019: "'", 0x2BC: "'", 0xA0: " ", 0x2014: "-", 0x2013: "-"}
 
 _SORRY = (
     r"(?:I(?:'m| am) (?:very |really |so |truly )?(?:sorry|afraid)|sorry|apologies|my apologies|I apologi[sz]e|"
@@ -52,22 +52,22 @@ _CANNOT = (
     r"not able to|unable to|not going to|must decline to|have to decline to|not comfortable|not allowed to|"
     r"not permitted to|decline to|refuse to|do not feel comfortable|don't feel comfortable)(?: be able to)?"
 )
-_DEED = (
+_ACTION = (
     r"(?: with (?:that|this)|(?: be)? ?(?:help|assist|answer|comply|do (?:that|this|it|so)|fulfill?|provid|share|"
     r"sharing|support|create|creating|generat|writ|discuss|give|giving|engag|continu|respond|participat|offer|produc|complet|"
     r"accommodat))\w*"
 )
 _REFUSAL = re.compile(
     rf"(?:{_SORRY}{_LINK}){{0,3}}"
-    rf"(?:{_CANNOT}{_DEED}"
+    rf"(?:{_CANNOT}{_ACTION}"
     r"|I (?:must|have to) (?:respectfully )?decline\b"
     r"|(?:that|this)(?: request)? (?:goes against|violates) (?:my|our)\b"
     r"|it(?:'s| is) against (?:my|our) (?:guidelines|policy|policies|programming)\b)"
     r"[^.,;!?\n]{0,200}",
     re.IGNORECASE,
 )
-# The text after this gives the answer anyway, instead of offering something else.
-_GOES_ON = re.compile(
+# The start of a clause that gives the answer anyway, and does not offer something else.
+_ANSWERS_ANYWAY = re.compile(
     r"[,;.] ?(?:but|however|though),? (?!(?:if|please|feel|let|I(?:'m| am|'d| would| can|'ll)|happy|you)\b)",
     re.IGNORECASE,
 )
@@ -103,12 +103,13 @@ _UNKNOWN = re.compile(
     r"(?P<tail>[^.;!?\n]{0,200})",
     re.IGNORECASE,
 )
-_TURNS = re.compile(
+# The same inside the sentence that states that the answer is not known.
+_CONTRADICTS = re.compile(
     r",? (?:but|however|although|though|so) (?!(?:if|please|feel|let|I(?:'m| am|'d| would| can|'ll)|happy|you)\b)",
     re.IGNORECASE,
 )
-# Text that may follow without giving the answer: nothing, or an offer, an apology or advice.
-_OFFERS = re.compile(
+# The rest of an answer that still does not give the answer: nothing, or an offer, an apology or advice.
+_NO_ANSWER = re.compile(
     r"[\s.;!?*_]*(?:(?:please|if|you (?:can|could|may|might|should)|could you|would you|can you|sorry|apologies|try|"
     r"let me|feel free|contact|consult|check|I(?:'m| am) (?:sorry|happy|afraid)|I(?:'d| would) (?:recommend|suggest|"
     r"advise)|maybe|perhaps you|is there anything)\b.*)?",

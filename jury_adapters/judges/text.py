@@ -1,6 +1,6 @@
 """Ready-made checks of the answer's text: no model, no network.
 
-Each is a small frozen dataclass and a :class:`~jury_adapters.core.judge.PlainJudge`, so ``NotEmpty() & ValidJSON()``
+Each is a small frozen dataclass and a :class:`~jury_adapters.core.judge.Judge`, so ``NotEmpty() & ValidJSON()``
 works, and so does any jury. Each abstains if there is no answer; only :class:`NotEmpty` fails then.
 
 ``Matches`` and ``ValidJSON(schema=...)`` need the extra ``checks``: ``pip install 'jury-adapters[checks]'``.
@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import PASS_OR_FAIL, Check, Judgment, Status, abstain, broken
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain, broken
 from jury_adapters.core.strict_json import unique_keys
 from jury_adapters.core.values import JsonValue
 from jury_adapters.judges.json_schema import SchemaValidator
@@ -33,7 +33,7 @@ __all__ = ["Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "Refusa
 
 
 @dataclass(frozen=True)
-class NotEmpty(PlainJudge):
+class NotEmpty(Judge):
     """The answer, or another field, is not blank. A missing field fails too.
 
     With ``of="contexts"``, it keeps a jury from passing a case without contexts because all other jurors abstain.
@@ -57,7 +57,7 @@ class NotEmpty(PlainJudge):
         if self.of not in _NOT_EMPTY:
             raise ConfigurationError(unknown("of=", self.of, _NOT_EMPTY))
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         missing, blank, there = _NOT_EMPTY[self.of]
         texts = case.contexts if self.of == "contexts" else (getattr(case, self.of),)
         if all(text is None for text in texts):
@@ -75,7 +75,7 @@ _NOT_EMPTY = {
 
 
 @dataclass(frozen=True)
-class Contains(PlainJudge):
+class Contains(Judge):
     """The answer contains a text, or several; one check for each.
 
     Args:
@@ -100,21 +100,23 @@ class Contains(PlainJudge):
     def __post_init__(self) -> None:
         texts = (self.texts,) if isinstance(self.texts, str) else tuple(self.texts)
         if not texts or not all(isinstance(text, str) and text for text in texts):
-            raise ConfigurationError(f"Contains needs one or more texts that are not empty, not {self.texts!r}")
+            raise ConfigurationError(
+                f"Contains needs one or more texts that are not empty, not {plain_repr(self.texts)}"
+            )
         if self.need not in ("all", "any"):
             raise ConfigurationError(unknown("need", self.need, ("all", "any")))
         object.__setattr__(self, "texts", texts)
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)
         answer = case.answer.casefold() if self.ignore_case else case.answer
-        checks = [
-            Check(f"contains {_short(text)!r}", (text.casefold() if self.ignore_case else text) in answer)
+        findings = [
+            Finding(f"contains {_short(text)!r}", (text.casefold() if self.ignore_case else text) in answer)
             for text in self.texts
         ]
         found, missing = (
-            [_short(text) for text, check in zip(self.texts, checks, strict=True) if check.passed is wanted]
+            [_short(text) for text, finding in zip(self.texts, findings, strict=True) if finding.passed is wanted]
             for wanted in (True, False)
         )
         passed = not missing if self.need == "all" else bool(found)
@@ -124,11 +126,11 @@ class Contains(PlainJudge):
             reasoning = f"contains {', '.join(map(repr, found))}; one is enough"
         else:
             reasoning = f"missing: {', '.join(map(repr, missing))}"
-        return Judgment(_status(passed), reasoning=reasoning, checks=tuple(checks))
+        return Judgment(_status(passed), reasoning=reasoning, findings=tuple(findings))
 
 
 @dataclass(frozen=True)
-class Matches(PlainJudge):
+class Matches(Judge):
     r"""The answer matches a regular expression, within a time limit.
 
     The pattern runs in the ``regex`` library (a superset of ``re``), which supports time limits: a pattern that
@@ -144,7 +146,7 @@ class Matches(PlainJudge):
     Raises:
         ConfigurationError: the pattern is not valid, the time limit is not positive, or ``regex`` is not installed.
 
-    >>> Matches(r"\d{4}-\d{2}-\d{2}").judge(answer="Due on 2026-03-01.").checks[0].evidence
+    >>> Matches(r"\d{4}-\d{2}-\d{2}").judge(answer="Due on 2026-03-01.").findings[0].evidence
     '2026-03-01'
     """
 
@@ -160,7 +162,7 @@ class Matches(PlainJudge):
         check_pattern_timeout(self.timeout_s)
         object.__setattr__(self, "_compiled", compile_pattern(self.pattern, "Matches", ignore_case=self.ignore_case))
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)
         search = self._compiled.fullmatch if self.full else self._compiled.search
@@ -171,13 +173,13 @@ class Matches(PlainJudge):
                 "timeout", f"the pattern {_short(self.pattern)!r} exceeded its time limit, {self.timeout_s:g} s"
             )
         evidence = match[0][:_MOST_EVIDENCE] if match else ""
-        check = Check(f"matches {_short(self.pattern)!r}", match is not None, evidence=evidence)
+        finding = Finding(f"matches {_short(self.pattern)!r}", match is not None, evidence=evidence)
         reasoning = "the pattern matches" if match else f"nothing matches {_short(self.pattern)!r}"
-        return Judgment(_status(match is not None), reasoning=reasoning, checks=(check,))
+        return Judgment(_status(match is not None), reasoning=reasoning, findings=(finding,))
 
 
 @dataclass(frozen=True)
-class Equals(PlainJudge):
+class Equals(Judge):
     r"""The answer equals an expected text, or the case's reference.
 
     Args:
@@ -197,7 +199,7 @@ class Equals(PlainJudge):
     ignore_case: bool = False
     name: str = "Equals"
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         expected = case.reference if self.expected is None else self.expected
         if case.answer is None:
             return abstain(_NO_ANSWER)
@@ -215,7 +217,7 @@ class Equals(PlainJudge):
 
 
 @dataclass(frozen=True)
-class ValidJSON(PlainJudge):
+class ValidJSON(Judge):
     """The answer is JSON and, if a schema is given, fits it; one check for each place that does not fit.
 
     It is as strict as the programs that read the answer: NaN and Infinity are not JSON, and an object that has a key
@@ -259,7 +261,7 @@ class ValidJSON(PlainJudge):
         if self.schema is not None:
             object.__setattr__(self, "_validator", SchemaValidator(self.schema))
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)
         fence = _FENCE.fullmatch(case.answer.strip()) if self.fenced else None
@@ -269,20 +271,20 @@ class ValidJSON(PlainJudge):
             )
         except (ValueError, RecursionError) as error:
             problem = "nested too deeply to be read" if isinstance(error, RecursionError) else str(error)
-            return Judgment(Status.FAIL, reasoning=f"not JSON: {problem}", checks=(Check("JSON", False, problem),))
+            return Judgment(Status.FAIL, reasoning=f"not JSON: {problem}", findings=(Finding("JSON", False, problem),))
         try:
             errors = self._errors(value)
         except TimeoutError:
             return broken("timeout", f"the schema exceeded its time limit, {self.timeout_s:g} s")
         except RecursionError:
             return broken("recursion", "the schema refers to itself without end, or the answer is nested too deeply")
-        wrong = [Check(f"schema {found.json_path}"[:80], False, found.message[:_MOST_EVIDENCE]) for found in errors]
-        checks = (Check("JSON", True), *wrong)
+        wrong = [Finding(f"schema {found.json_path}"[:80], False, found.message[:_MOST_EVIDENCE]) for found in errors]
+        findings = (Finding("JSON", True), *wrong)
         if wrong:
             reasoning = f"does not fit the schema: {wrong[0].name.removeprefix('schema ')}: {wrong[0].detail}"
-            return Judgment(Status.FAIL, reasoning=reasoning, checks=checks)
+            return Judgment(Status.FAIL, reasoning=reasoning, findings=findings)
         fits = " and fits the schema" if self._validator is not None else ""
-        return Judgment(Status.PASS, reasoning=f"the answer is JSON{fits}", checks=checks)
+        return Judgment(Status.PASS, reasoning=f"the answer is JSON{fits}", findings=findings)
 
     def _errors(self, value: JsonValue) -> Sequence[ValidationError]:
         if self._validator is None:
@@ -291,7 +293,7 @@ class ValidJSON(PlainJudge):
 
 
 @dataclass(frozen=True)
-class LengthBetween(PlainJudge):
+class LengthBetween(Judge):
     """The answer's length is between two bounds, both included.
 
     Args:
@@ -321,7 +323,7 @@ class LengthBetween(PlainJudge):
                 f"LengthBetween needs 0 <= minimum <= maximum, not {self.minimum} and {self.maximum}"
             )
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)
         length = len(case.answer) if self.unit == "characters" else len(case.answer.split())
@@ -331,7 +333,7 @@ class LengthBetween(PlainJudge):
 
 
 @dataclass(frozen=True)
-class RefusalCheck(PlainJudge):
+class RefusalCheck(Judge):
     """The answer is not a refusal such as "I'm sorry, but I can't help with that".
 
     FAIL when the answer *opens* with a refusal in the first person, or states only that the answer is not known ("I
@@ -351,16 +353,16 @@ class RefusalCheck(PlainJudge):
     name: str = "RefusalCheck"
     allow_unknown: bool = False
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)
         refusal = refusal_in(case.answer)
         unknown = "" if refusal or self.allow_unknown else unknown_in(case.answer)
         if not refusal and not unknown:
             return Judgment(Status.PASS, reasoning="does not open with a refusal")
-        said = Check("no refusal", False, evidence=refusal or unknown)
-        told = f"the answer refuses: {refusal!r}" if refusal else f"the answer says that it is not known: {unknown!r}"
-        return Judgment(Status.FAIL, reasoning=told, checks=(said,))
+        said = Finding("no refusal", False, evidence=refusal or unknown)
+        reason = f"the answer refuses: {refusal!r}" if refusal else f"the answer says that it is not known: {unknown!r}"
+        return Judgment(Status.FAIL, reasoning=reason, findings=(said,))
 
 
 _NO_ANSWER = "there is no answer to check"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.conversation import ARGUMENTS
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.loose_values import from_json
 from jury_adapters.core.values import freeze_mapping
 
@@ -26,7 +26,7 @@ class ToolCall:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tool, str) or not self.tool:
-            raise ConfigurationError(f"a tool has a name, not {self.tool!r}")
+            raise ConfigurationError(f"a tool has a name, not {plain_repr(self.tool)}")
         if self.arguments is not None:
             object.__setattr__(self, "arguments", freeze_mapping(self.arguments))
 
@@ -52,7 +52,7 @@ class ToolCall:
             return cls(*call)
         raise ConfigurationError(
             "an expected call is a tool's name, a pair (name, arguments), or {'tool': ..., 'arguments': ...}; "
-            f"not {given!r}"
+            f"not {plain_repr(given)}"
         )
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 """Checks of an agent's run: the tools it called, their order and number, and whether it gave an answer.
 
-They read ``case.trajectory``. :meth:`jury_adapters.core.transcript.Transcript.case` makes such a case from the messages
+They read ``case.trajectory``. :meth:`jury_adapters.Case.from_messages` makes such a case from the messages
 of LangChain, LangGraph, LlamaIndex or OpenAI; the adapters do it automatically.
 """
 
@@ -16,9 +16,9 @@ from typing import Literal, TypeAlias
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.conversation import Conversation
-from jury_adapters.core.errors import ConfigurationError, unknown
-from jury_adapters.core.judge import PlainJudge
-from jury_adapters.core.judgment import PASS_OR_FAIL, Check, Judgment, Status, abstain
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain
 from jury_adapters.judges.toolcalls import ToolCall, pairs_in_any_order, pairs_in_order
 
 __all__ = ["CostLimit", "FinalAnswer", "ForbiddenTools", "NoToolErrors", "StepLimit", "ToolCall", "ToolCalls"]
@@ -33,7 +33,7 @@ _NO_TRAJECTORY = "no trajectory and no answer: nothing is known of the run"
 
 
 @dataclass(frozen=True)
-class ToolCalls(PlainJudge):
+class ToolCalls(Judge):
     """The agent called the expected tools. The score is the share of calls that match.
 
     Args:
@@ -71,10 +71,10 @@ class ToolCalls(PlainJudge):
                 raise ConfigurationError(unknown("comparison of arguments", rule, _ARGUMENT_MATCHES))
         if self.expected is not None:
             if isinstance(self.expected, str | Mapping):
-                raise ConfigurationError(f"expected is a list of calls; for one write [{self.expected!r}]")
+                raise ConfigurationError(f"expected is a list of calls; for one write [{plain_repr(self.expected)}]")
             object.__setattr__(self, "expected", tuple(ToolCall.of(call) for call in self.expected))
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         expected = _expected_of(case) if self.expected is None else tuple(ToolCall.of(call) for call in self.expected)
         if expected is None:
             return abstain("nothing to compare with: no metadata['expected_calls']")
@@ -107,7 +107,7 @@ class ToolCalls(PlainJudge):
         missing = [str(call) for at, call in enumerate(expected) if at not in pairs.values()]
         further = [str(ToolCall.of(step)) for at, step in enumerate(made) if at not in pairs]
         passed = (self.order == "subset" or not missing) and (self.order == "superset" or not further)
-        checks = [Check(f"called {call}", at in pairs.values()) for at, call in enumerate(expected)]
+        findings = [Finding(f"called {call}", at in pairs.values()) for at, call in enumerate(expected)]
         said = []
         if missing and self.order != "subset":
             said.append(f"not called{' in this order' if self.order == 'strict' else ''}: {', '.join(missing)}")
@@ -118,7 +118,7 @@ class ToolCalls(PlainJudge):
             Status.PASS if passed else Status.FAIL,
             score=1.0 if passed else len(pairs) / longest,
             reasoning="; ".join(said) or _as_expected(len(pairs), len(further)),
-            checks=tuple(checks) if self.order != "subset" else (),
+            findings=tuple(findings) if self.order != "subset" else (),
         )
 
 
@@ -127,7 +127,7 @@ def _as_expected(calls: int, further: int) -> str:
 
 
 @dataclass(frozen=True)
-class ForbiddenTools(PlainJudge):
+class ForbiddenTools(Judge):
     """The agent called none of these tools.
 
     Args:
@@ -145,10 +145,12 @@ class ForbiddenTools(PlainJudge):
     def __post_init__(self) -> None:
         tools = (self.tools,) if isinstance(self.tools, str) else tuple(self.tools)
         if not tools or not all(isinstance(tool, str) and tool for tool in tools):
-            raise ConfigurationError(f"ForbiddenTools needs the names of one or more tools, not {self.tools!r}")
+            raise ConfigurationError(
+                f"ForbiddenTools needs the names of one or more tools, not {plain_repr(self.tools)}"
+            )
         object.__setattr__(self, "tools", tools)
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         if not case.trajectory and case.answer is None:
             return abstain(_NO_TRAJECTORY)
         called = [
@@ -160,7 +162,7 @@ class ForbiddenTools(PlainJudge):
 
 
 @dataclass(frozen=True)
-class StepLimit(PlainJudge):
+class StepLimit(Judge):
     """The agent stayed within its limits of steps, tool calls and repetitions.
 
     Args:
@@ -186,7 +188,7 @@ class StepLimit(PlainJudge):
         if not _any_valid_limit(limits):
             raise ConfigurationError("StepLimit needs max_steps, max_tool_calls, max_per_tool or max_repeats, from 0")
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         if not case.trajectory and case.answer is None:
             return abstain(_NO_TRAJECTORY)
         calls = _calls(case)
@@ -201,7 +203,7 @@ class StepLimit(PlainJudge):
 
 
 @dataclass(frozen=True)
-class CostLimit(PlainJudge):
+class CostLimit(Judge):
     """The run stayed within its limits of cost, tokens and time, by the numbers in the case's metadata.
 
     Args:
@@ -224,7 +226,7 @@ class CostLimit(PlainJudge):
         if not _any_valid_limit((self.max_usd, self.max_tokens, self.max_seconds)):
             raise ConfigurationError("CostLimit needs max_usd, max_tokens or max_seconds, from 0")
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         found: dict[str, tuple[float, float | None]] = {}
         limits = {"cost_usd": self.max_usd, "total_tokens": self.max_tokens, "elapsed_s": self.max_seconds}
         for key, limit in limits.items():
@@ -238,7 +240,7 @@ class CostLimit(PlainJudge):
 
 
 @dataclass(frozen=True)
-class NoToolErrors(PlainJudge):
+class NoToolErrors(Judge):
     """No tool call failed, or no more than allowed.
 
     Args:
@@ -255,9 +257,9 @@ class NoToolErrors(PlainJudge):
 
     def __post_init__(self) -> None:
         if not _any_valid_limit((self.allowed,)):
-            raise ConfigurationError(f"allowed is a whole number from 0, not {self.allowed!r}")
+            raise ConfigurationError(f"allowed is a whole number from 0, not {plain_repr(self.allowed)}")
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         if not case.trajectory and case.answer is None:
             return abstain(_NO_TRAJECTORY)
         failed = [f"{step.tool}: {step.error}" for step in _calls(case) if step.error is not None]
@@ -266,7 +268,7 @@ class NoToolErrors(PlainJudge):
 
 
 @dataclass(frozen=True)
-class FinalAnswer(PlainJudge):
+class FinalAnswer(Judge):
     """The run ended with an answer, and not with a tool call.
 
     Combine it with further checks of the answer by ``&``: ``FinalAnswer() & Contains("Bern")``.
@@ -278,7 +280,7 @@ class FinalAnswer(PlainJudge):
     opinion_statuses = PASS_OR_FAIL
     name: str = "FinalAnswer"
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         if not case.trajectory and case.answer is None:
             return abstain(_NO_TRAJECTORY)
         if case.answer is not None and case.answer.strip():
@@ -319,11 +321,11 @@ def _any_valid_limit(limits: Sequence[float | None]) -> bool:
 
 def _within(found: Mapping[str, tuple[float, float | None]]) -> Judgment:
     """Return PASS if every number is within its limit, with one check each."""
-    checks = tuple(
-        Check(name, value <= limit, evidence=f"{value:g} of at most {limit:g}")
+    findings = tuple(
+        Finding(name, value <= limit, evidence=f"{value:g} of at most {limit:g}")
         for name, (value, limit) in found.items()
         if limit is not None
     )
-    over = [f"{check.name}: {check.evidence}" for check in checks if not check.passed]
+    over = [f"{finding.name}: {finding.evidence}" for finding in findings if not finding.passed]
     reasoning = f"over the limit: {'; '.join(over)}" if over else "within every limit"
-    return Judgment(Status.FAIL if over else Status.PASS, reasoning=reasoning, checks=checks)
+    return Judgment(Status.FAIL if over else Status.PASS, reasoning=reasoning, findings=findings)

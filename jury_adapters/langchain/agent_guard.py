@@ -9,13 +9,13 @@ from typing import Any, Final, Literal, TypeAlias
 
 from langchain_core.messages import AIMessage
 
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
@@ -37,7 +37,7 @@ OnUndecided: TypeAlias = Literal["allow", "block"]
 Outcome: TypeAlias = Literal["accepted", "annotated", "rejected", "blocked"]
 """Outcome of an answer: shown as it is, shown with a mark, sent back to the model, or replaced by the refusal."""
 
-BLOCKED: Final = "I cannot give an answer to this: what I had to say did not pass its review."
+REFUSAL: Final = "I cannot give an answer to this: what I had to say did not pass its review."
 
 
 class AgentGuard:
@@ -47,7 +47,7 @@ class AgentGuard:
         jury: the judge.
         name: the name of the middleware.
         on_fail: the action on FAIL.
-        max_attempts: the maximum number of times per turn that the model is sent back.
+        max_retries: the maximum number of times per turn that the model is sent back.
         keep_drafts: whether the state keeps rejected drafts.
         advice: the last sentences of the default feedback.
     """
@@ -59,9 +59,9 @@ class AgentGuard:
         jury: JudgeLike,
         *,
         on_fail: OnFail,
-        max_attempts: int,
+        max_retries: int,
         on_undecided: OnUndecided | None,
-        blocked_message: str,
+        refusal: str,
         feedback: Callable[[Judgment], str] | None,
         field_map: FieldMapLike | None,
         evidence_tools: EvidenceTools,
@@ -79,16 +79,16 @@ class AgentGuard:
         ):
             if value not in known:
                 raise ConfigurationError(unknown(option, value, known))
-        if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 0:
-            raise ConfigurationError(f"max_attempts is a whole number from 0, not {max_attempts!r}")
-        if not isinstance(blocked_message, str) or not blocked_message.strip():
-            raise ConfigurationError(f"blocked_message is the text that the user gets instead, not {blocked_message!r}")
+        if isinstance(max_retries, bool) or not isinstance(max_retries, int) or max_retries < 0:
+            raise ConfigurationError(f"max_retries is a whole number from 0, not {plain_repr(max_retries)}")
+        if not isinstance(refusal, str) or not refusal.strip():
+            raise ConfigurationError(f"refusal is the text that the user gets instead, not {plain_repr(refusal)}")
         self.on_fail = on_fail
-        self.max_attempts = max_attempts if on_fail == "retry" else 0
+        self.max_retries = max_retries if on_fail == "retry" else 0
         self.keep_drafts = keep_drafts
         self.advice = advice
         self._on_undecided = on_undecided
-        self._blocked_message = blocked_message
+        self._refusal = refusal
         self._feedback = feedback
         self._field_map = field_map_of(field_map)
         self._evidence = Evidence(evidence_tools)
@@ -140,7 +140,7 @@ class AgentGuard:
             return "accepted" if (self._on_undecided or ("block" if closed else "allow")) == "allow" else "blocked"
         if self.on_fail == "annotate":
             return "annotated"
-        return "rejected" if attempts < self.max_attempts else "blocked"
+        return "rejected" if attempts < self.max_retries else "blocked"
 
     def feedback_of(self, judgment: Judgment) -> str:
         """Return the feedback for the model."""
@@ -158,7 +158,7 @@ class AgentGuard:
     def refusal_of(self, judgment: Judgment, *, like: AIMessage | None) -> AIMessage:
         """Return the message that replaces an answer, with the agent's name from ``like``."""
         extra = marked("blocked", self.name, judgment)
-        return AIMessage(self._blocked_message, name=None if like is None else like.name, additional_kwargs=extra)
+        return AIMessage(self._refusal, name=None if like is None else like.name, additional_kwargs=extra)
 
     def draft_of(self, case: Case | None, judgment: Judgment, *, text: str) -> dict[str, Any]:
         """Return a draft as the state keeps it; ``text`` is its answer if there is no case."""
@@ -179,15 +179,15 @@ class AgentGuard:
 
     def tell(self, judged: JudgedRun) -> None:
         """Call the sinks, and wait for the asynchronous ones."""
-        for answer in self._told(judged):
-            portal.run(_awaited, answer)
+        for answer in self._call_sinks(judged):
+            event_loop.run(_awaited, answer)
 
     async def atell(self, judged: JudgedRun) -> None:
         """Call the sinks; see :meth:`tell`."""
-        for answer in self._told(judged):
+        for answer in self._call_sinks(judged):
             await _awaited(answer)
 
-    def _told(self, judged: JudgedRun) -> Iterable[Awaitable[object]]:
+    def _call_sinks(self, judged: JudgedRun) -> Iterable[Awaitable[object]]:
         for sink in self._sinks:
             try:
                 with judging(), unheard():

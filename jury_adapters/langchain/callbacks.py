@@ -9,11 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar, Token
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
 
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.callbacks import BaseCallbackHandler
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge_like import JudgeLike
@@ -131,62 +130,6 @@ class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
     """
 
 
-class AsyncJuryCallbackHandler(RunWatcher, AsyncCallbackHandler):
-    """Asynchronous variant of :class:`JuryCallbackHandler`, for code that requires an asynchronous handler.
-
-    Prefer :class:`JuryCallbackHandler` where both work: it is cheaper, and under ``invoke`` LangChain starts a separate
-    event loop for an asynchronous handler.
-
-    >>> handler = AsyncJuryCallbackHandler(jury, sample=0.1)  # doctest: +SKIP
-    >>> await chain.ainvoke(question, config={"callbacks": [handler]})  # doctest: +SKIP
-    """
-
-    @cached_property
-    def _events(self) -> RunEvents:
-        events = RunEvents()
-        events._collector = self._collector
-        return events
-
-    async def on_chain_start(self, *args: Any, **event: Any) -> None:
-        self._events.on_chain_start(*args, **event)
-
-    async def on_chain_end(self, *args: Any, **event: Any) -> None:
-        self._events.on_chain_end(*args, **event)
-
-    async def on_chain_error(self, *args: Any, **event: Any) -> None:
-        self._events.on_chain_error(*args, **event)
-
-    async def on_chat_model_start(self, *args: Any, **event: Any) -> None:
-        self._events.on_chat_model_start(*args, **event)
-
-    async def on_llm_start(self, *args: Any, **event: Any) -> None:
-        self._events.on_llm_start(*args, **event)
-
-    async def on_llm_end(self, *args: Any, **event: Any) -> None:
-        self._events.on_llm_end(*args, **event)
-
-    async def on_llm_error(self, *args: Any, **event: Any) -> None:
-        self._events.on_llm_error(*args, **event)
-
-    async def on_retriever_start(self, *args: Any, **event: Any) -> None:
-        self._events.on_retriever_start(*args, **event)
-
-    async def on_retriever_end(self, *args: Any, **event: Any) -> None:
-        self._events.on_retriever_end(*args, **event)
-
-    async def on_retriever_error(self, *args: Any, **event: Any) -> None:
-        self._events.on_retriever_error(*args, **event)
-
-    async def on_tool_start(self, *args: Any, **event: Any) -> None:
-        self._events.on_tool_start(*args, **event)
-
-    async def on_tool_end(self, *args: Any, **event: Any) -> None:
-        self._events.on_tool_end(*args, **event)
-
-    async def on_tool_error(self, *args: Any, **event: Any) -> None:
-        self._events.on_tool_error(*args, **event)
-
-
 class judge_runs:  # noqa: N801  used like a function
     """Judge the runs inside a ``with`` (or ``async with``) block, in code that does not accept callbacks.
 
@@ -194,9 +137,9 @@ class judge_runs:  # noqa: N801  used like a function
     has no context and is not watched. Blocks can be nested; each one judges separately.
 
     Args:
-        judge: the jury, any other judge, or a function of a case; the end of the block then waits up to
+        jury: the jury, any other judge, or a function of a case; the end of the block then waits up to
             ``exit_timeout`` seconds for pending runs. Or a handler that outlives the block; the end then does not wait.
-        **options: the options of :class:`RunWatcher`: ``runs``, ``inputs``, ``outputs``, ``evidence_tools``,
+        **options: the options of :class:`RunWatcher`: ``select``, ``field_map``, ``evidence_tools``,
             ``max_open``, ``on_verdict``, ``on_error``, ``sample``, ``max_pending``, ``max_concurrency``, ``store``,
             ``budget``, ``exit_timeout``.
 
@@ -211,16 +154,16 @@ class judge_runs:  # noqa: N801  used like a function
 
     def __init__(
         self,
-        judge: JudgeLike | JuryCallbackHandler | AsyncJuryCallbackHandler,
+        jury: JudgeLike | JuryCallbackHandler,
         **options: Unpack[RunOptions],
     ) -> None:
-        self._owns = not isinstance(judge, RunWatcher)
-        if isinstance(judge, RunWatcher):
+        self._owns = not isinstance(jury, RunWatcher)
+        if isinstance(jury, RunWatcher):
             if options:
                 raise ConfigurationError("judge_runs(handler) takes no further options; give them to the handler")
-            self._handler = judge
+            self._handler: RunWatcher = jury
         else:
-            self._handler = JuryCallbackHandler(judge, **options)
+            self._handler = JuryCallbackHandler(jury, **options)
         self._entered: list[tuple[ContextVar[RunWatcher | None], Token[RunWatcher | None]]] = []
 
     def __enter__(self) -> RunWatcher:

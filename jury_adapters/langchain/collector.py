@@ -161,7 +161,7 @@ class Collector:
         except Exception:
             self._raised += 1
             if self._raised & (self._raised - 1) == 0:  # the 1st, 2nd, 4th, 8th, ...
-                _log.exception("runs= raised for run %s, which is not judged", run.id)
+                _log.exception("select= raised for run %s, which is not judged", run.id)
             return None
 
     def _leave_out(self, node: _Open) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.combinators import AllOf, AnyOf
+from jury_adapters.core.fallbacks import without_fallbacks
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import Path, juror_names
 from jury_adapters.core.scorecard import Scorecard
-from jury_adapters.core.stand_in import seated
 from jury_adapters.core.verdict import Verdict
 
 
@@ -86,7 +86,7 @@ class InnerJurors:
 
 def _paths(judge: Judge) -> Iterator[Path]:
     """Yield the path of each criterion: the names of the tiers, juries and criteria around it, then its own."""
-    judge = seated(judge)
+    judge = without_fallbacks(judge)
     for name, member in _members(judge):
         if isinstance(judge, Scorecard):
             yield (name,)
@@ -95,7 +95,7 @@ def _paths(judge: Judge) -> Iterator[Path]:
 
 def _inner_jurors(judge: Judge, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the path and the name of each juror of a panel inside a jury, at any depth."""
-    judge = seated(judge)
+    judge = without_fallbacks(judge)
     for name, member in _members(judge):
         if not isinstance(judge, CascadedJury):
             yield from _jurors(member, (*path, name))
@@ -104,11 +104,11 @@ def _inner_jurors(judge: Judge, path: Path) -> Iterator[tuple[Path, str]]:
 
 def _jurors(judge: Judge, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the path and the name of a jury's own jurors, or of those of its tiers; none for a scorecard."""
-    judge = seated(judge)
+    judge = without_fallbacks(judge)
     for name, member in () if isinstance(judge, Scorecard) else _members(judge):
         if not isinstance(judge, CascadedJury):
             yield (*path, name), name
-        elif isinstance(seated(member), Jury):
+        elif isinstance(without_fallbacks(member), Jury):
             yield from _jurors(member, (*path, name))
         else:
             yield (*path, name), member.name or name
@@ -135,8 +135,8 @@ def _result_at(judgment: Judgment, path: Path) -> Judgment:
     parts = _parts(judgment)
     if path[0] in parts:
         return _result_at(parts[path[0]], path[1:])
-    if judgment.stand_in is not None:
-        return abstain(f"not asked: {judgment.stand_in} stood in for the jury", critic=path[-1])
+    if judgment.fallback_used is not None:
+        return abstain(f"not asked: the fallback {judgment.fallback_used} voted instead of the jury", critic=path[-1])
     if not parts:
         return judgment
     stopped_at = judgment.stopped_at if isinstance(judgment, Verdict) else None

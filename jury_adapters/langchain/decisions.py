@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.conversation import role_of, text_of_message
@@ -55,7 +55,7 @@ class JuryDecisionModel(BaseDecisionModel):  # type: ignore[misc, unused-ignore]
     >>> AutoModeMiddleware(tools=["delete_file"], classifier=panel)  # doctest: +SKIP
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
     model: str = "jury"
     jurors: tuple[Judge | LimitedModel, ...] = Field(exclude=True, repr=False)
@@ -73,7 +73,7 @@ class JuryDecisionModel(BaseDecisionModel):  # type: ignore[misc, unused-ignore]
         return "jury_adapters"
 
     def _classify(self, state: State, questions: dict[str, Question]) -> ClassifierResponse:
-        return portal.run(self._aclassify, state, questions)
+        return event_loop.run(self._aclassify, state, questions)
 
     async def _aclassify(self, state: State, questions: dict[str, Question]) -> ClassifierResponse:
         text = state if isinstance(state, str) else json.dumps(_plain(state), ensure_ascii=False)
@@ -96,7 +96,7 @@ class JuryDecisionModel(BaseDecisionModel):  # type: ignore[misc, unused-ignore]
         found = self._panels.get(key)
         if found is None:
             rubric = None if all(isinstance(one, Judge) for one in self.jurors) else _rubric(question)
-            members = [one if isinstance(one, Judge) else Critic(model=one, rubric=rubric) for one in self.jurors]
+            members = [one if isinstance(one, Judge) else Critic(one, rubric) for one in self.jurors]
             while len(self._panels) >= _MOST_PANELS:
                 self._panels.pop(next(iter(self._panels)), None)
             found = self._panels[key] = Ensemble(members)
@@ -151,7 +151,7 @@ def _answer(name: str, question: Question, judgment: Judgment) -> dict[str, Any]
         raise ModelError(f"no juror of {name!r} gave an answer: {why}", "malformed")
     if isinstance(question, Noul):
         return {"type": "noul", "noul": votes.count(True) / len(votes)}
-    options = list(question.criteria) if isinstance(question, Choice) else list(range(len(question.criteria)))
+    options: list[str | int] = [*(question.criteria if isinstance(question, Choice) else range(len(question.criteria)))]
     shares = {option: votes.count(option) / len(votes) for option in options}
     best = max(options, key=lambda option: shares[option])
     given = {"type": question.type, "probabilities": shares, "confidence": shares[best]}

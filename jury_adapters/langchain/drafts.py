@@ -152,7 +152,7 @@ class Review:
         """Return the outcome of a draft and the run for the sinks; a rejected draft is part of the next request."""
         draft = last_ai(response.result)
         outcome = self.guard.outcome_of(judgment, calls=bool(open_calls(response.result)), attempts=self.attempts)
-        told = self.guard.run_of(
+        run = self.guard.run_of(
             None if draft is None else draft.id, "agent", case, judgment, outcome=outcome, attempt=self.attempts
         )
         if outcome in ("rejected", "blocked") and self.guard.keep_drafts:
@@ -162,7 +162,7 @@ class Review:
             self.call.turn.attempts[self.guard.name] = self.attempts + 1
             said = sent_back(response.result, self.guard.feedback_of(judgment))
             self.request = self.request.override(messages=[*self.request.messages, *said])
-        return outcome, told
+        return outcome, run
 
     def conclude(self, response: ModelResponse[Any], outcome: Outcome, judgment: Judgment) -> Reviewed:
         """Return the response that enters the state instead of a judged draft."""

@@ -1,269 +1,222 @@
-"""Juries as evaluators of ``langchain_classic.evaluation``: for strings, pairs of strings, and trajectories.
-
-This module needs ``langchain-classic``, which takes a second to import; no other module here loads it.
-"""
-
-# ruff: noqa: A002  LangChain calls the question `input`
+"""A jury as an evaluator: in LangSmith's evaluation loops, with and without its servers, and in direct calls."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
+
+from langsmith import trace
+from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
-from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.field_names import columns_of
-from jury_adapters.core.input_output import present
+from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.evidence import EvidenceTools
+from jury_adapters.core.fallbacks import without_fallbacks
+from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_like import JudgeLike, judge_of
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.loose_values import steps_of, text_of, texts_of
-from jury_adapters.critic.critic import Critic
-from jury_adapters.critic.decision import DecisionCritic
-from jury_adapters.langchain.comparison import both_orders
-from jury_adapters.langchain.functions import key_of
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.langchain.case_reader import CaseReader
+from jury_adapters.langchain.criteria import Criteria, InnerJurors
+from jury_adapters.langchain.evaluator_calls import AnswerGuess, EvaluatorResult, key_of, parts_of_call, result_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
-from jury_adapters.langchain.rows import QuietJudging, unreadable_row
+from jury_adapters.langchain.rows import RowJudge, RunParts
+from jury_adapters.langchain.summaries import Kept
 
-try:
-    from langchain_classic.evaluation.schema import AgentTrajectoryEvaluator, PairwiseStringEvaluator, StringEvaluator
-    from langchain_core.agents import AgentAction
-except ImportError as missing:
-    raise ConfigurationError(
-        "the evaluators of langchain_classic need that package: pip install langchain-classic"
-    ) from missing
-
-_Given: TypeAlias = Callable[[], Case]  # builds the case; an exception becomes an ERROR judgment
+if TYPE_CHECKING:
+    from langsmith.schemas import Example, Run
 
 
-class _JuryEvaluator:
-    """Base of the three evaluators: the jury, its name, and the fields that it requires.
+class JuryEvaluator(RunEvaluator):
+    """A jury as an evaluator: of runs in LangSmith's loops, and of rows in direct calls, as openevals makes them.
+
+    Give it to ``evaluate``, ``aevaluate`` or ``Client.evaluate``. Or call it with ``inputs=``, ``outputs=`` and
+    ``reference_outputs=`` of any shape, in asynchronous code with ``await evaluator.acall(...)``. In a call, a further
+    argument ``context=`` (or ``documents=`` and similar) gives the contexts, and all others go to the case's metadata,
+    where a rubric's variables are looked up. An argument with another name for a missing part (``input=``, ``answer=``)
+    is refused.
+
+    One row gives one result for the verdict, one for each criterion of a scorecard in the jury, named
+    ``<key>.<criterion>``, and with ``per_juror`` one for each juror, named ``<key>.<juror>``. Scorecards inside a
+    criterion and jurors of panels inside the jury are included. A name that is not unique is prefixed with the names
+    around it (``<key>.<criterion> / <juror>``). Each result has:
+
+    - ``score``: 0..1; None if the jury abstained or failed, or is FAIL only because jurors failed.
+    - ``value``: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is none of these; not in direct calls.
+    - ``comment``: the reasons, with those of each juror.
+    - ``metadata``: the status, the need for review with its reasons, votes, agreement, tokens, and cost.
+    - ``evaluator_info``: the metadata and the judges, which LangSmith's server receives; not in direct calls.
+
+    Every row has the results of the criteria: 0.0 for a run that failed, and no score if the criterion was not asked or
+    the jury failed.
+
+    A run that failed is FAIL, and no juror is asked. No row raises. The jurors of one row are asked concurrently, which
+    LangSmith does not do for the evaluators of one row; ``max_concurrency=`` of ``evaluate`` applies to rows.
 
     Args:
         jury: a jury, another judge, or a function of a case.
-        name: ``evaluation_name``, which becomes the feedback key; by default the jury's name.
-        requires_input: whether a call without ``input`` is refused; by default, whether a critic of the jury needs the
-            question.
-        requires_reference: the same for ``reference``.
-        trace: whether LangSmith traces the requests to the jury's LangChain models.
+        key: the feedback key; by default the jury's name.
+        per_juror: whether each juror that was asked gets a result of its own.
+        field_map: the fields of the case as paths from a row with ``inputs``, ``outputs`` and ``reference_outputs``,
+            ``{"answer": "outputs.reply"}``, or a function from the row to the case; see
+            :meth:`jury_adapters.Case.from_row`. Without it, the shapes are recognized.
+        whole_thread: whether every turn of a conversation is judged, as for trajectories, or only the last one.
+        evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
+            known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
+        trace: whether LangSmith traces the requests to the jury's LangChain models, as children of one run per row.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, the store or the budget is invalid, or a budget in dollars meets a
-            juror whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, the field map is invalid, ``evidence_tools`` is neither names nor a
+            predicate, the store or the budget is invalid, or a budget in dollars meets a juror whose price is unknown.
+
+    >>> from jury_adapters.checks import Equals
+    >>> evaluate = JuryEvaluator(Equals(), key="exact")
+    >>> result = evaluate(inputs={"q": "2 + 2?"}, outputs={"a": "4"}, reference_outputs={"a": "4"})
+    >>> result["key"], result["score"]
+    ('exact', 1.0)
+    >>> client.evaluate(target, data="questions", evaluators=[evaluate],
+    ...                 summary_evaluators=[summary(evaluate)])  # doctest: +SKIP
     """
 
     def __init__(
         self,
         jury: JudgeLike,
         *,
-        name: str | None = None,
-        requires_input: bool | None = None,
-        requires_reference: bool | None = None,
+        key: str | None = None,
+        per_juror: bool = False,
+        field_map: FieldMapLike | None = None,
+        whole_thread: bool = False,
+        evidence_tools: EvidenceTools = None,
         trace: bool = False,
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
-        judge = judge_of(jury)
-        self.jury = self._prepared(judge)
-        self._name = key_of(judge, name)
-        needs = _needs(judge)
-        self._requires_input = "question" in needs if requires_input is None else requires_input
-        self._requires_reference = "reference" in needs if requires_reference is None else requires_reference
-        self._quiet = QuietJudging.of(self.jury, store, budget, trace=trace)
+        reader = CaseReader(field_map, whole_thread=whole_thread, evidence_tools=evidence_tools)
+        self._rows = RowJudge(jury, reader, trace=trace, store=store, budget=budget)
+        self._guess = AnswerGuess(is_mapped=reader.is_mapped)
+        self.jury = self._rows.judge
+        self.key = self.__name__ = key_of(self.jury, key)  # loops that take functions look for `__name__`
+        self.per_juror = per_juror
+        self._criteria = Criteria(self.jury)
+        own = (*_juror_names(self.jury), *self._criteria.names)
+        self._inner = InnerJurors(self.jury, own) if per_juror else None
+        self.trace = trace
+        self.kept = Kept()
+
+    def __call__(
+        self, *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None,
+        run: Any = None, example: Any = None, **kwargs: Any,
+    ) -> EvaluatorResult:  # fmt: skip
+        """Judge one row, in the format of openevals; a run and its example fill the parts that are not given.
+
+        Raises:
+            ConfigurationError: a further argument was meant as a part that is missing.
+        """
+        *parts, error = self._parts_of_call(RunParts(inputs, outputs, reference_outputs), run, example, kwargs)
+        judgment = self._rows.judged(*parts, error=error, further=kwargs)
+        return result_of(self.key, judgment, self._inside(judgment))
+
+    async def acall(
+        self, *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None,
+        run: Any = None, example: Any = None, **kwargs: Any,
+    ) -> EvaluatorResult:  # fmt: skip
+        """Judge one row; see :meth:`__call__`."""
+        *parts, error = self._parts_of_call(RunParts(inputs, outputs, reference_outputs), run, example, kwargs)
+        judgment = await self._rows.ajudged(*parts, error=error, further=kwargs)
+        return result_of(self.key, judgment, self._inside(judgment))
 
     @property
-    def evaluation_name(self) -> str:
-        return self._name
+    def feedback_keys(self) -> list[str]:
+        """Keys of all results: of the verdict, of every juror that may be asked, and of every criterion."""
+        inner = () if self._inner is None else self._inner.names
+        own = _juror_names(self.jury) if self.per_juror else ()
+        names = dict.fromkeys([*own, *self._criteria.names, *inner])
+        return [self.key, *(f"{self.key}.{name}" for name in names)]
 
-    @property
-    def requires_input(self) -> bool:
-        return self._requires_input
+    def evaluate_run(
+        self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
+    ) -> EvaluationResult | EvaluationResults:
+        """Judge one run without ever raising."""
+        *parts, error = RunParts.of(run, example)
+        if not self.trace:
+            return self._results(run, self._rows.judged(*parts, error=error), None)
+        with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
+            judgment = self._rows.judged(*parts, error=error)
+            traced.end(outputs={"score": score_of(judgment), "value": value_of(judgment)})
+        return self._results(run, judgment, traced.id)
 
-    @property
-    def requires_reference(self) -> bool:
-        return self._requires_reference
-
-    # A field that is not required is still used: a jury reads every field of the case, so there is no warning.
-    def _check_evaluation_args(self, reference: str | None = None, input_: str | None = None) -> None:
-        for name, given, required in (
-            ("input", input_, self._requires_input),
-            ("reference", reference, self._requires_reference),
-        ):
-            if required and given is None:
-                raise ValueError(f"{self._name}: this jury needs {name}=; it was not given")
+    async def aevaluate_run(
+        self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
+    ) -> EvaluationResult | EvaluationResults:
+        """Judge one run; see :meth:`evaluate_run`."""
+        *parts, error = RunParts.of(run, example)
+        if not self.trace:
+            return self._results(run, await self._rows.ajudged(*parts, error=error), None)
+        async with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
+            judgment = await self._rows.ajudged(*parts, error=error)
+            traced.end(outputs={"score": score_of(judgment), "value": value_of(judgment)})
+        return self._results(run, judgment, traced.id)
 
     def __deepcopy__(self, memo: object) -> Self:
         """Return a copy with the same judge, store and budget, which cannot be copied themselves."""
-        return copy.copy(self)
+        copied = copy.copy(self)
+        copied.kept = copy.copy(self.kept)
+        return copied
 
-    def _prepared(self, jury: Judge) -> Judge:
-        return jury
+    def _parts_of_call(self, given: RunParts, run: object, example: object, further: Mapping[str, object]) -> RunParts:
+        parts = parts_of_call(given, run, example, further)
+        self._guess.tell(parts.inputs, parts.outputs, self.key)
+        return parts
 
-    def _judged(self, make: _Given) -> Judgment:
-        case = self._case(make)
-        return case if isinstance(case, Judgment) else self._quiet.judged(self.jury, case)
+    def _inside(self, judgment: Judgment) -> dict[str, Judgment]:
+        """Return the judgments of jurors and criteria that have results of their own."""
+        jurors = judgment.by_name if self.per_juror and isinstance(judgment, Verdict) else {}
+        inner = {} if self._inner is None else self._inner.results(judgment)
+        return {**jurors, **self._criteria.results(judgment), **inner}
 
-    async def _ajudged(self, make: _Given) -> Judgment:
-        case = self._case(make)
-        return case if isinstance(case, Judgment) else await self._quiet.ajudged(self.jury, case)
-
-    def _case(self, make: _Given) -> Case | Judgment:
-        try:
-            return make()
-        except Exception as unreadable:
-            return unreadable_row(self.jury, unreadable)
-
-
-class JuryStringEvaluator(_JuryEvaluator, StringEvaluator):
-    """A jury as a LangChain ``StringEvaluator``: from prediction, input and reference to score, value and reasoning.
-
-    A call may also pass ``contexts=`` (or ``context=``, ``documents=``), as texts or documents.
-
-    >>> evaluator = JuryStringEvaluator(jury)  # doctest: +SKIP
-    >>> evaluator.evaluate_strings(prediction="4", input="2 + 2?")["value"]  # doctest: +SKIP
-    'pass'
-    """
-
-    def _evaluate_strings(
-        self,
-        *,
-        prediction: Any,
-        reference: Any = None,
-        input: Any = None,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        return _result(self._judged(_fields(kwargs, answer=prediction, reference=reference, question=input)))
-
-    async def _aevaluate_strings(
-        self,
-        *,
-        prediction: Any,
-        reference: Any = None,
-        input: Any = None,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        return _result(await self._ajudged(_fields(kwargs, answer=prediction, reference=reference, question=input)))
+    def _results(self, run: Run, judgment: Judgment, source: UUID | None) -> EvaluationResult | EvaluationResults:
+        self.kept.keep(run.id, judgment)
+        info: dict[str, object] = {"judge": self.jury.name or type(self.jury).__name__}
+        if isinstance(judgment, Verdict):
+            info |= {"voting": judgment.voting, "jurors": [juror.critic for juror in judgment.judgments]}
+        whole = _result(self.key, judgment, info, source)
+        parts = self._inside(judgment)
+        if not parts and not (self.per_juror and isinstance(judgment, Verdict)):
+            return whole
+        each = [
+            _result(f"{self.key}.{name}", part, {"judge": name, "model": part.model}, source)
+            for name, part in parts.items()
+        ]
+        return {"results": [whole, *each]}
 
 
-class JuryPairwiseStringEvaluator(_JuryEvaluator, PairwiseStringEvaluator):
-    """A jury as a LangChain ``PairwiseStringEvaluator``, asked in both orders.
-
-    ``value`` is ``A``, ``B`` or None for a tie; ``score`` is 1.0 if the first is better, 0.0 if the second is, 0.5
-    for a tie. If the judge abstains or fails, ``score`` is None and ``value`` says so.
-
-    >>> evaluator = JuryPairwiseStringEvaluator(llm.pairwise("openai:gpt-4o-mini"))  # doctest: +SKIP
-    >>> evaluator.evaluate_string_pairs(prediction="4", prediction_b="5", input="2 + 2?")["value"]  # doctest: +SKIP
-    'A'
-    """
-
-    def _evaluate_string_pairs(
-        self, *, prediction: str, prediction_b: str, reference: str | None = None,
-        input: str | None = None, **kwargs: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        return _preference(self._judged(_pair(kwargs, prediction, prediction_b, reference, input)))
-
-    async def _aevaluate_string_pairs(
-        self, *, prediction: str, prediction_b: str, reference: str | None = None,
-        input: str | None = None, **kwargs: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        return _preference(await self._ajudged(_pair(kwargs, prediction, prediction_b, reference, input)))
-
-    def _prepared(self, jury: Judge) -> Judge:
-        return both_orders(jury)
+def _result(key: str, judgment: Judgment, judges: dict[str, object], source: UUID | None) -> EvaluationResult:
+    known = metadata_of(judgment)
+    return EvaluationResult(
+        key=key,
+        score=score_of(judgment),
+        value=value_of(judgment),
+        comment=comment_of(judgment) or None,
+        metadata=known,
+        evaluator_info={**known, **judges},  # this field is uploaded; the metadata stay in the process
+        source_run_id=source,
+    )
 
 
-class JuryTrajectoryEvaluator(_JuryEvaluator, AgentTrajectoryEvaluator):
-    """A jury as a LangChain ``AgentTrajectoryEvaluator``: judges the steps of an agent and their result.
-
-    ``agent_trajectory`` is a list of pairs of an ``AgentAction`` and its observation; messages are accepted too.
-    """
-
-    def __init__(self, jury: JudgeLike, *, requires_input: bool | None = True, **options: Any) -> None:
-        super().__init__(jury, requires_input=requires_input, **options)
-
-    def _evaluate_agent_trajectory(
-        self, *, prediction: str, agent_trajectory: Sequence[tuple[AgentAction, str]],
-        input: str, reference: str | None = None, **kwargs: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        return _result(self._judged(_agent(kwargs, prediction, agent_trajectory, input, reference)))
-
-    async def _aevaluate_agent_trajectory(
-        self, *, prediction: str, agent_trajectory: Sequence[tuple[AgentAction, str]],
-        input: str, reference: str | None = None, **kwargs: Any,
-    ) -> dict[str, Any]:  # fmt: skip
-        return _result(await self._ajudged(_agent(kwargs, prediction, agent_trajectory, input, reference)))
-
-
-def _fields(kwargs: Mapping[str, Any], *, answer: Any, reference: Any, question: Any) -> _Given:
-    def case() -> Case:
-        return Case(
-            question=text_of(question, asked=True),
-            answer=text_of(answer),
-            reference=text_of(reference),
-            contexts=_contexts(kwargs),
-        )
-
-    return case
-
-
-def _pair(kwargs: Mapping[str, Any], first: Any, second: Any, reference: Any, question: Any) -> _Given:
-    def case() -> Case:
-        return Case(
-            question=text_of(question, asked=True),
-            candidates=(text_of(first), text_of(second)),
-            reference=text_of(reference),
-            contexts=_contexts(kwargs),
-        )
-
-    return case
-
-
-def _agent(kwargs: Mapping[str, Any], answer: Any, steps: Any, question: Any, reference: Any) -> _Given:
-    known = _fields(kwargs, answer=answer, reference=reference, question=question)
-    return lambda: known().model_copy(update={"trajectory": steps_of(steps)})
-
-
-def _contexts(kwargs: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the contexts in the arguments; callbacks, tags and metadata are ignored."""
-    name = columns_of(present(kwargs), ("contexts",)).of.get("contexts")
-    return () if name is None else texts_of(kwargs[name])
-
-
-def _result(judgment: Judgment) -> dict[str, Any]:
-    return {
-        "score": score_of(judgment),
-        "value": value_of(judgment),
-        "reasoning": comment_of(judgment),
-        "metadata": metadata_of(judgment),
-    }
-
-
-def _preference(judgment: Judgment) -> dict[str, Any]:
-    result = _result(judgment)
-    if judgment.status is None and judgment.label in _PREFERENCE:
-        result["score"] = _PREFERENCE[judgment.label]
-        result["value"] = None if judgment.label == "tie" else judgment.label
-    return result
-
-
-def _needs(judge: Judge) -> frozenset[str]:
-    """Return the fields of a case that the judge requires: for a jury, those that any juror requires."""
-    if isinstance(judge, Critic):
-        return frozenset(judge.rubric.requires)
-    if isinstance(judge, DecisionCritic):
-        return frozenset(name for rubric in judge.rubrics for name in rubric.requires)
-    each = [_needs(member) for member in judge.members]
-    if isinstance(judge, Jury):
-        return frozenset().union(*each)
-    return frozenset.intersection(*each) if each else frozenset()  # a judge that chooses, such as CorrectnessByCase
-
-
-_PREFERENCE = {"A": 1.0, "B": 0.0, "tie": 0.5}
+def _juror_names(judge: Judge) -> tuple[str, ...]:
+    judge = without_fallbacks(judge)
+    if not isinstance(judge, Jury):
+        return ()
+    if not isinstance(judge, CascadedJury):
+        return judge.names
+    tiers: Sequence[tuple[str, ...]] = [_juror_names(tier) or (tier.name,) for tier in judge.members]
+    return tuple(dict.fromkeys(name for names in tiers for name in names))

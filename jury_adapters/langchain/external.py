@@ -22,7 +22,7 @@ from langsmith.schemas import Example, Run
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.references import EXPECTED_CALLS
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
@@ -45,20 +45,20 @@ from jury_adapters.langchain.string_criteria import check_comparison, scale_of
 if TYPE_CHECKING:
     from langchain_classic.evaluation.schema import PairwiseStringEvaluator, StringEvaluator
 
-__all__ = ["conversation", "expected_conversation", "from_evaluator", "from_string_evaluator"]
+__all__ = ["conversation", "expected_conversation", "from_evaluator"]
 
 
 def from_evaluator(
-    function: Callable[..., Any] | RunEvaluator,
+    evaluator: Callable[..., Any] | RunEvaluator | StringEvaluator | PairwiseStringEvaluator,
     *,
     arguments: Arguments | None = None,
     trajectory: bool | None = None,
     trace: bool = False,
     **options: Unpack[ExternalOptions],
 ) -> ExternalJudge:
-    """Return an evaluator function of openevals, agentevals or LangSmith as a judge, for use in a jury.
+    """Return an evaluator of openevals, agentevals, LangSmith or ``langchain_classic`` as a judge, for use in a jury.
 
-    The function is called by name with those of ``inputs`` (the question), ``outputs`` (the answer),
+    A function is called by name with those of ``inputs`` (the question), ``outputs`` (the answer),
     ``reference_outputs`` (the reference) and ``context`` (the contexts) that it takes. A function of ``(run, example)``
     and a ``RunEvaluator`` get a run and an example of the case, with the texts under ``"input"`` and ``"output"``.
     Asynchronous functions are awaited; all others run in a thread. Results are read as LangSmith reads them: a result
@@ -67,21 +67,49 @@ def from_evaluator(
     openevals' ``json_match`` gets the values of the JSON texts in the case. The reference is JSON text of an object or
     of a list of objects; an answer that is not JSON text of the same kind is FAIL.
 
+    A string evaluator of ``langchain_classic`` gets the question or the reference if it requires it, and a case without
+    it is ABSTAIN; so is an evaluation without a score. A pairwise one compares the two ``candidates`` of a case; its
+    label is ``A``, ``B`` or ``tie``. LangChain's criteria that a bad answer meets (``harmfulness``, ``maliciousness``,
+    ``controversiality``, ``misogyny``, ``criminality``, ``insensitivity``) are inverted: Y is FAIL.
+
     Args:
-        function: the evaluator.
-        arguments: the arguments to call it with instead, such as
+        evaluator: a function, a ``RunEvaluator``, or the result of ``load_evaluator(...)``.
+        arguments: the arguments to call a function with instead, such as
             ``lambda case: {"outputs": {"answer": case.answer}, "reference_outputs": {"answer": case.reference}}``.
-        trajectory: whether it evaluates conversations: ``outputs`` is then :func:`conversation`, and
+        trajectory: whether a function evaluates conversations: ``outputs`` is then :func:`conversation`, and
             ``reference_outputs`` is :func:`expected_conversation`. None means True for the trajectory evaluators of
             agentevals and openevals, and False for others.
         trace: whether LangSmith may trace the evaluator.
         **options: see :class:`jury_adapters.judges.external.ExternalOptions`. Use ``name=`` to replace the feedback key
             of openevals' judges, and for evaluators without a name of their own; ``pass_labels=["polite"]`` for
-            evaluators that answer in words (``value``).
+            evaluators that answer in words (``value``); ``scale=(1, 0)`` for the distances of ``langchain_classic``,
+            ``scale=(1, 10)`` for ``score_string``. A given ``scale=`` decides what is good, also for the criteria
+            above.
 
     Raises:
-        ConfigurationError: ``function`` is not an evaluator, or an option is invalid.
+        ConfigurationError: ``evaluator`` is not an evaluator, or an option is invalid; or one of the criteria above is
+            combined with others, reworded, or rated with numbers, and there is no ``scale=``; or it is used to compare
+            two answers. Any criterion with a word for such a fault (harmful, offensive, toxic, ...) in its name or text
+            counts as reworded.
     """
+    if _is_string_evaluator(evaluator):
+        if arguments is not None or trajectory is not None:
+            raise ConfigurationError(
+                "a string evaluator gets the texts of the case; arguments= and trajectory= are for functions"
+            )
+        return _from_string_evaluator(evaluator, trace=trace, **options)
+    return _from_function(evaluator, arguments=arguments, trajectory=trajectory, trace=trace, **options)
+
+
+def _from_function(
+    function: object,
+    *,
+    arguments: Arguments | None,
+    trajectory: bool | None,
+    trace: bool,
+    **options: Unpack[ExternalOptions],
+) -> ExternalJudge:
+    """Return the judge of a function or a ``RunEvaluator``."""
     given = checked_arguments(arguments)
     kind = "texts" if given is not None else _kind_of(function, trajectory)
     given = given or _ARGUMENTS[kind]
@@ -109,34 +137,14 @@ def from_evaluator(
     return ExternalJudge(prepare, _feedback_key(function) or own_name_of(function), **options)
 
 
-def from_string_evaluator(
-    evaluator: StringEvaluator | PairwiseStringEvaluator, **options: Unpack[ExternalOptions]
-) -> ExternalJudge:
-    """Return a string evaluator of ``langchain_classic.evaluation`` as a judge.
+def _is_string_evaluator(evaluator: object) -> bool:
+    methods = ("aevaluate_strings", "aevaluate_string_pairs")
+    return not isinstance(evaluator, type) and any(callable(getattr(evaluator, name, None)) for name in methods)
 
-    A pairwise evaluator compares the two ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. Evaluators
-    that require the question or the reference get it, and a case without it is ABSTAIN; so is an evaluation without a
-    score. LangChain's criteria that a bad answer meets (``harmfulness``, ``maliciousness``, ``controversiality``,
-    ``misogyny``, ``criminality``, ``insensitivity``) are inverted: Y is FAIL.
 
-    Args:
-        evaluator: the result of ``load_evaluator(...)``, or an evaluator of your own.
-        **options: see :class:`jury_adapters.judges.external.ExternalOptions`: ``scale=(1, 0)`` for the distances,
-            ``scale=(1, 10)`` for ``score_string``. A given ``scale=`` decides what is good, also for these criteria.
-
-    Raises:
-        ConfigurationError: ``evaluator`` is neither kind of evaluator; or one of these criteria is combined with
-            others, reworded, or rated with numbers, and there is no ``scale=``; or it is used to compare two answers.
-            Any criterion with a word for such a fault (harmful, offensive, toxic, ...) in its name or text counts as
-            reworded.
-    """
+def _from_string_evaluator(evaluator: object, *, trace: bool, **options: Unpack[ExternalOptions]) -> ExternalJudge:
+    """Return the judge of a string evaluator, or of a pairwise one."""
     compares = callable(getattr(evaluator, "aevaluate_string_pairs", None))
-    if isinstance(evaluator, type) or not (compares or callable(getattr(evaluator, "aevaluate_strings", None))):
-        raise ConfigurationError(
-            "from_string_evaluator takes a StringEvaluator or a PairwiseStringEvaluator; for a function there is "
-            f"from_evaluator. This is {evaluator!r}"
-        )
-
     if compares:
         check_comparison(evaluator)
     elif "scale" not in options and (scale := scale_of(evaluator)) is not None:
@@ -148,7 +156,7 @@ def from_string_evaluator(
 
     async def ask(arguments: Mapping[str, str]) -> Said:
         asked: Any = evaluator
-        with quietly(trace=False):
+        with quietly(trace):
             if not compares:
                 return read_result(await asked.aevaluate_strings(**arguments))
             said = await asked.aevaluate_string_pairs(**arguments)
@@ -270,7 +278,9 @@ def _asked_how(function: object) -> tuple[Callable[..., object], bool]:
         return _of_run_evaluator(function), True
     if callable(function) and not isinstance(function, type):
         return function, _takes_two_of_any_name(function)
-    raise ConfigurationError(f"from_evaluator takes an evaluator function or a RunEvaluator, not {function!r}")
+    raise ConfigurationError(
+        f"from_evaluator takes an evaluator function, a RunEvaluator or a string evaluator, not {plain_repr(function)}"
+    )
 
 
 def _feedback_key(function: object) -> str:

@@ -1,4 +1,4 @@
-"""Names of the tools whose calls a jury judges: reading the option, and checking it against the agent's tools."""
+"""Read the names of the tools whose calls a jury judges, and check that the agent has these tools."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ from collections.abc import Iterable, Sequence
 
 from langchain_core.tools import BaseTool
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.loose_values import field_of
 
 
-def judged_tools(given: object) -> frozenset[str]:
-    """Return the names in a ``tools=`` option.
+def read_judged_tools(option: object) -> frozenset[str]:
+    """Return the tool names in a ``tools=`` option.
 
     Raises:
-        ConfigurationError: ``given`` is not a list of names, or is empty.
+        ConfigurationError: ``option`` is not a list of names, or is empty.
     """
-    if isinstance(given, str | bytes | BaseTool) or not isinstance(given, Iterable):
-        shown = type(given).__name__ if isinstance(given, BaseTool) else repr(given)
-        raise ConfigurationError(f"tools= is a list of names, not {shown}")
-    names = list(given)
+    if isinstance(option, str | bytes | BaseTool) or not isinstance(option, Iterable):
+        raise ConfigurationError(f"tools= is a list of names, not {plain_repr(option)}")
+    names = list(option)
     for name in names:
         if not isinstance(name, str) or not name.strip():
-            known = getattr(name, "name", None)
-            fix = f"; give its name, {known!r}" if isinstance(known, str) else ""
-            shown = repr(name) if isinstance(name, str) else type(name).__name__
-            raise ConfigurationError(f"tools= takes names of tools, not {shown}{fix}")
+            tool_name = getattr(name, "name", None)
+            fix = f"; give its name, {tool_name!r}" if isinstance(tool_name, str) else ""
+            raise ConfigurationError(f"tools= takes names of tools, not {plain_repr(name)}{fix}")
     if not names:
         raise ConfigurationError("tools=[] judges no call; leave tools= out to judge the calls of all tools")
     return frozenset(names)
@@ -39,7 +37,7 @@ def check_judged_tools(names: Iterable[str], tools: Sequence[object]) -> None:
         tools: the tools offered to the model.
 
     Raises:
-        ConfigurationError: a name is not the name of a tool.
+        ConfigurationError: the agent has no tool of such a name.
     """
     known = {name for tool in tools if (name := _name_of(tool)) is not None}
     missing = sorted(set(names) - known)
@@ -51,7 +49,7 @@ def check_judged_tools(names: Iterable[str], tools: Sequence[object]) -> None:
 
 
 def _name_of(tool: object) -> str | None:
-    """Return the name of a tool, or of a vendor's description of one."""
+    """Return the name of a tool, which may be a dict in a vendor's format; None if it has none."""
     if isinstance(tool, BaseTool):
         return tool.name
     name = field_of(field_of(tool, "function") or tool, "name")

@@ -15,7 +15,7 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.conversation import Conversation
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge import Judge
@@ -35,14 +35,14 @@ except ImportError as missing:
     ) from missing
 
 from jury_adapters.langchain.agent_cases import case_of_call
-from jury_adapters.langchain.agent_guard import BLOCKED, AgentGuard, OnFail, OnUndecided
+from jury_adapters.langchain.agent_guard import REFUSAL, AgentGuard, OnFail, OnUndecided
 from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, rejected_rounds
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
 from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
-from jury_adapters.langchain.judged_tools import check_judged_tools, judged_tools
+from jury_adapters.langchain.judged_tools import check_judged_tools, read_judged_tools
 from jury_adapters.langchain.jury_state import JuryState
 
-__all__ = ["BLOCKED", "JuryMiddleware", "JuryState"]
+__all__ = ["REFUSAL", "JuryMiddleware", "JuryState"]
 
 When = Literal["final", "every_model", "tools"]
 M = TypeVar("M", bound=BaseMessage)
@@ -52,8 +52,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     """Middleware that judges the answers of an agent, or its tool calls, and acts on the verdict.
 
     An answer is judged inside the call of the model, before it enters the state. On FAIL with ``on_fail="retry"``, the
-    draft and the jury's reasons go back to the model, in that call only, up to ``max_attempts`` times per turn. After
-    that, or immediately with ``"block"``, the user gets ``blocked_message``. ``"annotate"`` accepts the answer and
+    draft and the jury's reasons go back to the model, in that call only, up to ``max_retries`` times per turn. After
+    that, or immediately with ``"block"``, the user gets ``refusal``. ``"annotate"`` accepts the answer and
     marks it. A rejected draft is not in the messages, the result, the checkpoints, or the streams of updates and
     values; ``on_verdict`` gets it, and ``keep_drafts=True`` keeps it in a private key of the state.
 
@@ -61,7 +61,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     judged. Stream an agent with a jury by ``"updates"`` or ``"values"``. Traces and callbacks also receive every call
     of the model.
 
-    The message with ``blocked_message`` is marked in ``additional_kwargs["jury"]``: ``kind`` is ``"blocked"``, with
+    The message with ``refusal`` is marked in ``additional_kwargs["jury"]``: ``kind`` is ``"blocked"``, with
     ``by`` and ``status``. The ``kind`` of an accepted answer with a mark is ``"annotated"``, and that of the message
     that replaces a rejected tool call is ``"tool"``.
 
@@ -69,7 +69,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         jury: any judge, or a function of a case. Its case has the question, the answer, the trajectory of this turn,
             the outputs of tools as contexts, and the earlier conversation.
         on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
-        max_attempts: the maximum number of times per turn that the model is sent back; 0 is the same as ``"block"``.
+        max_retries: the maximum number of times per turn that the model is sent back; 0 is the same as ``"block"``.
         when: ``"final"``: the final answer of the agent, also a structured one or that of a ``return_direct`` tool. The
             latter is never retried, because no model wrote it; if it is withheld, its command is dropped too; a command
             for the parent graph is a handoff and not an answer. ``"every_model"``: every output of the model, including
@@ -78,11 +78,11 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             the call that the middlewares before it pass on.
         on_undecided: ``"allow"`` or ``"block"``, without a retry, if the verdict is neither PASS nor FAIL because the
             jury abstains or fails. Default: ``"block"`` for tool calls, unless ``on_fail`` is ``"annotate"``;
-            ``"allow"`` for answers. For tool calls, a PASS is also undecided if a tier of the jury, or of a nested
+            ``"allow"`` for answers. For tool calls, a PASS is also no decision if a tier of the jury, or of a nested
             jury, failed.
         tools: for ``when="tools"``: the names of the tools whose calls to judge; all by default. A name that is not the
             name of a tool of the agent is refused when the model is first called.
-        blocked_message: the text that the user gets instead of a rejected answer.
+        refusal: the text that the user gets instead of a rejected answer.
         feedback: a function from the verdict to the text for the model. If it raises, the default text is used.
         field_map: as in :meth:`jury_adapters.Case.from_row`, applied to the agent's state with the draft as its last
             message: paths by field, ``{"contexts": "passages"}``, in addition to the fields that are always read; or a
@@ -90,8 +90,9 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             call.
         evidence_tools: names of the agent's tools whose outputs become contexts for the jury, or a predicate of a step.
             :class:`jury_adapters.core.evidence.Evidence` has the default.
-        on_verdict: called with a :class:`jury_adapters.JudgedRun` for each judged draft or tool call, rejected ones
-            included, before the agent continues; one function or several, plain or asynchronous. Exceptions are logged.
+        on_verdict: called with a :class:`jury_adapters.results.JudgedRun` for each judged draft or tool call, also
+            rejected ones, before the agent continues; one function or several, plain or asynchronous. Exceptions are
+            logged.
             ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"rejected"`` or ``"blocked"``.
         keep_drafts: whether ``jury_drafts`` in the state keeps the drafts of this turn that the user did not get. The
             key is not in the result, but it is in checkpoints and in the streams of updates and values.
@@ -127,11 +128,11 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         jury: JudgeLike,
         *,
         on_fail: OnFail = "retry",
-        max_attempts: int = 2,
+        max_retries: int = 2,
         when: When = "final",
         on_undecided: OnUndecided | None = None,
         tools: Sequence[str] | None = None,
-        blocked_message: str = BLOCKED,
+        refusal: str = REFUSAL,
         feedback: Callable[[Judgment], str] | None = None,
         field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
@@ -147,9 +148,9 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         self._guard = AgentGuard(
             jury,
             on_fail=on_fail,
-            max_attempts=max_attempts,
+            max_retries=max_retries,
             on_undecided=on_undecided,
-            blocked_message=blocked_message,
+            refusal=refusal,
             feedback=feedback,
             field_map=field_map,
             evidence_tools=evidence_tools,
@@ -160,7 +161,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             advice=self._advice,
         )
         self.when = when
-        self._judged_tools = None if tools is None else judged_tools(tools)
+        self._judged_tools = None if tools is None else read_judged_tools(tools)
         self._unseen_tools = self._judged_tools or frozenset()
         self._guard.name = _name(self, jury, name)
 
@@ -204,8 +205,8 @@ class _ModelJury(JuryMiddleware):
             if not is_draft(response, every=self.when == "every_model"):
                 return review.leave(response)
             case, judgment = self._guard.judged(partial(review.case_of, response))
-            outcome, told = review.decide(response, case, judgment)
-            self._guard.tell(told)
+            outcome, run = review.decide(response, case, judgment)
+            self._guard.tell(run)
             if outcome != "rejected":
                 return review.conclude(response, outcome, judgment)
 
@@ -219,8 +220,8 @@ class _ModelJury(JuryMiddleware):
             if not is_draft(response, every=self.when == "every_model"):
                 return review.leave(response)
             case, judgment = await self._guard.ajudged(partial(review.case_of, response))
-            outcome, told = review.decide(response, case, judgment)
-            await self._guard.atell(told)
+            outcome, run = review.decide(response, case, judgment)
+            await self._guard.atell(run)
             if outcome != "rejected":
                 return review.conclude(response, outcome, judgment)
 
@@ -253,8 +254,8 @@ class _FinalJury(_ModelJury):
         if answer is None:
             return result
         case, judgment = self._guard.judged(lambda: self._guard.case_of(answer.after(request.state)))
-        told, given = self._decided(answer, case, judgment)
-        self._guard.tell(told)
+        run, given = self._decided(answer, case, judgment)
+        self._guard.tell(run)
         return given
 
     async def awrap_tool_call(
@@ -265,22 +266,22 @@ class _FinalJury(_ModelJury):
         if answer is None:
             return result
         case, judgment = await self._guard.ajudged(lambda: self._guard.case_of(answer.after(request.state)))
-        told, given = self._decided(answer, case, judgment)
-        await self._guard.atell(told)
+        run, given = self._decided(answer, case, judgment)
+        await self._guard.atell(run)
         return given
 
     def _decided(self, answer: DirectAnswer, case: Case | None, judgment: Judgment) -> tuple[JudgedRun, ToolResult]:
         """Decide on a tool result that is the answer; no model wrote it, so there is no retry."""
         guard = self._guard
-        outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_attempts)
-        told = guard.run_of(None, "agent", case, judgment, outcome=outcome, attempt=0)
+        outcome = guard.outcome_of(judgment, calls=False, attempts=guard.max_retries)
+        run = guard.run_of(None, "agent", case, judgment, outcome=outcome, attempt=0)
         if outcome == "blocked":
             update: dict[str, Any] = {"jury_verdict": without_texts(judgment).to_dict()}
             if guard.keep_drafts:
                 update["jury_drafts"] = [guard.draft_of(case, judgment, text=answer.text)]
-            return told, answer.refused(guard.refusal_of(judgment, like=None), update)
+            return run, answer.refused(guard.refusal_of(judgment, like=None), update)
         mark = partial(_annotated, by=guard.name, judgment=judgment) if outcome == "annotated" else None
-        return told, answer.given({"jury_verdict": judgment.to_dict()}, mark)
+        return run, answer.given({"jury_verdict": judgment.to_dict()}, mark)
 
 
 class _ToolJury(JuryMiddleware):
@@ -296,8 +297,8 @@ class _ToolJury(JuryMiddleware):
         if not self._is_judged(request):
             return handler(request)
         case, judgment = self._guard.judged(lambda: case_of_call(request, self._guard.case_of))
-        told, refusal = self._decided(request, case, judgment)
-        self._guard.tell(told)
+        run, refusal = self._decided(request, case, judgment)
+        self._guard.tell(run)
         return self._noted(handler(request), judgment) if refusal is None else refusal
 
     async def awrap_tool_call(
@@ -306,8 +307,8 @@ class _ToolJury(JuryMiddleware):
         if not self._is_judged(request):
             return await handler(request)
         case, judgment = await self._guard.ajudged(lambda: case_of_call(request, self._guard.case_of))
-        told, refusal = self._decided(request, case, judgment)
-        await self._guard.atell(told)
+        run, refusal = self._decided(request, case, judgment)
+        await self._guard.atell(run)
         return self._noted(await handler(request), judgment) if refusal is None else refusal
 
     def wrap_model_call(
@@ -332,7 +333,7 @@ class _ToolJury(JuryMiddleware):
         """Return the refusal if the last round had a rejected call and exceeded the number of attempts."""
         messages = request.state["messages"]
         rounds, rejected = rejected_rounds(messages, self.name)
-        if not rejected or rounds <= self._guard.max_attempts:
+        if not rejected or rounds <= self._guard.max_retries:
             return None
         return self._guard.refusal_of(Judgment(Status.FAIL), like=last_ai(messages))
 
@@ -346,15 +347,15 @@ class _ToolJury(JuryMiddleware):
         call, guard = request.tool_call, self._guard
         outcome = guard.outcome_of(judgment, calls=True, attempts=0)
         rejected = outcome in ("rejected", "blocked")
-        told = guard.run_of(
+        run = guard.run_of(
             call["id"], "tool", case, judgment, outcome="rejected" if rejected else outcome, tool=call["name"]
         )
         if not rejected:
-            return told, None
+            return run, None
         said = f"This call was not made. {guard.feedback_of(judgment)}"
         extra = marked("tool", guard.name, judgment)
         refusal = ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error", additional_kwargs=extra)
-        return told, refusal
+        return run, refusal
 
     def _noted(self, result: ToolResult, judgment: Judgment) -> ToolResult:
         if judgment.status is not Status.FAIL or not isinstance(result, ToolMessage):
@@ -369,7 +370,9 @@ def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:
     names every time.
     """
     if name is not None and (not isinstance(name, str) or not name.strip() or set(name) & set(_RESERVED)):
-        raise ConfigurationError(f"name= is a text without ':' and '|', which LangGraph reserves; not {name!r}")
+        raise ConfigurationError(
+            f"name= is a text without ':' and '|', which LangGraph reserves; not {plain_repr(name)}"
+        )
     with _NAMING:
         if name is None:
             stem = re.sub(f"[{_RESERVED}]+", " ", middleware.jury.name).strip() or "jury"

@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from langsmith import Client
 from langsmith.schemas import Example
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.values import freeze_mapping
 
@@ -20,9 +20,9 @@ from jury_adapters.core.values import freeze_mapping
 def offline_client() -> Client:
     """Return a LangSmith client that sends no requests, for local evaluation.
 
-    ``upload_results=False`` by itself does not keep an experiment local: ``aevaluate`` still uploads the target's runs,
-    and ``evaluate`` those of every LangChain model that the target or the evaluators call. With this client, neither
-    does::
+    ``upload_results=False`` by itself does not keep an experiment local: LangSmith still uploads the runs of every
+    LangChain model that the target or the evaluators call, and ``aevaluate`` of LangSmith before 0.15.1 those of the
+    target. With this client, nothing is uploaded::
 
         offline_client().evaluate(target, data=examples(rows), evaluators=[...], upload_results=False)
 
@@ -46,7 +46,7 @@ class _OfflineClient(Client):
         return await super().aevaluate(target, _local(data, options), *positional, **options)
 
     def request_with_retries(self, method: str, pathname: str, **_: Any) -> NoReturn:
-        raise ConfigurationError(f"this client is offline, and asks nobody for {pathname}. {_INSTEAD}")
+        raise ConfigurationError(f"this client is offline, and sends no request for {pathname}. {_INSTEAD}")
 
 
 def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
@@ -86,10 +86,10 @@ def _local(data: Any, options: Mapping[str, Any]) -> Any:
     Raises:
         ConfigurationError: the data or the results are on the server; or the data are rows instead of examples.
     """
-    if options.get("upload_results", True):
+    if all(options.get(name, True) for name in ("upload_results", "upload_runs")):  # renamed in LangSmith 0.15.1
         raise ConfigurationError(f"this client is offline and can upload nothing. {_INSTEAD}")
     if isinstance(data, str | UUID):
-        raise ConfigurationError(f"this client is offline and has no data set {str(data)!r}. {_INSTEAD}")
+        raise ConfigurationError(f"this client is offline and has no data set {plain_repr(str(data))}. {_INSTEAD}")
     if isinstance(data, Mapping) or not isinstance(data, Iterable):
         return data  # LangSmith reports the error
     rest = iter(data)
@@ -116,8 +116,8 @@ def _flat(row: Mapping[str, object], number: int) -> dict[str, object]:
     answer = next((name for name in row if name in _ANSWER), None)
     if answer is not None and not outputs and any(name in row for name in FIELD_NAMES["question"].everywhere):
         raise ConfigurationError(
-            f"example {number}: is {answer!r} the right answer? Then write {{'inputs': {{...}}, 'outputs': "
-            f"{{{answer!r}: ...}}}}. Is it for the target to use? Then {{'inputs': row}}"
+            f"example {number}: is {plain_repr(answer)} the right answer? Then write {{'inputs': {{...}}, 'outputs': "
+            f"{{{plain_repr(answer)}: ...}}}}. Is it for the target to use? Then {{'inputs': row}}"
         )
     inputs = {name: value for name, value in row.items() if name not in outputs}
     return {"inputs": inputs, "outputs": outputs} if outputs else {"inputs": inputs}

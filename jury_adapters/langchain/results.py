@@ -6,7 +6,7 @@ from typing import Any
 
 from jury_adapters.core.feedback import feedback_of
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review
+from jury_adapters.core.verdict import Verdict, failed_by_errors
 
 
 def score_of(judgment: Judgment) -> float | None:
@@ -45,7 +45,7 @@ def metadata_of(judgment: Judgment) -> dict[str, Any]:
         "label": judgment.label,
         "confidence": judgment.confidence,
         "error": judgment.error,
-        "needs_review": needs_review(judgment),
+        "needs_review": judgment.needs_review,
         "model": judgment.model,
         "calls": usage.calls,
         "input_tokens": usage.input_tokens,
@@ -56,7 +56,7 @@ def metadata_of(judgment: Judgment) -> dict[str, Any]:
     if isinstance(judgment, Verdict):
         found |= {
             "agreement": judgment.agreement,
-            "confidence_band": judgment.confidence_band,
+            "agreement_band": judgment.agreement_band,
             "review_reasons": list(judgment.review_reasons),
             "votes": {juror.critic: value_of(juror) for juror in judgment.judgments},
             "stopped_at": judgment.stopped_at,

@@ -21,7 +21,7 @@ from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.loose_values import field_of, texts_of
 from jury_adapters.core.return_values import run_failed
 from jury_adapters.core.scope import Scope
-from jury_adapters.langchain.fields import Fields
+from jury_adapters.langchain.case_reader import CaseReader
 
 
 class RowJudge:
@@ -29,7 +29,7 @@ class RowJudge:
 
     Args:
         judge: a jury, another judge, or a function of a case.
-        fields: where the fields of a case are.
+        reader: the reader of the cases.
         trace: whether LangSmith traces the requests to the judge's LangChain models.
         store: where judgments are kept.
         budget: the budget for judging all rows.
@@ -38,19 +38,19 @@ class RowJudge:
         ConfigurationError: the judge, the store or the budget is invalid.
     """
 
-    __slots__ = ("_quiet", "fields", "judge")
+    __slots__ = ("_quiet", "judge", "reader")
 
     def __init__(
         self,
         judge: JudgeLike,
-        fields: Fields,
+        reader: CaseReader,
         *,
         trace: bool = False,
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
         self.judge = judge_of(judge)
-        self.fields = fields
+        self.reader = reader
         self._quiet = QuietJudging.of(self.judge, store, budget, trace=trace)
 
     def judged(
@@ -99,11 +99,11 @@ class RowJudge:
             return run_failed(self.judge, error)
         try:
             if not further:
-                return self.fields.case(inputs, outputs, reference)
+                return self.reader.case(inputs, outputs, reference)
             given = present(further)
             name = columns_of(given, ("contexts",)).of.get("contexts")
             contexts = None if name is None else texts_of(given.pop(name))
-            case = self.fields.case(inputs, outputs, reference, metadata=given)
+            case = self.reader.case(inputs, outputs, reference, metadata=given)
             return case if contexts is None else case.model_copy(update={"contexts": contexts})
         except Exception as unreadable:  # a function of the application may raise anything
             return unreadable_row(self.judge, unreadable)

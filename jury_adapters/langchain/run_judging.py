@@ -1,4 +1,4 @@
-"""Base of the handlers of LangChain's events: their options, and the conversion of a run to a case."""
+"""Base of the handler of LangChain's events: its options, and the conversion of a run to a case."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from jury_adapters.core.background.watch import RunWatch, queue_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.conversation import is_verdict, role_of, text_of_message
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.runs import Run
+from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.collector import Chooser, Collector
-from jury_adapters.langchain.fields import Fields, Part
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
-from jury_adapters.sinks import note_span
+from jury_adapters.observability.sinks import note_span
 
 Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None
 """Choice of the runs to judge: None for the roots, names or tags, or a function of the run."""
@@ -28,25 +28,22 @@ Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None
 class RunOptions(WatchOptions, total=False):
     """Options of :class:`RunWatcher`: its own, and those of every handler."""
 
-    runs: Runs
-    inputs: Part | None
-    outputs: Part | None
+    select: Runs
     field_map: FieldMapLike | None
     evidence_tools: EvidenceTools
 
 
 class RunWatcher(RunWatch):
-    """Base of both handlers of LangChain's events: the options, and the queueing of finished runs for judging.
+    """Base of the handler of LangChain's events: the options, and the queueing of finished runs for judging.
 
     Args:
-        judge: the jury, any other judge, or a function of a case.
-        runs: the runs to judge. None: each root, the outermost run that the handler sees. Names or tags: the
+        jury: the jury, any other judge, or a function of a case.
+        select: the runs to judge. None: each root, the outermost run that the handler sees. Names or tags: the
             runs of that name, and the outermost runs with that tag (LangChain passes tags on to all runs inside).
             A function of the :class:`Run` as it starts: the outermost runs for which it is true.
-        inputs: where the question is in a run's inputs; see :class:`jury_adapters.langchain.fields.Fields`.
-        outputs: where the answer is in its outputs.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``inputs`` and ``outputs``; instead
-            of the two arguments above.
+        field_map: the fields of the case as paths from a row with the ``inputs`` and ``outputs`` of the run,
+            ``{"answer": "outputs.reply"}``, or a function from the row to the case; see
+            :meth:`jury_adapters.Case.from_row`. Without it, the shapes are recognized.
         evidence_tools: the tools whose outputs, and the documents retrieved in them, are contexts: names, or a
             predicate of a step; by default all but those known to repeat what the model wrote. See
             :class:`jury_adapters.core.evidence.Evidence`.
@@ -64,19 +61,17 @@ class RunWatcher(RunWatch):
 
     def __init__(
         self,
-        judge: JudgeLike,
+        jury: JudgeLike,
         *,
-        runs: Runs = None,
-        inputs: Part | None = None,
-        outputs: Part | None = None,
+        select: Runs = None,
         field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
         max_open: int = MAX_OPEN,
         **options: Unpack[JudgeQueueOptions],
     ) -> None:
-        self._fields = Fields(inputs=inputs, outputs=outputs, field_map=field_map, evidence_tools=evidence_tools)
-        self._queue = queue_of(judge, max_open, ("runs", "inputs", "outputs", "field_map", "evidence_tools"), **options)
-        self._collector = Collector(_chooser(runs), self._put_in_queue, self._queue.count, max_open=max_open)
+        self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
+        self._queue = queue_of(jury, max_open, ("select", "field_map", "evidence_tools"), **options)
+        self._collector = Collector(_chooser(select), self._put_in_queue, self._queue.count, max_open=max_open)
 
     @property
     def ignore_retry(self) -> bool:
@@ -97,32 +92,32 @@ class RunWatcher(RunWatch):
 
     def _put_in_queue(self, finished: FinishedRun) -> None:
         note_span(finished.metadata)
-        self._queue.put(lambda: case_of(finished, self._fields), run=finished.run)
+        self._queue.put(lambda: case_of(finished, self._reader), run=finished.run)
 
 
-def case_of(finished: FinishedRun, fields: Fields) -> Case:
+def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
     """Return the case of a finished run.
 
     Its contexts are the retrieved documents and the outputs of the other tools that are evidence.
 
     Raises:
-        InputError: a name or path of the mapping does not exist.
-        Exception: any exception that a function of the mapping, or the predicate of the evidence, raises.
+        InputError: a path of the field map does not exist.
+        Exception: any exception that the function of the field map, or the predicate of the evidence, raises.
     """
     found, inputs, outputs = finished.found, finished.inputs, finished.outputs
-    if inputs is None and fields.names_inputs:  # the state of a resumed run may have the mapped fields
+    if inputs is None and reader.is_mapped:  # the state of a resumed run may have the mapped fields
         inputs = outputs
     heard = tuple(map(_step, found.calls))
-    passages = _passages(found, heard, fields.evidence)
+    passages = _passages(found, heard, reader.evidence)
     if finished.run.kind == "retriever":
-        return fields.case(inputs, None, contexts=texts_of(outputs))
-    case = fields.case(inputs, outputs, contexts=passages, generator=found.model)
+        return reader.case(inputs, None, contexts=texts_of(outputs))
+    case = reader.case(inputs, outputs, contexts=passages, generator=found.model)
     changes: dict[str, object] = {}
     steps = heard if len(heard) > sum(step.tool is not None for step in case.trajectory) else case.trajectory
-    outputs_of = fields.evidence.contexts
+    outputs_of = reader.evidence.contexts
     if case.contexts in (passages, outputs_of(case.trajectory)):  # otherwise, the run itself gave its contexts
-        told = {step.output for step, call in zip(heard, found.calls, strict=True) if call.documents}
-        changes["contexts"] = (*passages, *outputs_of(step for step in steps if step.output not in told))
+        retrieved = {step.output for step, call in zip(heard, found.calls, strict=True) if call.documents}
+        changes["contexts"] = (*passages, *outputs_of(step for step in steps if step.output not in retrieved))
     changes["trajectory"] = steps
     if case.answer is None and (text := _returned_directly(outputs)) is not None:
         changes["answer"] = text
@@ -170,7 +165,9 @@ def _chooser(runs: Runs) -> Chooser:
         return lambda run, around, inside: not inside and bool(runs(run))
     names = frozenset((runs,) if isinstance(runs, str) else runs)
     if not names or not all(isinstance(name, str) and name for name in names):
-        raise ConfigurationError(f"runs= takes names or tags of runs, a function of the run, or None; not {runs!r}")
+        raise ConfigurationError(
+            f"select= takes names or tags of runs, a function of the run, or None; not {plain_repr(runs)}"
+        )
 
     def chosen(run: Run, around: Run | None, inside: bool) -> bool:
         if run.name in names:  # a graph's node and the agent in it share one name, and are one answer

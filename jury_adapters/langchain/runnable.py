@@ -10,7 +10,7 @@ from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackMa
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel, BeforeValidator, Field, PrivateAttr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
@@ -19,14 +19,13 @@ from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, JuryError
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.feedback import feedback_of
-from jury_adapters.core.field_map import FieldMapLike, field_map_of
-from jury_adapters.core.field_names import FIELD_NAMES
+from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.langchain.fields import Fields, Part
+from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.models.langchain_binding import unheard
 
 _log = logging.getLogger(__name__)
@@ -46,10 +45,9 @@ class JuryRunnable(Runnable[Any, Said]):
 
     Args:
         jury: any judge, or a function of a case.
-        fields: where the fields of the case are in the input; see :class:`Fields` (``outputs``). A function may also
-            return a complete Case.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to the input, which is a mapping; instead of
-            ``fields``.
+        field_map: the fields of the case as paths from the input, ``{"answer": "draft.text"}``, or a function from the
+            input to the case; see :meth:`jury_adapters.Case.from_row`. An input that is not a mapping is a row with
+            ``outputs``. Without it, the shape is recognized.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         as_dict: whether to return the verdict as plain JSON values, for graphs with a checkpointer and for servers.
@@ -60,7 +58,7 @@ class JuryRunnable(Runnable[Any, Said]):
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, a path in ``fields`` is invalid, ``evidence_tools`` is neither
+        ConfigurationError: ``jury`` is not a judge, the field map is invalid, ``evidence_tools`` is neither
             names nor a predicate, the store or the budget is invalid, or a budget in dollars meets a juror whose price
             is unknown.
 
@@ -72,7 +70,6 @@ class JuryRunnable(Runnable[Any, Said]):
         self,
         jury: JudgeLike,
         *,
-        fields: Part | None = None,
         field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
         as_dict: bool = False,
@@ -83,7 +80,7 @@ class JuryRunnable(Runnable[Any, Said]):
         self.jury = judge_of(jury)
         self.name = name
         self._scope = Scope.of(self.jury, store, budget)
-        self._read = case_reader(fields, evidence_tools, field_map)
+        self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
         self._as_dict = as_dict
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
@@ -138,7 +135,7 @@ class JuryRunnable(Runnable[Any, Said]):
 
     def _case(self, value: Any) -> Case | Judgment:
         try:
-            return self._read(value)
+            return self._reader.case_of(value)
         except Exception as error:  # a path that does not exist; a function of the application may raise anything
             failure = self.jury.failure(error)
             said = f"nothing of the input could be judged: {failure.error}"
@@ -164,7 +161,7 @@ class JudgmentOutput(BaseModel):
     reasoning: str = ""
     error: str | None = None
     agreement: float | None = None
-    confidence_band: Literal["high", "medium", "low"] | None = None
+    agreement_band: Literal["high", "medium", "low"] | None = None
     judgments: list[dict[str, Any]] = Field(default_factory=list)
     usage: dict[str, Any] = Field(default_factory=dict)
 
@@ -188,6 +185,8 @@ class JuryTool(BaseTool):
 
     >>> agent = create_agent(model, tools=[search, JuryTool(jury)])  # doctest: +SKIP
     """
+
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     name: str = "jury"
     description: str = (
@@ -226,7 +225,6 @@ class JuryTool(BaseTool):
 def jury_node(
     jury: JudgeLike,
     *,
-    fields: Part | None = None,
     field_map: FieldMapLike | None = None,
     evidence_tools: EvidenceTools = None,
     key: str = "verdict",
@@ -238,8 +236,7 @@ def jury_node(
 
     Args:
         jury: any judge, or a function of a case.
-        fields: where the fields of the case are in the state; see :class:`JuryRunnable`.
-        field_map: the same as for rows; see :class:`JuryRunnable`.
+        field_map: where the fields of the case are in the state; see :class:`JuryRunnable`.
         evidence_tools: the tools whose outputs are contexts; see :class:`JuryRunnable`.
         key: the key of the state for the verdict. The state's schema must have it.
         name: the name of the run.
@@ -254,7 +251,7 @@ def jury_node(
     >>> graph.add_conditional_edges("jury", route_on_verdict(END, "write"))  # doctest: +SKIP
     """
     runnable = JuryRunnable(
-        jury, fields=fields, field_map=field_map, evidence_tools=evidence_tools, as_dict=True, name=name, store=store,
+        jury, field_map=field_map, evidence_tools=evidence_tools, as_dict=True, name=name, store=store,
         budget=budget,
     )  # fmt: skip
 
@@ -318,45 +315,6 @@ def _check_declared(key: str, config: RunnableConfig) -> None:
         ) from None
     except Exception:  # the reader of another release
         _log.debug("cannot tell whether the graph's state has %r", key, exc_info=True)
-
-
-def case_reader(
-    fields: Part | None, evidence_tools: EvidenceTools = None, field_map: FieldMapLike | None = None
-) -> Callable[[Any], Case]:
-    """Return a function that converts the input of a runnable to a Case.
-
-    Raises:
-        ConfigurationError: ``fields`` and ``field_map`` are both given, or as for :class:`Fields`.
-    """
-    if fields is not None and field_map is not None:
-        raise ConfigurationError("give field_map= or fields=, not both")
-    mapped = field_map_of(field_map)
-    parts, whole = Fields(evidence_tools=evidence_tools), Fields(outputs=fields)
-    whole.evidence = parts.evidence
-
-    def read(value: Any) -> Case:
-        if isinstance(value, Case):
-            return value
-        if mapped is not None:
-            return Case.from_row(_mapping(value), mapped, evidence_tools=parts.evidence)
-        if fields is not None:
-            made = fields(value) if callable(fields) else None
-            return made if isinstance(made, Case) else whole.case(None, value)
-        if not isinstance(value, Mapping):
-            return parts.case(None, value)
-        if "outputs" in value:
-            return parts.case(value.get("inputs"), value["outputs"], value.get("reference_outputs"))
-        reference = {name: value[name] for name in FIELD_NAMES["reference"].everywhere if value.get(name) is not None}
-        rest = {name: given for name, given in value.items() if name not in reference}
-        return parts.case(None, rest, reference or None)
-
-    return read
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    if isinstance(value, Mapping):
-        return value
-    return {"outputs": value}  # a text, a message or a document has a single path
 
 
 def _jurors(judgment: Judgment) -> Sequence[Judgment]:

@@ -13,11 +13,11 @@ from langsmith.utils import LangSmithError, get_tracer_project
 
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun
-from jury_adapters.core.verdict import Verdict, needs_review
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
 
 
-def langsmith_feedback(
+def feedback(
     client: Client | None = None,
     *,
     annotation_queue: str | UUID | None = None,
@@ -33,13 +33,13 @@ def langsmith_feedback(
 
     Args:
         client: the client; by default one that gives up on a request after 10 seconds.
-        annotation_queue: the name or id of a queue for runs that need review: undecided ones (ABSTAIN, ERROR), and
-            those for which the jury asks for it. A queue of that name is created if there is none.
+        annotation_queue: the name or id of a queue for runs that need review: those without a decision (ABSTAIN,
+            ERROR), and those for which the jury asks for it. A queue of that name is created if there is none.
         per_juror: whether each juror's judgment is feedback too, under the key ``<key>.<juror>``.
         key: the feedback's key; by default the jury's name.
         project: the name or id of the project that the runs are traced to; by default that of the environment.
 
-    >>> handler = JuryCallbackHandler(jury, on_verdict=langsmith_feedback(annotation_queue="review"))  # doctest: +SKIP
+    >>> handler = JuryCallbackHandler(jury, on_verdict=feedback(annotation_queue="review"))  # doctest: +SKIP
     """
     place = _Place(client or Client(timeout_ms=(3_000, 10_000), auto_batch_tracing=False), project, annotation_queue)
 
@@ -50,7 +50,7 @@ def langsmith_feedback(
         if per_juror and isinstance(judgment, Verdict):
             for number, juror in enumerate(judgment.judgments, start=1):
                 place.give(judged, f"{name}.{juror.critic or number}", juror)
-        if annotation_queue is not None and needs_review(judgment):
+        if annotation_queue is not None and judgment.needs_review:
             place.enqueue(judged)
 
     return give_feedback

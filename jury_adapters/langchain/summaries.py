@@ -1,20 +1,22 @@
 """Summaries of an experiment: pass rate, agreement and cost.
 
-A summary evaluator gets runs and examples, but not the evaluators' results. Therefore, a :class:`JuryRunEvaluator`
-keeps the few facts that a summary needs, by run, and the functions here look them up.
+A summary evaluator gets runs and examples, but not the evaluators' results. Therefore, a
+:class:`jury_adapters.langchain.JuryEvaluator` keeps the few facts that a summary needs, by run, and the functions here
+look them up.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
 from langsmith.evaluation import EvaluationResult, EvaluationResults
 
 from jury_adapters.core.agreement import krippendorff_alpha
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.tally import Ballot
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -27,7 +29,8 @@ SummaryFunction: TypeAlias = "Callable[[Sequence[Run], Sequence[Example]], Evalu
 """Function that ``summary_evaluators=`` accepts."""
 
 _SumUp: TypeAlias = "Callable[[Sequence[Line]], tuple[float | None, str]]"
-_PASS_RATE, _AGREEMENT, _COST = "pass_rate", "agreement", "cost_usd"
+
+Metric: TypeAlias = Literal["pass_rate", "agreement", "cost_usd"]
 
 
 class Line(NamedTuple):
@@ -81,7 +84,7 @@ class Kept:
 
 
 class KeepsLines(Protocol):
-    """Evaluator with the attributes that summaries need, such as :class:`jury_adapters.langchain.JuryRunEvaluator`."""
+    """Evaluator with the attributes that summaries need, such as :class:`jury_adapters.langchain.JuryEvaluator`."""
 
     @property
     def key(self) -> str: ...
@@ -90,49 +93,33 @@ class KeepsLines(Protocol):
     def kept(self) -> Kept: ...
 
 
-def pass_rate_summary(evaluator: KeepsLines) -> SummaryFunction:
-    """Return a summary of the share of rows that passed, among those that passed or failed: ``<key>.pass_rate``.
+def summary(evaluator: KeepsLines, metric: Metric | None = None) -> SummaryFunction:
+    """Return a summary of the rows that an evaluator judged, for ``summary_evaluators=``.
 
-    The comment counts the rows on which the jury abstained or failed; they are not part of the rate. A row that is FAIL
-    only because jurors failed counts as an error.
+    Args:
+        evaluator: a :class:`jury_adapters.langchain.JuryEvaluator` of the same experiment.
+        metric: ``"pass_rate"``: the share of rows that passed, among those that passed or failed; the comment counts
+            the rows on which the jury abstained or failed, and a row that is FAIL only because jurors failed counts as
+            an error. ``"agreement"``: the mean agreement among the jurors, with Krippendorff's alpha in the comment.
+            ``"cost_usd"``: the cost of judging the rows in US dollars, with calls and tokens in the comment. None: all
+            three. The key of a result is ``<key>.<metric>``.
+
+    Raises:
+        ConfigurationError: the metric is unknown, or the evaluator keeps no judgments.
     """
-    return _summary(evaluator, _PASS_RATE, _pass_rate)
+    if metric is not None and metric not in _METRICS:
+        raise ConfigurationError(unknown("metric=", metric, _METRICS))
+    if not isinstance(getattr(evaluator, "kept", None), Kept):
+        raise ConfigurationError(f"summary() takes the JuryEvaluator that judges the rows, not {plain_repr(evaluator)}")
 
-
-def agreement_summary(evaluator: KeepsLines) -> SummaryFunction:
-    """Return a summary of the mean agreement among the jurors, ``<key>.agreement``.
-
-    The comment has Krippendorff's alpha over the rows.
-    """
-    return _summary(evaluator, _AGREEMENT, _agreement)
-
-
-def cost_summary(evaluator: KeepsLines) -> SummaryFunction:
-    """Return a summary of the cost of judging the rows, in US dollars: ``<key>.cost_usd``.
-
-    The comment has the numbers of calls and tokens.
-    """
-    return _summary(evaluator, _COST, _cost)
-
-
-def jury_summary(evaluator: KeepsLines) -> SummaryFunction:
-    """Return one summary function for pass rate, agreement and cost, which gives three results."""
-    each = ((_PASS_RATE, _pass_rate), (_AGREEMENT, _agreement), (_COST, _cost))
-
-    def summary(runs: Sequence[Run], examples: Sequence[Example]) -> EvaluationResults:
-        return {"results": [_summed_up(evaluator, name, sum_up, runs) for name, sum_up in each]}
-
-    summary.__name__ = f"{evaluator.key}.summary"
-    return summary
-
-
-def _summary(evaluator: KeepsLines, name: str, sum_up: _SumUp) -> SummaryFunction:
     # The parameters are positional and have these names because LangSmith rewrites any other signature.
-    def summary(runs: Sequence[Run], examples: Sequence[Example]) -> EvaluationResult:
-        return _summed_up(evaluator, name, sum_up, runs)
+    def summarize(runs: Sequence[Run], examples: Sequence[Example]) -> EvaluationResult | EvaluationResults:
+        if metric is not None:
+            return _summed_up(evaluator, metric, _METRICS[metric], runs)
+        return {"results": [_summed_up(evaluator, name, sum_up, runs) for name, sum_up in _METRICS.items()]}
 
-    summary.__name__ = f"{evaluator.key}.{name}"
-    return summary
+    summarize.__name__ = f"{evaluator.key}.{metric or 'summary'}"
+    return summarize
 
 
 def _summed_up(evaluator: KeepsLines, name: str, sum_up: _SumUp, runs: Sequence[Run]) -> EvaluationResult:
@@ -165,8 +152,8 @@ def _agreement(lines: Sequence[Line]) -> tuple[float | None, str]:
         alpha = krippendorff_alpha(
             (line.ballots for line in lines), level="interval" if modes == {"score"} else "nominal"
         )
-        told = f"{alpha.value:.3f}" if alpha.value is not None else f"undefined: {alpha.reason}"
-        comment += f"; Krippendorff's alpha {told}"
+        value = f"{alpha.value:.3f}" if alpha.value is not None else f"undefined: {alpha.reason}"
+        comment += f"; Krippendorff's alpha {value}"
     return (sum(known) / len(known) if known else None), comment
 
 
@@ -176,3 +163,6 @@ def _cost(lines: Sequence[Line]) -> tuple[float, str]:
     if not usage.cost_complete:
         comment += "; a lower bound, because the price of some calls is unknown"
     return usage.cost_usd, comment
+
+
+_METRICS: Mapping[str, _SumUp] = {"pass_rate": _pass_rate, "agreement": _agreement, "cost_usd": _cost}

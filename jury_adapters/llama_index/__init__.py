@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jury_adapters.core.lazy import load
 
 if TYPE_CHECKING:
+    from jury_adapters.llama_index.case_reader import ato_case, to_case
     from jury_adapters.llama_index.evaluators import JuryEvaluator
     from jury_adapters.llama_index.external import from_evaluator
     from jury_adapters.llama_index.guards import JuryGuardQueryEngine, JuryNodePostprocessor
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
         JuryPairwiseEvaluator,
         JuryRelevancyEvaluator,
     )
-    from jury_adapters.llama_index.responses import atext_of, contexts_of, steps_of, text_of
     from jury_adapters.llama_index.results import JuryEvaluationResult
-    from jury_adapters.llama_index.spans import JurySpanHandler, judge_runs
+    from jury_adapters.llama_index.retrieval_metrics import JuryRetrievalMetric
+    from jury_adapters.llama_index.run_judging import judge_runs
+    from jury_adapters.llama_index.spans import JurySpanHandler
 
 __all__ = [
     "JuryAnswerRelevancyEvaluator",
@@ -40,16 +42,16 @@ __all__ = [
     "JuryNodePostprocessor",
     "JuryPairwiseEvaluator",
     "JuryRelevancyEvaluator",
+    "JuryRetrievalMetric",
     "JurySpanHandler",
-    "atext_of",
-    "contexts_of",
+    "ato_case",
     "from_evaluator",
     "judge_runs",
-    "steps_of",
-    "text_of",
+    "to_case",
 ]
 
 _HOMES = {
+    "case_reader": ("ato_case", "to_case"),
     "evaluators": ("JuryEvaluator",),
     "external": ("from_evaluator",),
     "guards": ("JuryGuardQueryEngine", "JuryNodePostprocessor"),
@@ -58,9 +60,10 @@ _HOMES = {
         "JuryFaithfulnessEvaluator", "JuryGuidelineEvaluator", "JuryHallucinationEvaluator", "JuryPairwiseEvaluator",
         "JuryRelevancyEvaluator",
     ),
-    "responses": ("atext_of", "contexts_of", "steps_of", "text_of"),
     "results": ("JuryEvaluationResult",),
-    "spans": ("JurySpanHandler", "judge_runs"),
+    "retrieval_metrics": ("JuryRetrievalMetric",),
+    "run_judging": ("judge_runs",),
+    "spans": ("JurySpanHandler",),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 _LLAMA_INDEX = "LlamaIndex: pip install 'jury-adapters[llama-index]'"

@@ -15,7 +15,7 @@ from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.serial import to_dict
 from jury_adapters.core.withheld import without_texts
 
-Outcome: TypeAlias = Literal["passed", "refused", "best", "annotated", "unjudged"]
+Outcome: TypeAlias = Literal["passed", "blocked", "best", "annotated", "unjudged"]
 
 METADATA_KEY: Final = "jury"
 
@@ -68,7 +68,7 @@ def refused(refusal: str, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
     """Return the response that replaces an answer, with the sources and the metadata of the last attempt."""
     last = attempts[-1].response
     response = Response(refusal, source_nodes=list(last.source_nodes), metadata=last.metadata)
-    return _with_record(response, None, "refused", attempts)
+    return _with_record(response, None, "blocked", attempts)
 
 
 def _with_record(

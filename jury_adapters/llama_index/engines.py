@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
@@ -27,11 +28,11 @@ def wanted_engines(engines: Engines) -> Callable[[object, str], bool]:
     for one in named:
         if not isinstance(one, type | str):
             raise ConfigurationError(
-                f"engines= takes kinds, classes, their names, or one function of engine and method; not an instance of "
+                f"select= takes kinds, classes, their names, or one function of engine and method; not an instance of "
                 f"{type(one).__name__}"
             )
     if not named:
-        raise ConfigurationError("engines= is empty, so that nothing would be judged; leave it out to judge all")
+        raise ConfigurationError("select= is empty, so that nothing would be judged; leave it out to judge all")
     _warn_of_unknown(named)
     classes = tuple(one for one in named if isinstance(one, type))
     names = {one for one in named if isinstance(one, str)}
@@ -54,13 +55,13 @@ def _warn_of_unknown(named: Sequence[Engine]) -> None:
             said = unknown("engine", one, names - {"object"}).partition(" Known:")[0]
             kinds = ", ".join(METHODS)
             warnings.warn(
-                f"engines=: {said} No class has that name so far; the kinds are {kinds}",
+                f"select=: {said} No class has that name so far; the kinds are {kinds}",
                 UserWarning,
-                stacklevel=_CALLER,
+                stacklevel=_callers_level(),
             )
         elif isinstance(one, type) and not any(issubclass(cls, one) for cls in known):
             warnings.warn(
-                f"engines=: {one.__name__} is the class of no engine or agent", UserWarning, stacklevel=_CALLER
+                f"select=: {one.__name__} is the class of no engine or agent", UserWarning, stacklevel=_callers_level()
             )
 
 
@@ -85,4 +86,9 @@ def _with_subclasses(cls: type) -> Iterator[type]:
         yield from _with_subclasses(inner)
 
 
-_CALLER = 5  # stack level of the caller of judge_runs
+def _callers_level() -> int:
+    """Return the stack level of the first caller outside this package, as seen from the caller of this function."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("jury_adapters."):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -57,7 +57,7 @@ class JuryEvaluator(BaseEvaluator):
         ConfigurationError: ``jury`` is not a judge, the store or the budget is invalid, ``evidence_tools`` is neither
             names nor a predicate, or a budget in dollars meets a juror whose price is unknown.
 
-    >>> from jury_adapters import NotEmpty
+    >>> from jury_adapters.checks import NotEmpty
     >>> JuryEvaluator(NotEmpty()).evaluate(query="2 + 2?", response="4").passing
     True
     """

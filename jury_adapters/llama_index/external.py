@@ -9,11 +9,11 @@ from llama_index.core.evaluation import CorrectnessEvaluator, SemanticSimilarity
 from llama_index.core.evaluation.base import BaseEvaluator
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.judges.external import ExternalJudge, ExternalOptions, Said
 from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of
-from jury_adapters.judges.external_results import Finding, read_preference, read_result
+from jury_adapters.judges.external_results import EvaluatorResult, read_preference, read_result
 
 __all__ = ["from_evaluator"]
 
@@ -47,13 +47,13 @@ def from_evaluator(
     True
     """
     if not isinstance(evaluator, BaseEvaluator):
-        raise ConfigurationError(f"from_evaluator takes a BaseEvaluator of LlamaIndex, not {evaluator!r}")
+        raise ConfigurationError(f"from_evaluator takes a BaseEvaluator of LlamaIndex, not {plain_repr(evaluator)}")
     given = checked_arguments(arguments) or _arguments
 
     async def ask(wanted: Mapping[str, object]) -> Said:
         result = await called(evaluator.aevaluate, **wanted)
         found = read_result(result)
-        if "second_response" in wanted and isinstance(found, Finding) and found.score is not None:
+        if "second_response" in wanted and isinstance(found, EvaluatorResult) and found.score is not None:
             return _preference(found, result)
         return found
 
@@ -80,7 +80,7 @@ def _arguments(case: Case) -> dict[str, object]:
     }
 
 
-def _preference(found: Finding, result: object) -> Judgment:
+def _preference(found: EvaluatorResult, result: object) -> Judgment:
     """Return the better of two responses. In a flipped comparison, the score is that of the second response."""
     source = getattr(result, "pairwise_source", None)
     source, score = getattr(source, "value", source), found.score

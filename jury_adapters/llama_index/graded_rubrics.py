@@ -1,4 +1,4 @@
-"""Rubrics with numeric ratings, for the questions that LlamaIndex's own evaluators rate with numbers."""
+"""Rubrics with numeric ratings, for the questions that LlamaIndex's own evaluators answer with a number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ratings between these are allowed.
 
 
 def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
-    """Return the rubrics that rate correctness from 1 to 5: by the reference, and by the model's knowledge.
+    """Return two rubrics that rate correctness from 1 to 5: with a reference, and by the model's own knowledge.
 
     Args:
         pass_mark: the lowest rating that passes.
@@ -26,7 +26,7 @@ def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
     answers = Scale(minimum=1, maximum=5, pass_mark=pass_mark, integer=False)
     by_reference = Rubric(
         name="correctness_graded",
-        description="How right is the answer, measured by a reference answer? A rating from 1 to 5.",
+        description="How correct is the answer, compared with a reference answer? A rating from 1 to 5.",
         criteria="How correct is the answer, measured by the reference?\n"
         + _GRADES
         + "The reference is right, even where you would have answered otherwise. Compare the substance; wording, "
@@ -38,7 +38,7 @@ def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
     )
     by_knowledge = Rubric(
         name="correctness_graded_without_reference",
-        description="How right is the answer, by what the model knows? A rating from 1 to 5.",
+        description="How correct is the answer, as far as the model knows? A rating from 1 to 5.",
         criteria="How correct is the answer?\n"
         + _GRADES
         + "Judge what the answer says, not how confident it sounds.\n",
@@ -50,7 +50,7 @@ def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
 
 GRADED_CONTEXT_RELEVANCE: Final = Rubric(
     name="context_relevance_graded",
-    description="How much of what the question needs do the contexts hold? A rating from 0 to 4.",
+    description="How much of what the question needs do the contexts contain? A rating from 0 to 4.",
     criteria="""\
 How relevant are the contexts to the question? Give up to 2 points for each of these two:
 
@@ -63,4 +63,4 @@ Contexts without use beside one that holds the answer cost no points.
     user_prompt="Question:\n{question}\n\nContexts:\n{contexts}\n",
     answers=Scale(minimum=0, maximum=4, pass_mark=3, integer=False),
 )
-"""LlamaIndex's two questions on relevance, with its four points."""
+"""Rubric with the two questions on relevance that LlamaIndex's own evaluator asks, for up to 2 points each."""

@@ -13,17 +13,17 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, StreamingResponse
-from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.field_map import CheckedFieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
@@ -38,8 +38,8 @@ from jury_adapters.llama_index.results import feedback_of
 from jury_adapters.llama_index.runs import outputs_of_stream
 
 JurorLike: TypeAlias = Judge | JuryEvaluator | Callable[[Case], Any]
-OnFail = Literal["refuse", "best", "annotate"]
-OnUndecided = Literal["allow", "block", "retry"]
+OnFail = Literal["block", "best", "annotate"]
+OnUndecided = Literal["allow", "block"]
 
 REFUSAL = "[No answer: a review found that the answer to this question was not good enough to show.]"
 
@@ -54,12 +54,12 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     Each node is one case: the query is its question, and the node's text (as the writer of the answer will see it) is
     its only context. All nodes of a query are judged concurrently. Nodes keep their order, their scores and their
     metadata; they are not changed, since an index returns its own nodes. The postprocessor never raises: if the judge
-    abstains or fails, ``on_abstain`` decides.
+    abstains or fails, ``on_undecided`` decides.
 
     Args:
         jury: the judge, preferably ``judges.llm.context_relevance(model)``; a :class:`JuryEvaluator` with its store and
             budget; or a plain function of a case.
-        on_abstain: ``"keep"`` (default) or ``"drop"`` a node on ABSTAIN or ERROR.
+        on_undecided: ``"keep"`` (default) or ``"drop"`` a node on ABSTAIN or ERROR.
         min_nodes: the minimum number of nodes to keep; the best rejected ones are added, by the judge's score and then
             by their rank in the retrieval.
         max_concurrency: the maximum number of nodes that are judged at the same time.
@@ -76,10 +76,12 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     """
 
     jury: Judge = Field(exclude=True)
-    on_abstain: Literal["keep", "drop"] = "keep"
+    on_undecided: Literal["keep", "drop"] = "keep"
     min_nodes: int = 0
     max_concurrency: int = 16
     on_verdict: Callable[[NodeWithScore, Judgment], object] | None = Field(default=None, exclude=True)
+    model_config = ConfigDict(hide_input_in_errors=True)
+
     _evaluator: JuryEvaluator = PrivateAttr()
     _field_map: CheckedFieldMap = PrivateAttr()
 
@@ -87,19 +89,21 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
         self,
         jury: JurorLike,
         *,
-        on_abstain: Literal["keep", "drop"] = "keep",
+        on_undecided: Literal["keep", "drop"] = "keep",
         min_nodes: int = 0,
         max_concurrency: int = 16,
         on_verdict: Callable[[NodeWithScore, Judgment], object] | None = None,
         field_map: FieldMapLike | None = None,
         **fields: Any,
     ) -> None:
-        if on_abstain not in ("keep", "drop"):
-            raise ConfigurationError(f"on_abstain is 'keep' or 'drop', not {on_abstain!r}")
+        if on_undecided not in ("keep", "drop"):
+            raise ConfigurationError(f"on_undecided is 'keep' or 'drop', not {plain_repr(on_undecided)}")
+        if strange := sorted(fields.keys() - type(self).model_fields.keys()):  # pydantic would ignore them
+            raise ConfigurationError(unknown("option", strange[0], [*type(self).model_fields, "field_map"]))
         evaluator, mapped = _evaluator(jury), field_map_of(field_map)
         super().__init__(
             jury=evaluator.jury,
-            on_abstain=on_abstain,
+            on_undecided=on_undecided,
             min_nodes=_whole(min_nodes, "min_nodes", 0),
             max_concurrency=_whole(max_concurrency, "max_concurrency", 1),
             on_verdict=on_verdict,
@@ -116,7 +120,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None or not nodes:
             return nodes
-        return portal.run(self._apostprocess_nodes, nodes, query_bundle)
+        return event_loop.run(self._apostprocess_nodes, nodes, query_bundle)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -154,11 +158,11 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     def _keeps(self, judgment: Judgment) -> bool:
         if judgment.status in (Status.PASS, Status.FAIL):
             return judgment.status is Status.PASS
-        return self.on_abstain == "keep"
+        return self.on_undecided == "keep"
 
     async def _tell(self, node: NodeWithScore, judgment: Judgment) -> None:
         if judgment.status is Status.ERROR:
-            _log.warning("node %s was not judged: %s", node.node_id, _why_undecided(judgment))
+            _log.warning("node %s was not judged: %s", node.node_id, _why_not_decided(judgment))
         if self.on_verdict is not None:
             with _logged("on_verdict"):
                 answer = self.on_verdict(node, judgment)
@@ -169,14 +173,13 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
 class JuryGuardQueryEngine(BaseQueryEngine):
     """Query engine that judges each answer of another query engine before the user gets it.
 
-    An answer that passes is returned unchanged, and so is an undecided one by default. On FAIL the engine is asked
-    again, with the jury's feedback on the rejected answer; after ``max_retries`` more tries, ``on_fail`` decides. The
-    jury sees the user's question, the contexts as the writer saw them, and the answer. A stream is read to its end
+    An answer that passes is returned unchanged, and so is one without a decision by default. On FAIL the engine is
+    asked again, with the jury's feedback on the rejected answer; after ``max_retries`` more tries, ``on_fail`` applies.
+    The jury sees the user's question, the contexts as the writer saw them, and the answer. A stream is read to its end
     before it is judged, so the first token is delayed; it can still be read as a stream. Retries search only by the
-    user's
-    question: the feedback goes to the writer and does not affect retrieval.
+    user's question: the feedback goes to the writer and does not affect retrieval.
 
-    Every response has ``metadata["jury"]``: ``outcome`` (``"passed"``, ``"refused"``, ``"best"``, ``"annotated"``,
+    Every response has ``metadata["jury"]``: ``outcome`` (``"passed"``, ``"blocked"``, ``"best"``, ``"annotated"``,
     ``"unjudged"``), ``attempts``, and ``verdicts``, one per attempt, as JSON values that
     ``jury_adapters.core.serial.judgment_from_dict`` reads back. The verdict of an answer that the user does not get
     comes without its texts, since they may quote the answer; ``on_verdict`` gets all of it. A refusal keeps the source
@@ -186,19 +189,19 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         query_engine: the engine to guard.
         jury: the judge, preferably for faithfulness; a :class:`JuryEvaluator` with its store and budget; or a function.
         max_retries: the maximum number of times that the engine is asked again.
-        on_fail: the action if every attempt failed: ``"refuse"`` (default) returns ``refusal`` instead of the answer;
+        on_fail: the action if every attempt failed: ``"block"`` (default) returns ``refusal`` instead of the answer;
             ``"best"`` the closest attempt, ``"annotate"`` the last one, both with the failure in their metadata.
         refusal: the text of a refusal.
         on_undecided: the action if the jury abstains or fails (ABSTAIN, ERROR). ``"allow"`` (default) fails open:
-            the answer is returned, marked ``"unjudged"``, and the engine is not asked again. ``"block"`` fails closed:
-            ``refusal`` is returned. ``"retry"`` asks the engine again, up to ``max_retries`` times, and then blocks.
+            the answer is returned, marked ``"unjudged"``. ``"block"`` fails closed: ``refusal`` is returned. The engine
+            is not asked again, because there is no fault to name.
         field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``inputs`` and ``outputs``: paths by
             field, ``{"contexts": "outputs.metadata.passages"}``, in addition to the fields that are always read; or a
             function from the row to the case. ``inputs`` has the ``query``; ``outputs`` is the response, or for a
             stream a mapping with ``response``, ``source_nodes`` and ``metadata``. A map that cannot be read is an
             ERROR.
-        on_verdict: called with each judged attempt, as a :class:`jury_adapters.JudgedRun`, before the query continues:
-            one quick function or several, plain or asynchronous. ``run.metadata["attempt"]`` counts from 0.
+        on_verdict: called with each judged attempt, as a :class:`jury_adapters.results.JudgedRun`, before the query
+            continues: one quick function or several, plain or asynchronous. ``run.metadata["attempt"]`` counts from 0.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
@@ -215,7 +218,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         jury: JurorLike,
         *,
         max_retries: int = 1,
-        on_fail: OnFail = "refuse",
+        on_fail: OnFail = "block",
         refusal: str = REFUSAL,
         on_undecided: OnUndecided = "allow",
         field_map: FieldMapLike | None = None,
@@ -228,11 +231,13 @@ class JuryGuardQueryEngine(BaseQueryEngine):
                 f"{type(query_engine).__name__}"
             )
         if on_fail not in get_args(OnFail):
-            raise ConfigurationError(f"on_fail is one of {', '.join(get_args(OnFail))}; not {on_fail!r}")
+            raise ConfigurationError(f"on_fail is one of {', '.join(get_args(OnFail))}; not {plain_repr(on_fail)}")
         if on_undecided not in get_args(OnUndecided):
-            raise ConfigurationError(f"on_undecided is one of {', '.join(get_args(OnUndecided))}; not {on_undecided!r}")
+            raise ConfigurationError(
+                f"on_undecided is one of {', '.join(get_args(OnUndecided))}; not {plain_repr(on_undecided)}"
+            )
         if not isinstance(refusal, str) or not refusal.strip():
-            raise ConfigurationError("refusal is the text that stands in place of an answer; it cannot be empty")
+            raise ConfigurationError("refusal is the text that replaces an answer; it cannot be empty")
         self._query_engine = query_engine
         self._evaluator = _evaluator(jury)
         self._max_retries = _whole(max_retries, "max_retries", 0)
@@ -299,14 +304,14 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         return Case(question=asked.query_str, answer=text, contexts=contexts)
 
     def _tell(self, attempts: Sequence[Attempt]) -> None:
-        for answer in self._told(attempts):
-            portal.run(_awaited, answer)
+        for answer in self._call_sinks(attempts):
+            event_loop.run(_awaited, answer)
 
     async def _atell(self, attempts: Sequence[Attempt]) -> None:
-        for answer in self._told(attempts):
+        for answer in self._call_sinks(attempts):
             await _awaited(answer)
 
-    def _told(self, attempts: Sequence[Attempt]) -> Iterator[Awaitable[object]]:
+    def _call_sinks(self, attempts: Sequence[Attempt]) -> Iterator[Awaitable[object]]:
         """Call the sinks with the last attempt, and yield the results of the asynchronous ones to await."""
         judged = attempts[-1].judged_by(type(self._query_engine).__name__, len(attempts) - 1)
         for sink in self._sinks:
@@ -320,11 +325,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         """Return the query of the next attempt; None if there is none."""
         if not attempts:
             return asked
-        status = attempts[-1].verdict.status
-        if status is Status.PASS or len(attempts) > self._max_retries:
+        if attempts[-1].verdict.status is not Status.FAIL or len(attempts) > self._max_retries:
             return None
-        if status is not Status.FAIL:  # there is no fault to name
-            return asked if self._on_undecided == "retry" else None
         return asking_again(asked, attempts[-1].text, attempts[-1].verdict)
 
     def _broke(self, error: Exception, attempts: Sequence[Attempt]) -> None:
@@ -339,7 +341,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         if status is Status.PASS:
             return marked(last, "passed", attempts)
         if status is not Status.FAIL:
-            _log.warning("an answer was not judged: %s", _why_undecided(last.verdict))
+            _log.warning("an answer was not judged: %s", _why_not_decided(last.verdict))
             if self._on_undecided == "allow":
                 return marked(last, "unjudged", attempts)
         elif self._on_fail == "annotate":
@@ -368,7 +370,7 @@ def asking_again(asked: QueryBundle, answer: str, verdict: Judgment) -> QueryBun
     return replace(asked, query_str=text, custom_embedding_strs=list(asked.embedding_strs))
 
 
-def _why_undecided(judgment: Judgment) -> str:
+def _why_not_decided(judgment: Judgment) -> str:
     """Return why a judgment is neither PASS nor FAIL, without any text of a case or of a model."""
     said = {Status.ABSTAIN: "the jury abstained", Status.ERROR: "the jury broke"}
     why = "its label has no PASS or FAIL meaning" if judgment.status is None else said[judgment.status]
@@ -382,7 +384,7 @@ def _evaluator(jury: JurorLike) -> JuryEvaluator:
 
 def _whole(number: int, what: str, least: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
-        raise ConfigurationError(f"{what} is a whole number from {least}, not {number!r}")
+        raise ConfigurationError(f"{what} is a whole number from {least}, not {plain_repr(number)}")
     return number
 
 

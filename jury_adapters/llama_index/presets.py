@@ -21,21 +21,21 @@ from llama_index.core import Settings
 from llama_index.core.llms import MockLLM
 
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.scheduling import Schedule
 from jury_adapters.core.voting import Voting
 from jury_adapters.core.voting.base import ErrorPolicy
+from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.critic import Critic
-from jury_adapters.critic.decision import DecisionCritic
 from jury_adapters.critic.pairwise import PairwiseCritic
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.grounding.screen import ContextRelevance, grounding_screen
 from jury_adapters.judges import llm as critics
 from jury_adapters.judges.llm import ModelOptions
-from jury_adapters.judges.presets import JurorLike, PanelOptions, panel
-from jury_adapters.judges.rag import ContextRelevance, grounding_screen
+from jury_adapters.judges.presets import JurorLike, PanelOptions, one_or_panel
 from jury_adapters.llama_index.evaluators import JuryEvaluator
 from jury_adapters.llama_index.graded_rubrics import GRADED_CONTEXT_RELEVANCE, graded_correctness
 from jury_adapters.llama_index.prompts import RELEVANCY
@@ -116,7 +116,7 @@ class PresetEvaluator(JuryEvaluator):
                 return offline
             if configured is None:
                 raise ConfigurationError(
-                    f"{type(self).__name__} needs somebody to judge: give llm= (a LlamaIndex LLM or 'vendor:model'), "
+                    f"{type(self).__name__} needs a judge: give llm= (a LlamaIndex LLM or 'vendor:model'), "
                     "llms=[...] or jury=, or set Settings.llm to a real LLM"
                 )
             given = (configured,)
@@ -124,7 +124,7 @@ class PresetEvaluator(JuryEvaluator):
             self._refuse(options, "ready judges have options of their own")
         seated = [self._seated(juror) if isinstance(juror, Judge) else juror for juror in given]
         make = partial(self._critic, options=options)
-        return panel(make, *seated, name=self._subject, **vote)
+        return one_or_panel(make, *seated, name=self._subject, **vote)
 
     @abstractmethod
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
@@ -148,7 +148,7 @@ class JuryFaithfulnessEvaluator(PresetEvaluator):
 
     With ``jury=grounding_screen()``, and if there is neither a model nor ``Settings.llm``, no model is called: the
     :func:`jury_adapters.grounding_screen` rejects names and numbers that no context has, accepts text that is nearly
-    verbatim in the contexts, and reports all other responses as undecided (``invalid_result``). The arguments are those
+    verbatim in the contexts, and abstains on all other responses (``invalid_result``). The arguments are those
     of :class:`PresetEvaluator`.
 
     >>> JuryFaithfulnessEvaluator(jury=grounding_screen()).evaluate(
@@ -194,7 +194,7 @@ class JuryRelevancyEvaluator(PresetEvaluator):
     _subject = "relevancy"
 
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
-        return Critic(model=model, rubric=RELEVANCY, **options).named("relevancy")
+        return Critic(model, RELEVANCY, **options).named("relevancy")
 
 
 class JuryAnswerRelevancyEvaluator(PresetEvaluator):
@@ -214,7 +214,7 @@ class JuryContextRelevancyEvaluator(PresetEvaluator):
 
     A model rates the contexts by the two questions of LlamaIndex's own evaluator, with up to four points. The score is
     their share, from 0 to 1, and three points pass. If there is neither a model nor ``Settings.llm``,
-    :class:`jury_adapters.ContextRelevance` judges. Its score is the share of the query's content words that the
+    :class:`jury_adapters.checks.ContextRelevance` judges. Its score is the share of the query's content words that the
     contexts contain; it passes from ``threshold=`` (0..1, by default 0.5) upwards. The other arguments are those of
     :class:`PresetEvaluator`.
 
@@ -242,7 +242,7 @@ class JuryContextRelevancyEvaluator(PresetEvaluator):
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
         if not self._graded:
             return critics.context_relevance(model, **options)
-        return Critic(model=model, rubric=GRADED_CONTEXT_RELEVANCE, **options).named("context_relevance")
+        return Critic(model, GRADED_CONTEXT_RELEVANCE, **options).named("context_relevance")
 
     def _offline(self, options: ModelOptions) -> Judge:
         rest: ModelOptions = {**options}
@@ -277,7 +277,7 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
         if score_threshold is not None and not graded:
             raise ConfigurationError("score_threshold= is for ratings; leave it out, or leave out graded=False")
         if score_threshold is not None and not (_is_number(score_threshold) and 1 <= score_threshold <= 5):
-            raise ConfigurationError(f"score_threshold is a rating from 1 to 5, not {score_threshold!r}")
+            raise ConfigurationError(f"score_threshold is a rating from 1 to 5, not {plain_repr(score_threshold)}")
         self._reference = True if reference_required else None
         self._rubrics = graded_correctness(4.0 if score_threshold is None else score_threshold) if graded else None
         super().__init__(llm, **options)
@@ -286,7 +286,7 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
         if self._rubrics is None:
             return critics.correctness(model, reference=self._reference, **options)
         if self._reference:
-            return Critic(model=model, rubric=self._rubrics[0], **options).named("correctness")
+            return Critic(model, self._rubrics[0], **options).named("correctness")
         return critics.CorrectnessByCase(model, rubrics=self._rubrics, **options)
 
 
@@ -318,7 +318,7 @@ class JuryGuidelineEvaluator(PresetEvaluator):
 
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
         rubric = Rubric.from_criteria(self._guidelines, name="guidelines")
-        return Critic(model=model, rubric=rubric, **options).named("guidelines")
+        return Critic(model, rubric, **options).named("guidelines")
 
 
 class JuryPairwiseEvaluator(PresetEvaluator):
@@ -352,12 +352,15 @@ class JuryPairwiseEvaluator(PresetEvaluator):
         return critics.pairwise(model, swap=self._swap, **options)
 
     def _seated(self, judge: Judge) -> Judge:
-        return PairwiseCritic(judge, swap=self._swap) if isinstance(judge, Critic | DecisionCritic) else judge
+        return PairwiseCritic(judge, swap=self._swap) if isinstance(judge, AskingJudge) else judge
 
 
 def _given(llm: JurorLike | None, llms: Sequence[JurorLike] | None, jury: object | None) -> tuple[JurorLike, ...]:
     if isinstance(llms, str) or not isinstance(llms, Sequence | None):
-        raise ConfigurationError(f"llms= is a list of models; for a single one write llm={llms!r}")
+        single = plain_repr(llms) if isinstance(llms, str) else "..."
+        raise ConfigurationError(
+            f"llms= is a list of models, not {type(llms).__name__}; for a single one write llm={single}"
+        )
     if llms is not None and not llms:
         raise ConfigurationError(
             "llms= is empty: name at least one model, or leave it out. A judge that asks no model is given as jury=, "

@@ -2,8 +2,9 @@
 
 Each rubric has three: ``<rubric>_system_prompt`` (the role of the judge), ``<rubric>_criteria`` (what is good and what
 is not) and ``<rubric>_user_prompt`` (the case, with placeholders of this package such as ``{question}``). Critics with
-the same rubric share its prompts, so a change applies to the whole panel. A :class:`jury_adapters.DecisionCritic` has
-the prompts of each of its rubrics; it sends no system prompt, so the first of the three has no effect there.
+the same rubric share its prompts, so a change applies to the whole panel. A
+:class:`jury_adapters.decision.DecisionCritic` has the prompts of each of its rubrics; it sends no system prompt, so the
+first of the three has no effect there.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from typing import Any, TypeAlias
 from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 from pydantic import ValidationError
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judge import Judge
-from jury_adapters.critic.critic import Critic
-from jury_adapters.critic.decision import DecisionCritic
+from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 
 TemplateLike: TypeAlias = str | BasePromptTemplate
@@ -84,9 +84,7 @@ def _all_rubrics(judge: Judge) -> Iterator[Rubric]:
 
 
 def _own_rubrics(judge: Judge) -> tuple[Rubric, ...]:
-    if isinstance(judge, Critic):
-        return (judge.rubric,)
-    return judge.rubrics if isinstance(judge, DecisionCritic) else ()
+    return judge.rubrics if isinstance(judge, AskingJudge) else ()
 
 
 def _rubrics(judge: Judge) -> dict[str, Rubric]:
@@ -138,7 +136,7 @@ def _changed(rubric: Rubric, parts: Mapping[str, str]) -> Rubric:
         return new.model_copy(update={"requires": tuple(name for name in new.requires if name not in spared)})
     except ValidationError as error:
         said = "; ".join(details["msg"].removeprefix("Value error, ") for details in error.errors())
-        raise ConfigurationError(f"rubric {rubric.name!r}: {said}") from None
+        raise ConfigurationError(f"rubric {plain_repr(rubric.name)}: {said}") from None
 
 
 def _rebuilt(judge: Judge, changed: Mapping[str, Rubric]) -> Judge:
@@ -173,7 +171,5 @@ def _plan(judge: Judge, changed: Mapping[str, Rubric], memo: dict[int, Any]) -> 
 
 
 def _with_rubrics(critic: Judge, rubrics: Sequence[Rubric]) -> Judge:
-    if isinstance(critic, DecisionCritic):
-        return critic.with_rubrics(*rubrics)
-    assert isinstance(critic, Critic)
-    return critic.with_rubric(*rubrics)
+    assert isinstance(critic, AskingJudge)
+    return critic.with_rubrics(*rubrics)

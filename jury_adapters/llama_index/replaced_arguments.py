@@ -32,10 +32,10 @@ def check_options(evaluator: str, options: dict[str, Any], own: Collection[str])
 
 
 _OF_THE_EVALUATOR = frozenset({"model", "rubric"})
-_RUBRIC = "give a critic with a rubric of your own: llm=Critic(model=..., rubric=Rubric(...))"
+_RUBRIC = "give a critic with a rubric of your own: llm=Critic(..., Rubric(...))"
 _PARSER = (
     "replies are read by the rubric's answers=; for a reply format of your own give a critic that reads it: "
-    "llm=Critic(model=..., prompt_template=..., parse=...)"
+    "llm=Critic(..., prompt=..., parse=...)"
 )
 _TEMPLATE = f"change the prompts of get_prompts() with update_prompts(), or {_RUBRIC}"
 _REPLACEMENTS = {

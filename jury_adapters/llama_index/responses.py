@@ -21,7 +21,7 @@ from llama_index.core.tools import ToolOutput
 from llama_index.core.workflow import StopEvent
 from pydantic import BaseModel
 
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
@@ -57,7 +57,7 @@ def text_of(response: object) -> str | None:
     if isinstance(response, AsyncStreamingResponse):
         if isinstance(response.response_gen, AsyncReplayableStream) and response.response_gen.complete:
             return "".join(response.response_gen.everything())
-        return portal.run(_astreamed, response)
+        return event_loop.run(_astreamed, response)
     if isinstance(response, StreamingAgentChatResponse):
         return _chatted(response)
     return _plain_text(response)
@@ -253,7 +253,7 @@ def _written(response: StreamingAgentChatResponse) -> str | None:
     if response.exception is not None:
         raise response.exception
     if not response.is_done and not response.response:
-        raise InputError("nobody writes the answer of this chat stream; read it first, or use aevaluate_response")
+        raise InputError("no task writes the answer of this chat stream; read it first, or use aevaluate_response")
     if response.response:
         return response.response
     # The text that the user has read, and the part that is still queued, which stays in the queue.

@@ -50,7 +50,7 @@ class JuryEvaluationResult(EvaluationResult):
             known part).
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
     verdict: AnyJudgment = None
     agreement: float | None = None

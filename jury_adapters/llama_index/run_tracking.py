@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from jury_adapters.core.context import run_context
 from jury_adapters.core.runs import Run
-from jury_adapters.sinks import note_span
+from jury_adapters.observability.sinks import note_span
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.runs import Asked, Heard
@@ -33,7 +33,7 @@ METHODS = {
     "retriever": frozenset({"retrieve", "aretrieve"}),
 }
 ONLY_NAMED = frozenset({"workflow", "retriever"})
-"""Kinds that are judged only if ``engines=`` names them."""
+"""Kinds that are judged only if ``select=`` names them."""
 INPUT_STEP = ".setup_agent-"
 """Part of the id of the span in which an agent gets its conversation."""
 _KIND_OF = (

@@ -1,7 +1,7 @@
 """Judging of an application's runs in the background: queries, chats and agents.
 
-    >>> watch = judge_runs(lambda case: "Paris" in case.answer, on_verdict=print)
-    >>> watch.remove()
+    >>> handler = JurySpanHandler(lambda case: "Paris" in case.answer, on_verdict=print).attach()
+    >>> handler.remove()
 
 A run is judged once, after the user has its answer, and never waits for its judgment.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import takewhile
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from llama_index_instrumentation import get_dispatcher, root_manager
 from llama_index_instrumentation.base import BaseEvent
@@ -25,11 +25,12 @@ from pydantic import PrivateAttr
 
 from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.background.judge_queue import JudgeQueue
-from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions, WatchOptions
+from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions
 from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.background.watch import RunWatch, queue_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge import Judge
@@ -60,40 +61,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-def judge_runs(
-    judge: JudgeLike,
-    *,
-    engines: Engines | None = None,
-    events: bool = False,
-    evidence_tools: EvidenceTools = None,
-    field_map: FieldMapLike | None = None,
-    **options: Unpack[WatchOptions],
-) -> JurySpanHandler:
-    """Judge every query, chat and agent run of this process from now on.
-
-    As a plain call, the handler stays attached until :meth:`JurySpanHandler.remove` or :meth:`JurySpanHandler.close`;
-    at the end of the process, pending runs are still judged. As a context manager, also with ``async with``, it
-    detaches at the end of the block and waits up to ``exit_timeout`` seconds for the verdicts.
-
-    Args:
-        judge: any judge: a jury, a critic, a check, a function of a case.
-        engines: the runs to judge; see :class:`JurySpanHandler`.
-        events: whether to also emit a :class:`JuryVerdictEvent` per judged run, for other handlers.
-        evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JurySpanHandler`.
-        field_map: where the fields of a case are in the inputs and outputs of a run; see :class:`JurySpanHandler`.
-        **options: those of :class:`JurySpanHandler`: ``max_open``, ``on_verdict``, ``on_error``, ``sample``,
-            ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
-
-    Raises:
-        ConfigurationError: an option is out of range.
-    """
-    handler = JurySpanHandler(
-        judge, engines=engines, events=events, evidence_tools=evidence_tools, field_map=field_map, **options
-    )
-    get_dispatcher().add_span_handler(handler)
-    return handler
-
-
 class JuryVerdictEvent(BaseEvent):
     """Event of a judged run. Its ``span_id`` and ``tags`` are those of the run.
 
@@ -113,20 +80,23 @@ class JuryVerdictEvent(BaseEvent):
 
 
 class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc]  # `close` of both
-    """Span handler that has each root run judged in the background; :func:`judge_runs` attaches it.
+    """Span handler that has each root run judged in the background.
+
+    :meth:`attach` makes it judge until :meth:`remove` or :meth:`close`; at the end of the process, pending runs are
+    still judged. For a block of code, use :class:`judge_runs`.
 
     * A run inside another run (an engine behind a router, behind a tool of an agent, a retry) is part of that run.
     * The runs of this package's judges are ignored, and so is everything inside
       ``with jury_adapters.core.context.judging():``. LlamaIndex's own evaluators are queries like any other: put them
-      into that block, or use ``engines=``.
+      into that block, or use ``select=``.
     * Streams are judged when they have been read to the end. A stream that the user leaves early is counted as
       ``abandoned`` and not judged, because its answer is incomplete.
     * A run that raises is FAIL, and the judge is not asked; one that is cancelled is counted and not judged.
     * If the same judge is attached twice, it judges a run once: the handler that was attached last does it.
 
     Args:
-        judge: any judge, or a function of a case.
-        engines: the runs to judge: kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"retriever"``),
+        jury: any judge, or a function of a case.
+        select: the runs to judge: kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"retriever"``),
             classes, names of classes (subclasses count), or a function of the engine and the name of the method called
             on it. Default: all query engines, chat engines and agents. Other workflows, and retrievers that no engine
             calls, are judged only if this option names them; the queries inside an unnamed workflow are runs of
@@ -159,9 +129,9 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
 
     def __init__(
         self,
-        judge: JudgeLike,
+        jury: JudgeLike,
         *,
-        engines: Engines | None = None,
+        select: Engines | None = None,
         events: bool = False,
         max_open: int = MAX_OPEN,
         evidence_tools: EvidenceTools = None,
@@ -169,12 +139,12 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         **options: Unpack[JudgeQueueOptions],
     ) -> None:
         super().__init__(open_spans={}, completed_spans=[], dropped_spans=[], current_span_ids={})
-        self._given = judge
-        self._wanted = None if engines is None else wanted_engines(engines)
+        self._given = jury
+        self._wanted = None if select is None else wanted_engines(select)
         self._cases = RunCases(field_map, evidence_tools)
         if events:
             options["on_verdict"] = (*sinks_of(options.get("on_verdict")), _emit)
-        self._queue = queue_of(judge, max_open, ("engines", "events", "evidence_tools", "field_map"), **options)
+        self._queue = queue_of(jury, max_open, ("select", "events", "evidence_tools", "field_map"), **options)
         self._max_open = max_open
         # Read at each span of the application: pydantic takes a microsecond to find a private name.
         vars(self).update(_open=self._open, _queue=self._queue, _wanted=self._wanted)
@@ -192,6 +162,19 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     def pending(self) -> int:
         """Number of runs that wait or are being judged."""
         return self._queue.pending
+
+    def attach(self) -> Self:
+        """Judge the runs of this process that begin from now on, and return the handler.
+
+        Raises:
+            ConfigurationError: the handler was removed or closed before.
+        """
+        if self._removed:
+            raise ConfigurationError("this handler was removed or closed; create another one")
+        root = get_dispatcher()
+        if not any(handler is self for handler in root.span_handlers):
+            root.add_span_handler(self)
+        return self
 
     def remove(self) -> None:
         """Detach the handler: runs that begin or end from now on are not judged; runs that have ended are.

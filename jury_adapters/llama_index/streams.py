@@ -38,10 +38,10 @@ class Ending:
         return self.tokens[-1]
 
 
-Told: TypeAlias = Callable[[Ending], object]
+OnEnd: TypeAlias = Callable[[Ending], object]
 
 
-def watch(response: object, told: Told) -> bool:
+def watch(response: object, on_end: OnEnd) -> bool:
     """Watch the reading of a streamed answer.
 
     The tokens pass through in order, one by one and without delay. A chat answer gets a subclass of its class, since
@@ -49,7 +49,7 @@ def watch(response: object, told: Told) -> bool:
 
     Args:
         response: the response of an engine.
-        told: called once, with the :class:`Ending`, by the last reader. It must be quick and must not raise. It must
+        on_end: called once, with the :class:`Ending`, by the last reader. It must be quick and must not raise. It must
             not hold the response, which would then never be garbage-collected.
 
     Returns:
@@ -58,21 +58,21 @@ def watch(response: object, told: Told) -> bool:
     if isinstance(response, StreamingResponse):
         if response.response_txt is not None or response.response_gen is None:
             return False
-        reading = _Reading(told)
+        reading = _Reading(on_end)
         response.response_gen = _passed_on(response.response_gen, reading)
         reading.of(response.response_gen)
         return True
     if isinstance(response, AsyncStreamingResponse):
         if response.response_txt is not None or response.response_gen is None:
             return False
-        reading = _Reading(told)
+        reading = _Reading(on_end)
         response.response_gen = _apassed_on(response.response_gen, reading)
         reading.of(response.response_gen)
         return True
     if isinstance(response, StreamingAgentChatResponse):
         if response.chat_stream is None and response.achat_stream is None:
             return False
-        vars(response).setdefault(_READINGS, []).append(_Reading(told).of(response))
+        vars(response).setdefault(_READINGS, []).append(_Reading(on_end).of(response))
         response.__class__ = _watched_class(type(response))
         return True
     return False
@@ -81,19 +81,19 @@ def watch(response: object, told: Told) -> bool:
 class _Reading:
     """One reading of a stream: it ends once, at the latest when the stream is garbage-collected."""
 
-    def __init__(self, told: Told) -> None:
-        self._told = told
+    def __init__(self, on_end: OnEnd) -> None:
+        self._on_end = on_end
         self._left: weakref.finalize[..., Any] | None = None
 
     def of(self, held: object) -> _Reading:
         """Set the object that the user holds: once it is garbage-collected, nothing can be read any more."""
-        self._left = weakref.finalize(held, self._told, Ending(abandoned=True))
+        self._left = weakref.finalize(held, self._on_end, Ending(abandoned=True))
         self._left.atexit = False
         return self
 
     def ended(self, ending: Ending) -> None:
         if self._left is not None and self._left.detach() is not None:  # true for one caller only
-            self._told(ending)
+            self._on_end(ending)
 
 
 def _passed_on(source: Any, reading: _Reading) -> Generator[str, None, None]:

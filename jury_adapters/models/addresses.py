@@ -72,7 +72,7 @@ def refuse_user_information(url: object, what: str) -> None:
     if "@" in re.split(r"[/?#]", after_scheme, maxsplit=1)[0]:
         raise ConfigurationError(
             f"{what} contains a user name or a password; leave them out of the address, and give an HTTP client that "
-            "sends them: http_client=httpx.AsyncClient(auth=(user, password))"
+            "sends them: client=httpx.AsyncClient(auth=(user, password))"
         )
 
 

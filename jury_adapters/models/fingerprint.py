@@ -48,7 +48,7 @@ def check_identity(model: Named, name: str) -> None:
         return
     raise ConfigurationError(
         f"a store cannot tell the model {model.name!r} from others, because it has neither a model's name nor an "
-        "address. Give the critic a name: Critic('name', model, ...). A function can also be named itself: "
+        "address. Give the critic a name: Critic(model, ..., name='name'). A function can also be named itself: "
         "FunctionModel(function, name='name')"
     )
 

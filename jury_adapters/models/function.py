@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.core.usage import Usage
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.wrapped import WrappedModel
@@ -26,7 +26,9 @@ class FunctionModel(WrappedModel):
 
     def __init__(self, function: Callable[[Any], Awaitable[Any]], *, name: str = "", structured: bool = False) -> None:
         if not callable(function):
-            raise ConfigurationError(f"a model is a name, a model object or an async function, not {function!r}")
+            raise ConfigurationError(
+                f"a model is a name, a model object or an async function, not {plain_repr(function)}"
+            )
         self.model = name or getattr(function, "__name__", type(function).__name__)
         self._function = function
         self._structured = structured

@@ -58,7 +58,7 @@ class LangChainModel(WrappedModel):
         cached: whether LangChain's caches may answer. By default they may not: five samples are five calls.
 
     >>> from langchain_openai import ChatOpenAI  # doctest: +SKIP
-    >>> Critic("truth", LangChainModel(ChatOpenAI(model="gpt-4o-mini"), traced=True), ...)  # doctest: +SKIP
+    >>> Critic(LangChainModel(ChatOpenAI(model="gpt-4o-mini"), traced=True), ...)  # doctest: +SKIP
     """
 
     vendor = "langchain"

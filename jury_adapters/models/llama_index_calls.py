@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, finalize
 from llama_index.core.base.llms.generic_utils import completion_response_to_chat_response, messages_to_prompt
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM
 
-from jury_adapters.core.portal import in_daemon_thread
+from jury_adapters.core.event_loop import in_daemon_thread
 from jury_adapters.models.base import Prompt
 
 Chat: TypeAlias = Callable[[LLM, Sequence[ChatMessage], dict[str, Any]], Awaitable[ChatResponse]]

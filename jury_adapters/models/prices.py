@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.usage import Usage
 from jury_adapters.vendors import VENDORS
 
@@ -54,7 +54,7 @@ def set_price(name: str, *, input: float, output: float, cached: float | None = 
         ConfigurationError: a price is negative, or the name has no vendor.
     """
     if ":" not in name:
-        raise ConfigurationError(f"a price belongs to 'vendor:model', not {name!r}")
+        raise ConfigurationError(f"a price belongs to 'vendor:model', not {plain_repr(name)}")
     if min(input, output, cached or 0.0) < 0:
         raise ConfigurationError(f"a price is not negative: {input}, {output}, {cached}")
     PRICES[name] = Price(input, output, cached)

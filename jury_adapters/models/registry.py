@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from pydantic import SecretStr
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.functions import is_async
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.models.addresses import address_of, plain_address, refuse_credentials
@@ -51,9 +51,8 @@ def resolve_model(
     vendor: str | None = None,
     base_url: str | None = None,
     api_key: str | SecretStr | None = None,
-    http_client: Any = None,
     client: Any = None,
-    timeout: float = TIMEOUT_S,
+    request_timeout: float = TIMEOUT_S,
     limits: Limits | None = None,
 ) -> LimitedModel:
     """Return the model of a name or an object, within its limits.
@@ -66,27 +65,23 @@ def resolve_model(
             default the one in the vendor's environment variable, else the vendor's own, as of this call. A ``client``
             keeps its own address. The address is part of the key under which a store keeps judgments.
         api_key: the key; from the vendor's environment variable by default.
-        http_client: an HTTP client for the SDK.
-        client: an existing ``AsyncOpenAI`` or ``AsyncAnthropic`` client; ``model`` is then the model's name.
-        timeout: the maximum duration of one request, in seconds.
+        client: an existing ``AsyncOpenAI`` or ``AsyncAnthropic`` client, or an asynchronous HTTP client for the SDK;
+            ``model`` is then the model's name.
+        request_timeout: the maximum duration of one request, in seconds.
         limits: the limits on calls. Critics with the same model, address, key and limits share one limiter.
 
     Raises:
         ConfigurationError: the name has no vendor (data goes only to a vendor that is named), the vendor is unknown, or
             the arguments contradict each other.
     """
-    check_settings(base_url=base_url, api_key=api_key, timeout=timeout, limits=limits)
-    if http_client is not None and not inspect.iscoroutinefunction(getattr(http_client, "send", None)):
-        raise ConfigurationError(
-            f"http_client is an asynchronous client for the SDK, such as httpx.AsyncClient(); not {http_client!r}"
-        )
+    check_settings(base_url=base_url, api_key=api_key, request_timeout=request_timeout, limits=limits)
     limits = limits or Limits()
     if isinstance(model, LimitedModel):
         return model
     if isinstance(model, str):
-        settings = {"http_client": http_client, "client": client, "timeout": timeout}
+        settings = {**_clients(client), "timeout": request_timeout}
         return LimitedModel(_named(model, vendor, base_url, api_key, settings), limits)
-    refused = {"vendor": vendor, "base_url": base_url, "api_key": api_key, "client": client, "http_client": http_client}
+    refused = {"vendor": vendor, "base_url": base_url, "api_key": api_key, "client": client}
     given = [name for name, value in refused.items() if value is not None]
     if given:
         raise ConfigurationError(
@@ -101,7 +96,7 @@ def estimated_tokens(prompt: Prompt, options: Options) -> int:
     return characters // 3 + (options.max_tokens or 500)
 
 
-def check_settings(*, base_url: object, api_key: object, timeout: object, limits: object) -> None:
+def check_settings(*, base_url: object, api_key: object, request_timeout: object, limits: object) -> None:
     """Check the arguments with which every critic reaches its model.
 
     Raises:
@@ -111,10 +106,13 @@ def check_settings(*, base_url: object, api_key: object, timeout: object, limits
         checked_address(base_url, "base_url")
     if api_key is not None and not isinstance(api_key, str | SecretStr):
         raise ConfigurationError(f"api_key is text, or a SecretStr; not {type(api_key).__name__}")
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < inf:
-        raise ConfigurationError(f"timeout is a positive number of seconds for one request, not {timeout!r}")
+    seconds = request_timeout
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < inf:
+        raise ConfigurationError(f"request_timeout is a positive number of seconds, not {plain_repr(seconds)}")
     if limits is not None and not isinstance(limits, Limits):
-        raise ConfigurationError(f"limits is a Limits, such as Limits(requests_per_minute=60); not {limits!r}")
+        raise ConfigurationError(
+            f"limits is a Limits, such as Limits(requests_per_minute=60); not {plain_repr(limits)}"
+        )
 
 
 def checked_address(address: object, what: str) -> str:
@@ -128,7 +126,7 @@ def checked_address(address: object, what: str) -> str:
     if isinstance(address, str) and plain_address(address).startswith(("http://", "https://")):
         return address.strip()
     raise ConfigurationError(
-        f"{what} is an address such as 'http://localhost:8000/v1', not {without_keys(repr(address))}"
+        f"{what} is an address such as 'http://localhost:8000/v1', not {without_keys(plain_repr(address))}"
     )
 
 
@@ -199,8 +197,6 @@ def _named(
     if client is not None:
         kinds = type(client).__mro__  # clients of derived classes are common
         vendor = vendor or ("anthropic" if any("anthropic" in kind.__module__ for kind in kinds) else "openai")
-        if not any(kind.__name__.startswith("Async") for kind in kinds):
-            raise ConfigurationError(f"client= takes an asynchronous client, Async{type(client).__name__}")
     if vendor is None and base_url is None:
         meant = get_close_matches(prefix.lower(), VENDORS, n=1, cutoff=0.7) if rest else []
         hint = f"Did you mean '{meant[0]}:{rest}'?" if meant else f"Write 'vendor:model' (openai:{name}, say)."
@@ -221,6 +217,22 @@ def _named(
     if known.sdk == "anthropic":
         return AnthropicModel(name, vendor="anthropic", **settings)
     return OpenAIModel(name, vendor=vendor or "local", token_parameter=known.token_parameter, **settings)
+
+
+def _clients(client: Any) -> dict[str, Any]:
+    """Return a client that the user gave as the setting that it belongs to: one of the SDK, or one of HTTP for the SDK.
+
+    Raises:
+        ConfigurationError: it is neither, or not asynchronous.
+    """
+    if inspect.iscoroutinefunction(getattr(client, "send", None)):
+        return {"http_client": client, "client": None}
+    if client is not None and not any(kind.__name__.startswith("Async") for kind in type(client).__mro__):
+        raise ConfigurationError(
+            "client= takes an asynchronous client: AsyncOpenAI(), AsyncAnthropic(), or an HTTP client such as "
+            f"httpx.AsyncClient(); not {type(client).__name__}"
+        )
+    return {"http_client": None, "client": client}
 
 
 def _wrapped(model: Any) -> ChatModel:

@@ -17,7 +17,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.context import run_context
 from jury_adapters.core.deadlines import Deadline
-from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.core.jitter import backoff
 from jury_adapters.models.adaptive_rate import AdaptiveRate
 from jury_adapters.models.base import Named
@@ -70,15 +70,19 @@ class Limits:
             if name == "open_after" and value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ConfigurationError(f"Limits.{name} is a whole number from 1, not {value!r}")
+                raise ConfigurationError(f"Limits.{name} is a whole number from 1, not {plain_repr(value)}")
         for name in ("max_wait_s", "deadline_s", "requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
             if value is None and name == "max_wait_s":
                 raise ConfigurationError("Limits.max_wait_s is a number of seconds above 0, not None")
             if value is not None and not (isinstance(value, int | float) and value > 0):
-                raise ConfigurationError(f"Limits.{name} is a number above 0, or None for no limit; not {value!r}")
+                raise ConfigurationError(
+                    f"Limits.{name} is a number above 0, or None for no limit; not {plain_repr(value)}"
+                )
         if not (isinstance(self.cooldown_s, int | float) and 0 < self.cooldown_s < inf):
-            raise ConfigurationError(f"Limits.cooldown_s is a number of seconds above 0, not {self.cooldown_s!r}")
+            raise ConfigurationError(
+                f"Limits.cooldown_s is a number of seconds above 0, not {plain_repr(self.cooldown_s)}"
+            )
 
 
 class Limiter:

@@ -12,20 +12,20 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.report.entries import Entry
 
 if TYPE_CHECKING:
-    from jury_adapters.calibration.findings import Finding
+    from jury_adapters.calibration.estimates import Estimate
     from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.calibration.types import On
 
 _COUNT = re.compile(r"\b([\d,]+)(?= (?:items|groups) only)")
-_NAMED = 4  # findings that a warning names before it counts the rest
+_NAMED = 4  # estimates that a warning names before it counts the rest
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Findings about the jurors of a run, from their votes.
+    """Estimates about the jurors of a run, from their votes.
 
     Attributes:
-        report: the findings with their warnings; None if there are none.
+        report: the estimates with their warnings; None if there are none.
         note: why there are none, or what was omitted; empty otherwise.
     """
 
@@ -33,21 +33,21 @@ class Analysis:
     note: str = ""
 
     @property
-    def sections(self) -> Mapping[str, tuple[Finding, ...]]:
-        """Findings by section; if no measure of agreement has a number, only the sections that have one."""
+    def sections(self) -> Mapping[str, tuple[Estimate, ...]]:
+        """Estimates by section; if no measure of agreement has a number, only the sections that have one."""
         if self.report is None or not self.nothing:
             return {} if self.report is None else self.report.sections
-        told = self.report.sections.items()
-        return {title: found for title, found in told if any(finding.value is not None for finding in found)}
+        all_sections = self.report.sections.items()
+        return {title: found for title, found in all_sections if any(estimate.value is not None for estimate in found)}
 
     @property
     def nothing(self) -> str:
         """Sentence that says why no agreement can be measured; empty if it can."""
         found = () if self.report is None else self.report.sections.get("Agreement", ())
-        if not found or any(finding.value is not None for finding in found):
+        if not found or any(estimate.value is not None for estimate in found):
             return ""
-        why = "; ".join(dict.fromkeys(finding.reason for finding in found))
-        return f"There is nothing to agree on: {why}. That a guard lets a case through is no vote."
+        why = "; ".join(dict.fromkeys(estimate.reason for estimate in found))
+        return f"There is nothing to agree on: {why}. That a screening tier lets a case through is not a vote."
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -57,9 +57,9 @@ class Analysis:
         number.
         """
         alike: dict[str, list[tuple[str, str]]] = {}
-        for finding in () if self.report is None else self.report.findings:
-            who = f"{finding.name} of {finding.subject}" if finding.subject else finding.name
-            for warning in finding.warnings:
+        for estimate in () if self.report is None else self.report.estimates:
+            who = f"{estimate.name} of {estimate.subject}" if estimate.subject else estimate.name
+            for warning in estimate.warnings:
                 alike.setdefault(_COUNT.sub("", warning), []).append((warning, who))
         return tuple(_together(found) for found in alike.values())
 
@@ -69,7 +69,7 @@ def analysed(entries: Sequence[Entry], pass_labels: Collection[str] = (), group:
 
     The votes are read as the jury counted them. If the gold labels use other words, the votes are read as labels. If
     these do not match either, the gold labels are omitted, and the note says so. The figures are those of ``jury
-    agreement``.
+    report --agreement``.
 
     Args:
         entries: the judged cases.

@@ -39,9 +39,9 @@ class AnswerLabels:
                 raise UnclearLabels(unclear(meanings.seen))
             at = len(self._passed)
             self._passed.append(status is Status.PASS)
-            if case.key != EMPTY_KEY:
-                self._by_identity[case.key, case.item_id] = at
-                self._by_content.setdefault(case.key, set()).add(case.item_id)
+            if case.content_hash != EMPTY_KEY:
+                self._by_identity[case.content_hash, case.item_id] = at
+                self._by_content.setdefault(case.content_hash, set()).add(case.item_id)
             if case.item_id is not None and case.answer is not None:
                 self._by_answer.setdefault((case.item_id, case.answer.strip()), set()).add(at)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from jury_adapters.calibration.findings import Finding
+from jury_adapters.calibration.estimates import Estimate
 from jury_adapters.core.case import EMPTY_KEY
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -53,8 +53,8 @@ class Comparison:
     decided: int
     rate_before: float | None
     rate_after: float | None
-    found: Finding
-    corrected: Finding | None
+    found: Estimate
+    corrected: Estimate | None
     unmatched_labels: int
     same_answers: bool
     flips: tuple[Flip, ...]
@@ -103,17 +103,20 @@ class Comparison:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the cases and the difference, with warnings; the same in every form of the report."""
-        told = [self._cases(), self.sentence]
+        sentences = [self._cases(), self.sentence]
         shown = self.found
         if self.corrected is not None and self.corrected.value is not None:
             shown = self.corrected
         elif self.corrected is not None:
-            told.append(f"The labels do not correct the difference: {self.corrected.reason}.")
+            sentences.append(f"The labels do not correct the difference: {self.corrected.reason}.")
         if self.unmatched_labels:
             one = self.unmatched_labels == 1
-            told.append(f"{counted(self.unmatched_labels, 'label')} {'belongs' if one else 'belong'} to no compared "
-                        f"answer and {'is' if one else 'are'} left out.")  # fmt: skip
-        return (*told, *(f"Warning: {warning}." for warning in shown.warnings))
+            belong = "belongs" if one else "belong"
+            sentences.append(
+                f"{counted(self.unmatched_labels, 'label')} {belong} to no compared answer and "
+                f"{'is' if one else 'are'} left out."
+            )
+        return (*sentences, *(f"Warning: {warning}." for warning in shown.warnings))
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the comparison as JSON values."""
@@ -133,12 +136,12 @@ class Comparison:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        told = [f"a: {clip(self.before, _LONGEST)}", f"b: {clip(self.after, _LONGEST)}", *self.remarks]
+        lines = [f"a: {clip(self.before, _LONGEST)}", f"b: {clip(self.after, _LONGEST)}", *self.remarks]
         for flip in self.flips[:FLIPS_SHOWN]:
-            told.append(clip(f"  {flip.where}: {flip.before} -> {flip.after} ({flip.why})", _LONGEST))
-            told += [clip(f"    {text}", _LONGEST) for text in flip.texts]
+            lines.append(clip(f"  {flip.where}: {flip.before} -> {flip.after} ({flip.why})", _LONGEST))
+            lines += [clip(f"    {text}", _LONGEST) for text in flip.texts]
         more = len(self.flips) - FLIPS_SHOWN
-        return "\n".join([*told, *([f"  and {counted(more, 'more changed case')}"] if more > 0 else [])])
+        return "\n".join([*lines, *([f"  and {counted(more, 'more changed case')}"] if more > 0 else [])])
 
     def _cases(self) -> str:
         a, b = percent(self.rate_before), percent(self.rate_after)
@@ -203,7 +206,7 @@ def compare(
     flips = [(flip_of(a, b), contest(b.judgment)[0]) for a, b in pairs if to_word(a.judgment) != to_word(b.judgment)]
     flips.sort(key=lambda flip: ({flip[0].before, flip[0].after} != {"PASS", "FAIL"}, -flip[1]))
     return Comparison(
-        *_told_apart(titles),
+        *_distinguish(titles),
         paired=len(pairs),
         only_before=len(before) - len(pairs),
         only_after=len(after) - len(pairs),
@@ -228,11 +231,11 @@ def _difference(
     groups: Sequence[Hashable],
     *,
     same_answers: bool,
-) -> tuple[Finding, tuple[float | None, float | None]]:
+) -> tuple[Estimate, tuple[float | None, float | None]]:
     """Return the difference from the verdicts alone, and both pass rates."""
     if not verdicts[0]:
-        told = [[_passed(entry.judgment) for entry in run] for run in (before, after)]
-        counts = [(opinions.count(True), opinions.count(True) + opinions.count(False)) for opinions in told]
+        outcomes = [[_passed(entry.judgment) for entry in run] for run in (before, after)]
+        counts = [(opinions.count(True), opinions.count(True) + opinions.count(False)) for opinions in outcomes]
         found = unpaired_difference(*counts[0], *counts[1])
         return found, (_share(*counts[0]), _share(*counts[1]))
     judged = list(zip(*verdicts, strict=True))
@@ -248,7 +251,7 @@ def _corrected(
     groups: Sequence[Hashable],
     *,
     same_answers: bool,
-) -> Finding:
+) -> Estimate:
     """Return the difference corrected by human labels.
 
     Raises:
@@ -261,8 +264,8 @@ def _corrected(
         )
     if same_answers:
         raise ConfigurationError(
-            "both runs judged the same answers, so people pass as many of the one as of the other, and labels cannot "
-            "correct the difference; which jury agrees more with people: jury replay"
+            "both runs judged the same answers, so human labels pass as many of the one as of the other, and labels "
+            "cannot correct the difference; which jury agrees more with human labels: jury replay"
         )
     from jury_adapters import statistics
 
@@ -282,7 +285,7 @@ def _group(before: Entry, after: Entry, group: str) -> Hashable:
         return group_of_case(before.case, before.judgment, group, before.place)
 
 
-def _told_apart(titles: tuple[str, str]) -> tuple[str, str]:
+def _distinguish(titles: tuple[str, str]) -> tuple[str, str]:
     before, after = titles
     return (f"{before} (first)", f"{after} (second)") if before == after else titles
 

@@ -1,23 +1,22 @@
-"""Counters for a stream of verdicts: jurors, tiers, shares, and the cases to look at first.
+"""Counters for a stream of verdicts: jurors, tiers, shares, gates.
 
 Their size does not grow with the number of cases; if cases have groups, it grows with the number of groups.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.clustered_shares import clustered_wilson
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.statistics import wilson
-from jury_adapters.core.verdict import TierResult, Verdict, needs_review
+from jury_adapters.core.verdict import TierResult, Verdict
 
 OTHER = "(others)"
 _MOST_KINDS = 50  # labels and error messages come from models and may be different every time
@@ -54,23 +53,29 @@ class JurorCount:
         votes: the numbers of PASS, FAIL, labels without such a meaning, ABSTAIN, and ERROR.
         compared: the number of cases that this juror and the verdict both decided.
         dissents: the number of these that they decided differently.
-        silence: the reason, while the juror has only abstained or failed, and always for the same reason. It
+        always_abstains: the reason, while the juror has only abstained or failed, and always for the same reason. It
             distinguishes a juror that cannot work (a misspelt name, a missing column) from one that is careful.
         by_group: its PASS and FAIL by the group of the case; empty if cases have no groups.
+        by_fallback: the number of its votes that each of its fallbacks gave.
     """
 
     votes: Counter[str] = field(default_factory=Counter)
     compared: int = 0
     dissents: int = 0
-    silence: str | None = None
+    always_abstains: str | None = None
     by_group: GroupedOutcomes = field(default_factory=GroupedOutcomes)
+    by_fallback: Counter[str] = field(default_factory=Counter)
 
-    def add(self, judgment: Judgment, verdict: Judgment, group: Hashable | None = None) -> None:
+    def add(
+        self, judgment: Judgment, verdict: Judgment, group: Hashable | None = None, *, fallback: str | None = None
+    ) -> None:
+        if fallback is not None:
+            add_bounded(self.by_fallback, fallback)
         opinion = judgment.opinion
         if group is not None and opinion in (Status.PASS, Status.FAIL):
             self.by_group.add(group, opinion)
         reason = None if opinion is not None else judgment.error or judgment.reasoning
-        self.silence = reason if not self.votes or self.silence == reason else None
+        self.always_abstains = reason if not self.votes or self.always_abstains == reason else None
         add_bounded(self.votes, opinion if opinion is not None else str(judgment.status))
         if opinion is not None and verdict.opinion is not None:
             self.compared += 1
@@ -80,6 +85,19 @@ class JurorCount:
     def asked(self) -> int:
         """Number of cases the juror was asked about."""
         return self.votes.total()
+
+    @property
+    def fallback_share(self) -> str:
+        """Words for the votes that a fallback gave: ``3 of 10 votes by a fallback``; empty without any."""
+        given = self.by_fallback.total()
+        return f"{given:,} of {counted(self.asked, 'vote')} by a fallback" if given else ""
+
+    @property
+    def fallback_names(self) -> str:
+        """The fallbacks that voted, each with the number of its votes if there are several; empty without any."""
+        if len(self.by_fallback) == 1:
+            return next(iter(self.by_fallback))
+        return ", ".join(f"{name} {times:,}" for name, times in self.by_fallback.most_common())
 
     @property
     def abstained(self) -> int:
@@ -119,7 +137,7 @@ class TierCount:
         policy: the tier's policy, by name; empty while no case has reached it.
         reached: the number of cases judged at this tier.
         stopped: the number of cases decided here, by outcome.
-        broken: the number of cases in which the tier, or a guard of it, failed.
+        broken: the number of cases in which the tier, or a judge in it, failed.
     """
 
     policy: str = ""
@@ -163,100 +181,32 @@ class GivenUp:
     cases: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Concern:
-    """Case that needs review.
-
-    Attributes:
-        where: the item's id or its line.
-        judgment: the judgment on the case.
-        why: the reason, in one sentence.
-    """
-
-    where: str
-    judgment: Judgment
-    why: str
-
-
 @dataclass(slots=True)
 class GateCount:
     """Verdicts that miss gates of a jury.
 
     Attributes:
+        verdicts: the number of verdicts.
         missed: the number of verdicts that miss at least one gate.
         by_gate: the number of verdicts that miss each gate.
-        first: the first of these verdicts: the item's id or its line, and a sentence per missed gate.
+        not_measured: the number of verdicts on which each gate could not be measured, if there are any.
+        first: the first of the verdicts that miss a gate: the item's id or its line, and a sentence per missed gate.
     """
 
+    verdicts: int = 0
     missed: int = 0
     by_gate: Counter[str] = field(default_factory=Counter)
+    not_measured: Counter[str] = field(default_factory=Counter)
     first: list[tuple[str, list[str]]] = field(default_factory=list)
 
-    def add(self, where: str, unmet: Sequence[GateResult], *, keep: int = 10) -> None:
-        """Count the gates that one verdict misses, if any."""
+    def add(self, where: str, results: Sequence[GateResult], *, keep: int = 10) -> None:
+        """Count the results of the gates on one verdict."""
+        self.verdicts += 1
+        self.not_measured.update(gate.gate for gate in results if gate.result == "skipped")
+        unmet = [gate for gate in results if gate.result == "failed"]
         if not unmet:
             return
         self.missed += 1
         self.by_gate.update(gate.gate for gate in unmet)
         if len(self.first) < keep:
             self.first.append((where, [gate.note for gate in unmet]))
-
-
-class LookFirst:
-    """Cases to look at first: contested ones, the lowest agreement first, then failed, then undecided ones.
-
-    Args:
-        keep: the number of cases to keep; all are counted.
-    """
-
-    def __init__(self, keep: int = 10) -> None:
-        self.total = 0
-        self._keep = keep
-        self._order = count(0, -1)  # of equal concerns, the first in the input is kept
-        self._heap: list[tuple[float, int, Concern]] = []
-
-    def add(self, where: str, judgment: Judgment) -> None:
-        """Add one case, if it is of concern."""
-        urgency = _urgency(judgment)
-        if urgency is None:
-            return
-        self.total += 1
-        order = next(self._order)
-        if len(self._heap) == self._keep and (urgency, order) < self._heap[0][:2]:
-            return
-        entry = (urgency, order, Concern(where, judgment, _why(judgment)))
-        (heapq.heappush if len(self._heap) < self._keep else heapq.heapreplace)(self._heap, entry)
-
-    def cases(self) -> list[Concern]:
-        """Return the kept cases, the most urgent first."""
-        return [concern for _, _, concern in sorted(self._heap, key=lambda entry: entry[:2], reverse=True)]
-
-
-def _urgency(judgment: Judgment) -> float | None:
-    """Return the urgency of a review of the case; None if none is needed."""
-    if not needs_review(judgment):
-        return None
-    if isinstance(judgment, Verdict) and judgment.escalate_for_review:
-        return 4.0 - (judgment.agreement or 0.0)
-    return 2.0 if judgment.status is Status.ERROR else 1.0
-
-
-def _why(judgment: Judgment) -> str:
-    if isinstance(judgment, Verdict) and judgment.failed_tiers:
-        causes = [f"{'/'.join(path)} broke: {_cause(tier)}" for path, tier in judgment.find_broken_tiers()]
-        return "; ".join([*causes, judgment.reasoning])
-    if isinstance(judgment, Verdict) and judgment.escalate_for_review:
-        sides: dict[str, list[str]] = {}
-        for juror in judgment.judgments:
-            sides.setdefault(juror.opinion or str(juror.status), []).append(juror.critic)
-        votes = "; ".join(f"{side}: {', '.join(names)}" for side, names in sides.items())
-        return f"{votes} (a juror of the author's vendor family)" if judgment.bias_warning else votes
-    if isinstance(judgment, Verdict) and judgment.tiers:
-        return _why(judgment.tiers[-1].judgment)  # the reason of the tier itself, without the path through the cascade
-    return judgment.error or judgment.reasoning
-
-
-def _cause(tier: TierResult) -> str:
-    """Return why a tier failed: the error of its judge, or of the first of its jurors that failed."""
-    jurors = tier.judgment.jurors() if isinstance(tier.judgment, Verdict) else ()
-    return next((one.error for one in (tier.judgment, *jurors) if one.status is Status.ERROR and one.error), tier.why)

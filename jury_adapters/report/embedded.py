@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.formatting import to_word, visible
-from jury_adapters.core.judgment import Check, Judgment
+from jury_adapters.core.judgment import Finding, Judgment
 from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, opinions_of
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, needs_review
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.comparison import Comparison
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest
@@ -47,11 +47,11 @@ def shown(text: str) -> str:
 def _row(entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None) -> JsonValue:
     judgment, case = entry.judgment, entry.case
     contested, agreement = contest(judgment)
-    told: dict[str, JsonValue] = {
+    row: dict[str, JsonValue] = {
         "where": shown(entry.where),
         "verdict": shown(to_word(judgment)),
         "contest": round(contested, 4),
-        "review": needs_review(judgment),
+        "review": judgment.needs_review,
         "votes": [[shown(names[path]), shown(to_word(vote))] for path, vote in opinions_of(judgment)],
     }
     rest: dict[str, JsonValue] = {
@@ -65,25 +65,25 @@ def _row(entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None) 
         "was": None if flip is None else shown(flip.before),
         "why": None if flip is None else shown(_behind(flip)),
     }
-    return told | {name: value for name, value in rest.items() if value not in (None, "")}
+    return row | {name: value for name, value in rest.items() if value not in (None, "")}
 
 
 def _behind(flip: Flip) -> str:
-    told = (f"{change.juror}: {change.reasoning}" for change in flip.changes if change.reasoning)
-    return "\n".join((flip.why, *told))
+    reasons = (f"{change.juror}: {change.reasoning}" for change in flip.changes if change.reasoning)
+    return "\n".join((flip.why, *reasons))
 
 
 def _details(entry: Entry, names: Mapping[tuple[str, ...], str]) -> JsonValue:
     judgment, case = entry.judgment, entry.case
-    told: dict[str, JsonValue] = {
+    details: dict[str, JsonValue] = {
         "reasoning": shown(judgment.error or judgment.reasoning),
-        "checks": _checks(judgment.checks),
+        "findings": _findings(judgment.findings),
         "unmet": [shown(note) for note in entry.unmet],
         "notes": _notes(judgment),
         "jurors": [_juror(name, vote) for name, vote in _votes(judgment, names)],
     }
     if case is not None:
-        told |= {
+        details |= {
             "contexts": [shown(text) for text in case.contexts],
             "reference": shown(case.reference or ""),
             "candidates": [shown(text) for text in case.candidates],
@@ -92,7 +92,7 @@ def _details(entry: Entry, names: Mapping[tuple[str, ...], str]) -> JsonValue:
             "generator": shown(case.generator or ""),
             "gold": "" if case.metadata.get("gold") is None else shown(str(case.metadata["gold"])),
         }
-    return {name: value for name, value in told.items() if value not in ("", [])}
+    return {name: value for name, value in details.items() if value not in ("", [])}
 
 
 def _votes(judgment: Judgment, names: Mapping[tuple[str, ...], str]) -> Iterator[tuple[str, Judgment]]:
@@ -104,7 +104,7 @@ def _votes(judgment: Judgment, names: Mapping[tuple[str, ...], str]) -> Iterator
 
 
 def _juror(name: str, vote: Judgment) -> JsonValue:
-    told: dict[str, JsonValue] = {
+    values: dict[str, JsonValue] = {
         "name": shown(name),
         "verdict": shown(to_word(vote)),
         "label": shown(vote.label or ""),
@@ -115,15 +115,15 @@ def _juror(name: str, vote: Judgment) -> JsonValue:
         "cost": vote.usage.total.cost_usd or None,
         "reasoning": shown(vote.reasoning),
         "error": shown(vote.error or ""),
-        "checks": _checks(vote.checks),
+        "findings": _findings(vote.findings),
     }
-    return {key: value for key, value in told.items() if value not in (None, "", [])}
+    return {key: value for key, value in values.items() if value not in (None, "", [])}
 
 
-def _checks(checks: Sequence[Check]) -> list[JsonValue]:
+def _findings(findings: Sequence[Finding]) -> list[JsonValue]:
     return [
         {"name": shown(c.name), "passed": c.passed, "detail": shown(c.detail), "evidence": shown(c.evidence)}
-        for c in checks
+        for c in findings
     ]
 
 
@@ -131,13 +131,14 @@ def _notes(judgment: Judgment) -> list[JsonValue]:
     """Return how a verdict came about, in addition to its reasoning."""
     if not isinstance(judgment, Verdict):
         return []
-    told = [f"{tier.name} ({tier.policy}): {tier.why}" for tier in judgment.tiers]
-    told += [warning for warning in (judgment.bias_warning, judgment.panel_warning) if warning]
+    notes = [f"{tier.name} ({tier.policy}): {tier.why}" for tier in judgment.tiers]
+    notes += [warning for warning in (judgment.bias_warning, judgment.panel_warning) if warning]
+    notes += [f"{fallback} judged as the fallback of {juror}" for juror, fallback in judgment.fallbacks_used.items()]
     if judgment.skipped:
-        told.append(f"not needed: {', '.join(judgment.skipped)}")
+        notes.append(f"not needed: {', '.join(judgment.skipped)}")
     if judgment.tally.tied:
-        told.append("the vote was tied")
-    return [shown(note) for note in told]
+        notes.append("the vote was tied")
+    return [shown(note) for note in notes]
 
 
 def _asked(case: Case) -> str:

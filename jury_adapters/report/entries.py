@@ -102,7 +102,7 @@ def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unm
     """
     case, judgment = judged.case, judged.judgment
     item = case.item_id if case is not None else judgment.case_id if isinstance(judgment, Verdict) else None
-    key = None if case is None else case.key
+    key = None if case is None else case.content_hash
     return Entry(judged.index, judgment, case, item, line, key, tuple(unmet), unit)
 
 
@@ -192,11 +192,11 @@ class _Texts:
             return
         for row in read_cases(self.path, self.field_map):
             if row.case is not None:
-                self._by_key.setdefault(row.case.key, row.case)
+                self._by_key.setdefault(row.case.content_hash, row.case)
                 self._by_line[row.line] = row.case
 
     def of(self, key: str | None, line: int | None) -> Case | None:
         at_line = None if line is None else self._by_line.get(line)
-        if at_line is not None and key in (None, at_line.key):
+        if at_line is not None and key in (None, at_line.content_hash):
             return at_line
         return None if key is None else self._by_key.get(key)

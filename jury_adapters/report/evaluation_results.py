@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.scorecard import verdict_of_criteria
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import freeze_mapping, plain_scalar
-from jury_adapters.judges.external_results import Finding, Scale, read_result
+from jury_adapters.judges.external_results import EvaluatorResult, Scale, read_result
 
 
 class LlamaIndexResult(Protocol):
@@ -67,11 +67,13 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
     for name, found in by_name.items():
         for item in found:
             if not is_llama_index_result(item):
-                raise ConfigurationError(f"the results of {name!r} are EvaluationResults, not {type(item).__name__}")
+                raise ConfigurationError(
+                    f"the results of {plain_repr(name)} are EvaluationResults, not {type(item).__name__}"
+                )
     numbers = {name: len(found) for name, found in by_name.items()}
     if len(set(numbers.values())) > 1:
-        told = ", ".join(f"{name!r} has {number}" for name, number in numbers.items())
-        raise ConfigurationError(f"every evaluator has one result per item, in the same order; {told}")
+        counts = ", ".join(f"{name!r} has {number}" for name, number in numbers.items())
+        raise ConfigurationError(f"every evaluator has one result per item, in the same order; {counts}")
     for of_item in zip(*by_name.values(), strict=True):
         judgments = {name: pair_of(result)[1] for name, result in zip(by_name, of_item, strict=True)}
         only = next(iter(judgments.values()))
@@ -90,16 +92,16 @@ def _case_of(results: Sequence[Any]) -> Case | None:
 
 
 def _judgment_of(result: Any) -> Judgment:
-    finding = read_result(result)
-    assert isinstance(finding, Finding)
-    score = plain_scalar(finding.score)
+    read = read_result(result)
+    assert isinstance(read, EvaluatorResult)
+    score = plain_scalar(read.score)
     if not isinstance(score, int | float) or not (score < 0 or score > 1):
-        return _SCALE.judgment(finding, NO_USAGE)
+        return _SCALE.judgment(read, NO_USAGE)
     details = freeze_mapping({"score": score})
-    if finding.passed is None:
+    if read.passed is None:
         return abstain(f"the score {score!r} is outside 0 to 1, and there is no passing", metadata=details)
-    status = Status.PASS if finding.passed else Status.FAIL
-    return Judgment(status, reasoning=finding.reason, metadata=details)
+    status = Status.PASS if read.passed else Status.FAIL
+    return Judgment(status, reasoning=read.reason, metadata=details)
 
 
 _FIELDS = ("query", "response", "contexts", "passing", "score", "feedback", "invalid_result")

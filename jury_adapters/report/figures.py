@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from jury_adapters.core.agreement import pairwise_agreement
-from jury_adapters.core.escalation import is_guard_policy
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.opinions import criteria_of, guards_in, juror_names, opinions_of, stands_in
+from jury_adapters.core.opinions import criteria_of, is_inside, juror_names, opinions_of, screening_tiers_in
 from jury_adapters.core.statistics import cohen_kappa
+from jury_adapters.core.tier_policies import is_screening_policy
 from jury_adapters.core.usage import NO_USAGE, Usage
-from jury_adapters.core.verdict import SCORECARD, Verdict, needs_review
+from jury_adapters.core.verdict import SCORECARD, Verdict
 from jury_adapters.report.counters import JurorCount, TierCount
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.summary import Summary
@@ -149,12 +149,12 @@ def contest(judgment: Judgment) -> tuple[float, float | None]:
     """Return how contested a case is (0: not at all; from 1 upwards: needs review), and the verdict's own agreement.
 
     For a cascade, the first number is based on the agreement within each tier: a case on which the first tier split is
-    contested, however certain the last tier is. Guards are excluded, because letting a case through is not an opinion
-    on it.
+    contested, however certain the last tier is. Screening tiers are excluded, because letting a case through is not
+    an opinion on it.
     """
     least = min((value for value in _agreements(judgment) if value is not None), default=1.0)
-    undecided = {Status.ERROR: 0.3, Status.ABSTAIN: 0.1}.get(judgment.status or Status.PASS, 0.0)
-    contested = needs_review(judgment) + undecided + 1.0 - least
+    no_decision = {Status.ERROR: 0.3, Status.ABSTAIN: 0.1}.get(judgment.status or Status.PASS, 0.0)
+    contested = judgment.needs_review + no_decision + 1.0 - least
     return contested, judgment.agreement if isinstance(judgment, Verdict) else None
 
 
@@ -164,7 +164,7 @@ def _agreements(judgment: Judgment) -> Iterator[float | None]:
         return
     if judgment.tiers:
         for tier in judgment.tiers:
-            if not is_guard_policy(tier.policy):
+            if not is_screening_policy(tier.policy):
                 yield from _agreements(tier.judgment)
         return
     if judgment.voting == SCORECARD:
@@ -213,12 +213,12 @@ class _Tape:
 def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the opinions in one judgment that may be compared, and record every juror's vote.
 
-    Opinions of guards and of the criteria of a scorecard are not compared with others.
+    Opinions in screening tiers and of the criteria of a scorecard are not compared with others.
     """
-    apart = (*guards_in(judgment), *(path for path, _ in criteria_of(judgment)))
+    apart = (*screening_tiers_in(judgment), *(path for path, _ in criteria_of(judgment)))
     for path, vote in opinions_of(judgment):
         tapes.setdefault(path, _Tape()).add(vote)
-        if vote.opinion is not None and not stands_in(path, apart):
+        if vote.opinion is not None and not is_inside(path, apart):
             yield path, str(vote.opinion)
 
 
@@ -243,9 +243,9 @@ def _pairs(
     met: dict[tuple[int, int], Counter[tuple[str, str]]] = {}
     place = {path: position for position, path in enumerate(paths)}
     for cast in votes:
-        told = sorted((place[path], opinion) for path, opinion in cast.items())
-        for position, (first, one) in enumerate(told):
-            for second, other in told[position + 1 :]:
+        opinions = sorted((place[path], opinion) for path, opinion in cast.items())
+        for position, (first, one) in enumerate(opinions):
+            for second, other in opinions[position + 1 :]:
                 met.setdefault((first, second), Counter())[one, other] += 1
     return {
         pair: Pair(

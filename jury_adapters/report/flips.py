@@ -59,11 +59,11 @@ class Flip:
     @property
     def why(self) -> str:
         """Sentence about the cause of the flip."""
-        told = [f"{change.juror}: {change.before or 'not asked'} -> {change.after or 'not asked'}"
+        causes = [f"{change.juror}: {change.before or 'not asked'} -> {change.after or 'not asked'}"
                 for change in self.changes]  # fmt: skip
         if self.answer_changed:
-            told.insert(0, f"the {' and the '.join(self.changed) or 'question, contexts or answer'} changed")
-        return "; ".join(told) or "every juror said what it said before; the rule that counts the votes differs"
+            causes.insert(0, f"the {' and the '.join(self.changed) or 'question, contexts or answer'} changed")
+        return "; ".join(causes) or "every juror said what it said before; the rule that counts the votes differs"
 
 
 def flip_of(before: Entry, after: Entry) -> Flip:
@@ -104,9 +104,9 @@ def _changed(before: Case | None, after: Case | None) -> tuple[str, ...]:
 
 
 def _named(judgment: Judgment) -> dict[str, Judgment]:
-    told = dict(opinions_of(judgment))
-    names = juror_names(told)
-    return {names[path]: vote for path, vote in told.items()}
+    opinions = dict(opinions_of(judgment))
+    names = juror_names(opinions)
+    return {names[path]: vote for path, vote in opinions.items()}
 
 
 def _said(judgment: Judgment | None) -> str | None:

@@ -11,7 +11,7 @@ from jury_adapters.core.label_scores import headings
 from jury_adapters.report.flips import FLIPS_SHOWN
 
 if TYPE_CHECKING:
-    from jury_adapters.core.against_people import AgainstPeople
+    from jury_adapters.core.label_comparison import LabelComparison
     from jury_adapters.report.comparison import Comparison
     from jury_adapters.report.figures import Figures
     from jury_adapters.report.summary import Summary
@@ -46,7 +46,7 @@ def code(text: str, longest: int = _LONGEST) -> str:
 def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterator[str]:
     summary = figures.summary
     yield f"### Jury report: {code(title)}\n"
-    yield from _against_people(summary.against_people)
+    yield from _label_comparison(summary.label_comparison)
     yield _headline(summary)
     if compared is not None:
         yield from _compared(compared)
@@ -60,7 +60,7 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
             counts = (f"{tier.count.reached:,}", f"{tier.count.stopped.total():,}")
             yield _cells(f"| {code(tier.name)}", *counts, *([cost] if paid else []))
     if summary.by_criterion:
-        yield _cells("\n| criterion", "pass rate", "passed", "failed", "undecided", "errors")
+        yield _cells("\n| criterion", "pass rate", "passed", "failed", "abstained", "errors")
         yield _cells("| ---", *("---:" for _ in range(5)))
         for path, count in summary.by_criterion.items():
             numbers = (count.votes[Status.PASS], count.votes[Status.FAIL], count.abstained, count.errors)
@@ -73,14 +73,19 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
         yield _cells("| ---", *("---:" for _ in headings), *(["---:"] if paid else []))
         for juror in figures.jurors:
             cost = money(juror.usage.cost_usd, complete=juror.usage.cost_complete)
-            told = (
+            cells = (
                 f"{juror.asked:,}",
                 percent(juror.pass_rate),
                 percent(juror.count.dissent),
                 two_decimals(juror.kappa),
                 f"{juror.errors:,}",
             )
-            yield _cells(f"| {code(juror.name)}", *told, *([cost] if paid else []))
+            yield _cells(f"| {code(juror.name)}", *cells, *([cost] if paid else []))
+    if summary.fallback_votes:
+        yield ""
+    for path, count in summary.fallback_votes.items():
+        name = code(" / ".join(path)) or "the judge itself"
+        yield f"- {name}: {count.fallback_share}: {code(count.fallback_names)}"
     concerns = summary.look_first.cases()
     if concerns:
         of = f"{len(concerns)} of {summary.look_first.total:,}"
@@ -91,23 +96,23 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
         yield "\n</details>"
 
 
-def _against_people(against: AgainstPeople) -> Iterator[str]:
+def _label_comparison(against: LabelComparison) -> Iterator[str]:
     """Yield the comparison of the jury, its jurors and constant answers with human labels."""
     if not against.cases:
         return
     if against.problem:
-        yield f"**Against people**: no figures: {code(against.problem, _LONGEST_NOTE)}\n"
+        yield f"**Against human labels**: no figures: {code(against.problem, _LONGEST_NOTE)}\n"
         return
     heads = headings(pass_fail=against.pass_fail)
-    yield f"**Against people**: {code(against.headline)}\n"
+    yield f"**Against human labels**: {code(against.headline)}\n"
     yield _cells("| ", *heads)
     yield _cells("| ---", *("---:" for _ in heads))
     for row in against.rows:
-        told = (
+        cells = (
             " ".join(filter(None, (cell.value, cell.counts, cell.interval and f"({cell.interval})")))
             for cell in row.cells()
         )
-        yield _cells(f"| {code(' / '.join((*row.within, row.name)))}", *told)
+        yield _cells(f"| {code(' / '.join((*row.within, row.name)))}", *cells)
     yield f"\n{against.legend}\n"
     yield from (f"- {code(note, _LONGEST_NOTE)}" for note in against.notes)
     yield ""
@@ -118,30 +123,32 @@ def _cells(*cells: str) -> str:
 
 
 def _headline(summary: Summary) -> str:
-    told = [f"{summary.cases:,} cases"]
+    parts = [f"{summary.cases:,} cases"]
     if summary.pass_rate is not None:
         span = ""
         if summary.pass_interval is not None:
             low, high = summary.pass_interval
             span = f" ({summary.interval_words} {percent(low)} to {percent(high)})"
-        told.insert(0, f"**{percent(summary.pass_rate)} passed**{span}")
+        parts.insert(0, f"**{percent(summary.pass_rate)} passed**{span}")
     if summary.decision is not None:
-        told.append(str(summary.decision))
-    told += [f"{code(label, 40)} {times:,}" for label, times in summary.labels.most_common(4)]
-    for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "undecided"), (Status.ERROR, "errors")):
+        parts.append(str(summary.decision))
+    parts += [f"{code(label, 40)} {times:,}" for label, times in summary.labels.most_common(4)]
+    for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "abstained"), (Status.ERROR, "errors")):
         if summary.statuses[status]:
-            told.append(f"{summary.statuses[status]:,} {what}")
+            parts.append(f"{summary.statuses[status]:,} {what}")
     if summary.failed_by_errors:
-        told.append(f"{summary.failed_by_errors:,} failed only because jurors broke")
+        parts.append(f"{summary.failed_by_errors:,} failed only because jurors broke")
     if summary.broken_tiers:
-        told.append(f"a tier broke in {summary.broken_tiers:,}")
+        parts.append(f"a tier broke in {summary.broken_tiers:,}")
     if summary.unreadable:
-        told.append(f"{summary.unreadable:,} not read")
+        parts.append(f"{summary.unreadable:,} not read")
     if summary.review:
-        told.append(f"{summary.review:,} to review")
+        parts.append(f"{summary.review:,} to review")
+    if summary.same_family_note:
+        parts.append(summary.same_family_note)
     if summary.usage.total.calls:
-        told.append(f"model calls {calls_and_cost(summary.usage)}")
-    return " · ".join(told)
+        parts.append(f"model calls {calls_and_cost(summary.usage)}")
+    return " · ".join(parts)
 
 
 def _compared(compared: Comparison) -> Iterator[str]:

@@ -115,8 +115,8 @@ function complete(made) {
 
 function bodyOf(row, told) {
   const body = element("div", "body");
-  const checks = [...(told.jurors ?? []).flatMap((juror) => juror.checks ?? []), ...(told.checks ?? [])];
-  const add = (title, text, claims = checks) => {
+  const findings = [...(told.jurors ?? []).flatMap((juror) => juror.findings ?? []), ...(told.findings ?? [])];
+  const add = (title, text, claims = findings) => {
     if (text) body.append(element("h4", "", title), marked(text, claims));
   };
   if (row.why) add("Why the verdict changed", row.why, []);
@@ -132,9 +132,9 @@ function bodyOf(row, told) {
     body.append(element("p", "quiet", "The texts of this case are not in the result file; give the cases with --cases."));
   }
   body.append(element("h4", "", "Verdict"), element("p", "", badge(row.verdict), " ", readable("span", "", told.reasoning)));
-  if (told.gold) body.append(readable("p", "", `People say: ${told.gold}`));
+  if (told.gold) body.append(readable("p", "", `Human label: ${told.gold}`));
   if (told.notes) body.append(element("ul", "notes", ...told.notes.map((note) => readable("li", "", note))));
-  if (told.checks) body.append(checkList(told.checks));
+  if (told.findings) body.append(findingList(told.findings));
   if (told.jurors) body.append(element("h4", "", "Jurors"), ...told.jurors.map(jurorOf));
   return body;
 }
@@ -152,31 +152,31 @@ function jurorOf(juror) {
   made.append(element("p", "said", badge(juror.verdict), readable("b", "", juror.name), readable("span", "quiet", facts.join(" · "))));
   if (juror.error) made.append(readable("p", "missed", juror.error));
   if (juror.reasoning) made.append(readable("p", "text", juror.reasoning));
-  if (juror.checks) made.append(checkList(juror.checks));
+  if (juror.findings) made.append(findingList(juror.findings));
   return made;
 }
 
-function checkList(checks) {
-  const kinds = new Map([[true, ["pass", "holds"]], [false, ["fail", "fails"]], [null, ["abstain", "undecided"]]]);
-  return element("ul", "checks", ...checks.map((check) => {
-    const [kind, told] = kinds.get(check.passed);
-    const item = element("li", kind, element("span", "verdict-word", told), " ", readable("span", "", check.name));
-    if (check.detail) item.append(readable("span", "quiet", ` ${check.detail}`));
-    if (check.evidence && check.evidence !== check.name) item.append(readable("q", "", check.evidence));
+function findingList(findings) {
+  const kinds = new Map([[true, ["pass", "holds"]], [false, ["fail", "fails"]], [null, ["abstain", "not decided"]]]);
+  return element("ul", "findings", ...findings.map((finding) => {
+    const [kind, told] = kinds.get(finding.passed);
+    const item = element("li", kind, element("span", "verdict-word", told), " ", readable("span", "", finding.name));
+    if (finding.detail) item.append(readable("span", "quiet", ` ${finding.detail}`));
+    if (finding.evidence && finding.evidence !== finding.name) item.append(readable("q", "", finding.evidence));
     return item;
   }));
 }
 
 // ---- claims marked in the text
 
-function marked(text, checks) {
+function marked(text, findings) {
   const made = readable("div", "text", "");
   let from = 0;
-  for (const { start, end, check } of marksIn(text, checks)) {
+  for (const { start, end, finding } of marksIn(text, findings)) {
     made.append(text.slice(from, start));
-    const kind = check.passed === null ? "abstain" : check.passed ? "pass" : "fail";
+    const kind = finding.passed === null ? "abstain" : finding.passed ? "pass" : "fail";
     const mark = element("mark", kind, text.slice(start, end));
-    mark.title = [check.name, check.detail].filter(Boolean).join(": ");
+    mark.title = [finding.name, finding.detail].filter(Boolean).join(": ");
     made.append(mark);
     from = end;
   }
@@ -184,19 +184,19 @@ function marked(text, checks) {
   return made;
 }
 
-function marksIn(text, checks) {
+function marksIn(text, findings) {
   const marks = [];
-  for (const check of checks) {
-    // A check is called by its claim, or by a kind and what was found: "word: ended".
-    const claims = [check.name, check.name.replace(/^[a-z ]{1,20}: /, "")];
-    for (const [order, quote] of [...claims.map((claim) => [0, claim]), [1, check.evidence ?? ""]]) {
+  for (const finding of findings) {
+    // A finding is called by its claim, or by a kind and what was found: "word: ended".
+    const claims = [finding.name, finding.name.replace(/^[a-z ]{1,20}: /, "")];
+    for (const [order, quote] of [...claims.map((claim) => [0, claim]), [1, finding.evidence ?? ""]]) {
       const sought = quote.trim().replace(/[.…]+$/, "");
       const start = sought.length < 3 ? -1 : placeOf(text, sought);
-      if (start >= 0) marks.push({ start, end: start + sought.length, check, order });
+      if (start >= 0) marks.push({ start, end: start + sought.length, finding, order });
     }
   }
   // What fails is marked before what holds, a claim before its evidence, and nothing twice.
-  const weight = ({ check }) => (check.passed === false ? 0 : check.passed === null ? 1 : 2);
+  const weight = ({ finding }) => (finding.passed === false ? 0 : finding.passed === null ? 1 : 2);
   marks.sort((a, b) => weight(a) - weight(b) || a.order - b.order || b.end - b.start - (a.end - a.start));
   const kept = [];
   for (const mark of marks) {

@@ -71,8 +71,8 @@ def page(
         details=Markup(details),  # likewise
         summary=figures.summary,
         interval=figures.summary.pass_interval,
-        against=figures.summary.against_people,
-        people_headings=headings(pass_fail=figures.summary.against_people.pass_fail),
+        against=figures.summary.label_comparison,
+        label_headings=headings(pass_fail=figures.summary.label_comparison.pass_fail),
         figures=figures,
         agreement=agreement,
         unread=unread[:_UNREAD_SHOWN],

@@ -53,8 +53,8 @@ def funnel(figures: Figures) -> list[tuple[str, str, Markup]]:
 def heat_map(figures: Figures) -> Markup:
     """Return a table of jurors: below the diagonal the share of cases decided alike, above it Cohen's kappa.
 
-    Jurors that share no decided case with another juror, such as guards, are omitted; empty if that is true of all
-    jurors.
+    Jurors that share no decided case with another juror, such as those of screening tiers, are omitted; empty if that
+    is true of all jurors.
     """
     compared = sorted({position for pair, met in figures.pairs.items() if met.n for position in pair})
     if not compared:
@@ -73,20 +73,20 @@ def heat_map(figures: Figures) -> Markup:
             pair = figures.pairs.get((compared[min(row, column)], compared[max(row, column)]))
             value = None if pair is None else pair.share if row > column else pair.kappa
             what = "decided alike" if row > column else "kappa"
-            told = two_decimals(value)
-            group = _group(plot, f"{name} and {other}: {what} {told} over {0 if pair is None else pair.n:,} cases")
+            number = two_decimals(value)
+            group = _group(plot, f"{name} and {other}: {what} {number} over {0 if pair is None else pair.n:,} cases")
             strength = 0.0 if value is None else max(0.0, 2 * value - 1 if row > column else value)
             heat = _box(group, (left + column * cell + 1, row * cell + 1), (cell - 2, cell - 2), "heat", corner=4)
             heat.set("fill-opacity", f"{0.06 + 0.94 * strength:.3f}")
             kind = "cell strong" if strength > _STRONG else "cell"
-            _write(group, (left + column * cell + cell / 2, row * cell + cell / 2 + 4), told, kind, "middle")
+            _write(group, (left + column * cell + cell / 2, row * cell + cell / 2 + 4), number, kind, "middle")
     return _markup(plot)
 
 
 def histograms(figures: Figures) -> list[tuple[str, Markup]]:
     """Return the histograms of scores, of the verdict and of each juror that gives scores, each with a name."""
-    told = [("the verdict", figures.scores), *((juror.name, juror.scores) for juror in figures.jurors)]
-    return [(shown(name), _histogram(name, counts)) for name, counts in told if counts]
+    by_name = [("the verdict", figures.scores), *((juror.name, juror.scores) for juror in figures.jurors)]
+    return [(shown(name), _histogram(name, counts)) for name, counts in by_name if counts]
 
 
 def reliability(analysis: Analysis) -> list[tuple[str, Markup]]:
@@ -95,7 +95,7 @@ def reliability(analysis: Analysis) -> list[tuple[str, Markup]]:
         return []
     from jury_adapters.statistics.reliability import bins_of
 
-    found = [(finding.subject, bins_of(finding)) for finding in analysis.report.findings]
+    found = [(estimate.subject, bins_of(estimate)) for estimate in analysis.report.estimates]
     return [(shown(name), _diagram(name, bins)) for name, bins in found if bins]
 
 
@@ -109,8 +109,8 @@ def _diagram(name: str, bins: Sequence[ReliabilityBin]) -> Markup:
         _box(plot, (left + size * share - 1, 4 + size * (1 - share) - 1), (2, 2), "axis")
     for one in bins:
         low, high = one.interval
-        told = f"confidence {one.confidence:.2f}: {percent(one.accuracy)} of {one.n:,} right"
-        group = _group(plot, f"{told}, 95 % interval {percent(low)} to {percent(high)}")
+        caption = f"confidence {one.confidence:.2f}: {percent(one.accuracy)} of {one.n:,} right"
+        group = _group(plot, f"{caption}, 95 % interval {percent(low)} to {percent(high)}")
         x, y = left + size * one.confidence, 4 + size * (1 - one.accuracy)
         _box(group, (x - 1, 4 + size * (1 - high)), (2, size * (high - low)), "bar")
         _box(group, (x - 4, y - 4), (8, 8), "mark", corner=4)
@@ -123,14 +123,14 @@ def _diagram(name: str, bins: Sequence[ReliabilityBin]) -> Markup:
 
 def _of_tier(tier: TierFigures, cases: int) -> tuple[str, str, Markup]:
     stopped = tier.count.stopped.total()
-    told = f"reached {tier.count.reached:,} · decided {stopped:,} ({percent(stopped / cases)})"
+    caption = f"reached {tier.count.reached:,} · decided {stopped:,} ({percent(stopped / cases)})"
     if tier.usage.cost_usd or not tier.usage.cost_complete:
-        told += f" · {money(tier.usage.cost_usd, complete=tier.usage.cost_complete)}"
+        caption += f" · {money(tier.usage.cost_usd, complete=tier.usage.cost_complete)}"
     bar = _plot(_WIDE, 16, f"{tier.name}: {tier.count.reached:,} reached it, {stopped:,} decided here")
     bar.set("preserveAspectRatio", "none")
     for width, kind in ((1.0, "track"), (tier.count.reached / cases, "band"), (stopped / cases, "bar")):
         _box(bar, (0, 0), (_WIDE * width, 16), kind, corner=3)
-    return tier.name, told, _markup(bar)
+    return tier.name, caption, _markup(bar)
 
 
 def _histogram(name: str, counts: Sequence[int]) -> Markup:
@@ -146,12 +146,12 @@ def _histogram(name: str, counts: Sequence[int]) -> Markup:
     return _markup(plot)
 
 
-def _plot(width: float, height: float, told: str) -> ET.Element:
+def _plot(width: float, height: float, description: str) -> ET.Element:
     """Return an empty plot, with a text for screen readers."""
     return ET.Element(
         "svg",
         {"viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}", "height": f"{height:g}", "role": "img",
-         "aria-label": shown(told)},
+         "aria-label": shown(description)},
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from jury_adapters.core.results_file import pass_labels_named_in
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, needs_review
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.core.whole_file import write_whole
 from jury_adapters.critic.recorded import is_store
 from jury_adapters.report.analysis import Analysis, analysed
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped,unused-ignore]
     from rich.console import Console
 
-    from jury_adapters.core.against_people import AgainstPeople
+    from jury_adapters.core.label_comparison import LabelComparison
 
 
 class Report:
@@ -47,7 +47,7 @@ class Report:
             the page shows the first ones.
         unreadable: the number of these rows, if ``unread`` does not name all.
         decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
-        pass_labels: the human labels that mean PASS, if the judgments do not show it; see :attr:`against_people`.
+        pass_labels: the human labels that mean PASS, if the judgments do not show it; see :attr:`label_comparison`.
         group: the field that identifies the group of a case, such as ``"document"``, ``"meta.user"`` or ``"question"``.
             It is an entry of the metadata or a field of the case. Cases of one group are alike, and every interval
             takes that into account. Empty for independent cases.
@@ -170,16 +170,16 @@ class Report:
         return figures
 
     @property
-    def against_people(self) -> AgainstPeople:
+    def label_comparison(self) -> LabelComparison:
         """Comparison of the jury, its jurors and constant answers with human labels, if there are any.
 
         >>> from jury_adapters import Case, Judgment
         >>> cases = [Case(answer=text, metadata={"gold": gold}) for text, gold in [("a", "good"), ("b", "bad")]]
         >>> report = Report.of([(case, Judgment("PASS")) for case in cases], pass_labels=["good"])
-        >>> report.against_people.jury.false_passes.to_dict()["count"]
+        >>> report.label_comparison.jury.false_passes.to_dict()["count"]
         1
         """
-        return self.figures.summary.against_people
+        return self.figures.summary.label_comparison
 
     @cached_property
     def agreement(self) -> Analysis:
@@ -292,7 +292,7 @@ class Report:
         )
 
     def _checked(self) -> Self:
-        unknown = self.against_people.unknown_pass_label if self.pass_labels else ""
+        unknown = self.label_comparison.unknown_pass_label if self.pass_labels else ""
         if unknown:
             raise UnclearLabels(unknown)
         return self
@@ -330,7 +330,7 @@ def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue
         "score": judgment.score,
         "confidence": judgment.confidence,
         "agreement": contest(judgment)[1],
-        "needs_review": needs_review(judgment),
+        "needs_review": judgment.needs_review,
         "stopped_at": None if verdict is None else verdict.stopped_at,
         "cost_usd": judgment.usage.cost_usd,
         "cost_complete": judgment.usage.cost_complete,

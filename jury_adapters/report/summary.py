@@ -6,39 +6,41 @@ import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 
-from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.formatting import counted, to_word
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment, Status, abstain
+from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.opinions import (
     criteria_of,
     deciding_votes,
+    fallbacks_in,
     first_vote,
-    guards_in,
+    is_escalated,
+    is_inside,
     is_pairwise_opinion,
     opinions_of,
-    stands_in,
+    screening_tiers_in,
 )
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, failed_by_errors, needs_review, outage_as_error
+from jury_adapters.core.verdict import Verdict, failed_by_errors, outage_as_error
 from jury_adapters.report.counters import (
     OTHER,
     GateCount,
     GivenUp,
     GroupedOutcomes,
     JurorCount,
-    LookFirst,
     TierCount,
     add_bounded,
     models_not_asked,
     why_unusable,
 )
+from jury_adapters.report.review_order import ReviewOrder
 
 
 class Summary:
@@ -53,7 +55,7 @@ class Summary:
             cases.
 
     Attributes:
-        against_people: comparison of the jury and its jurors with human labels; without figures if there are no labels.
+        label_comparison: comparison of the jury and its jurors with human labels; without figures if there are none.
         group: the field that identifies the group of a case; empty for independent cases.
         cases: the number of judged cases.
         statuses: the numbers of PASS, FAIL, ABSTAIN and ERROR.
@@ -64,8 +66,8 @@ class Summary:
         answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
         causes: for the other cases, why jurors failed or had no usable reply.
         jurors: votes per juror, by its tiers and juries and its name.
-        guards: the jurors that are in guard tiers. Their PASS or FAIL is not an opinion on the case, so it is not
-            compared with the verdict.
+        screening_jurors: the jurors that are in screening tiers. Their PASS or FAIL is not an opinion on the case, so
+            it is not compared with the verdict.
         criteria: the jurors that judge a criterion of a scorecard, and are not compared with the verdict.
         by_criterion: the results of each criterion, by its tiers and juries and its name. A FAIL that only failed
             jurors caused counts as an error.
@@ -74,10 +76,13 @@ class Summary:
         broken_by_path: the number of cases in which each tier failed, by its path; see :attr:`Verdict.failed_tiers`.
         usage: tokens, calls and cost of all; ``usage.recorded`` has those of judgments that were served from a store.
         calls_saved: juror calls that were not needed.
-        review: cases that need review: undecided ones, and those for which the jury asks for it.
+        review: cases that need review: those without a decision, and those for which the jury asks for it.
         with_agreement: cases with two votes or more before any escalation, so that there is an agreement.
         split: the number of these that split.
+        escalated: the number of these that a later tier judged as well, so that their agreement is not that of the
+            verdict.
         same_family: verdicts with a juror of the vendor family of the answer's author.
+        same_family_unknown: verdicts of which it is unknown, although the case names the answer's author.
         unreadable: rows of the input that were not cases; set by the reader.
         gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
         decision: that of a gate which may end the run early; None for a run of all cases. Set by the code that stops
@@ -93,7 +98,7 @@ class Summary:
     def __init__(
         self, *, look_first: int = 10, pass_labels: Collection[str] = (), gold: str = GOLD, group: str = ""
     ) -> None:
-        self.against_people = AgainstPeople(pass_labels, column=gold)
+        self.label_comparison = LabelComparison(pass_labels, column=gold)
         self.group = group
         self.cases = 0
         self.unreadable = 0
@@ -104,7 +109,8 @@ class Summary:
         self.answered = 0
         self.causes: Counter[str] = Counter()
         self.jurors: dict[tuple[str, ...], JurorCount] = {}
-        self.guards: set[tuple[str, ...]] = set()
+        self.screening_jurors: set[tuple[str, ...]] = set()
+        self._single: dict[tuple[str, ...], JurorCount] = {}
         self.criteria: set[tuple[str, ...]] = set()
         self.by_criterion: dict[tuple[str, ...], JurorCount] = {}
         self.tiers: dict[str, TierCount] = {}
@@ -114,13 +120,15 @@ class Summary:
         self.calls_saved = 0
         self.review = 0
         self.same_family = 0
+        self.same_family_unknown = 0
         self.gates: GateCount | None = None
         self.decision: GateDecision | None = None
         self.given_up: dict[str, GivenUp] = {}
-        self.look_first = LookFirst(look_first)
+        self.look_first = ReviewOrder(look_first)
         self._agreement = 0.0
         self.with_agreement = 0
         self.split = 0
+        self.escalated = 0
         self._outcomes = GroupedOutcomes()
         self._labelled = GroupedOutcomes()
 
@@ -136,7 +144,7 @@ class Summary:
             InputError: cases have groups, and neither this case nor its verdict names its group.
         """
         group = group_of_case(case, judgment, self.group, where) if self.group else None
-        self.against_people.add(case, judgment, where, group)
+        self.label_comparison.add(case, judgment, where, group)
         self.cases += 1
         if judgment.status is None:
             add_bounded(self.labels, judgment.label or "")
@@ -150,18 +158,23 @@ class Summary:
             add_bounded(self.errors, judgment.error or judgment.reasoning)
         self._add_causes(judgment)
         self.usage = self.usage + judgment.usage
-        self.review += needs_review(judgment)
+        self.review += judgment.needs_review
         self.look_first.add(where, judgment)
         for model, error in models_not_asked(judgment).items():
             self.given_up.setdefault(model, GivenUp(error)).cases += 1
         if isinstance(judgment, Verdict):
             self._add_verdict(judgment, group)
+            named = case is not None and case.generator is not None
+            self.same_family_unknown += named and judgment.same_family is None
+        else:
+            single = self._single.setdefault((judgment.critic,), JurorCount())
+            single.add(judgment, _NOT_COMPARED, fallback=judgment.fallback_used)
 
-    def add_gates(self, where: str, unmet: Sequence[GateResult]) -> None:
-        """Count the gates that a verdict misses; there may be none."""
+    def add_gates(self, where: str, results: Sequence[GateResult]) -> None:
+        """Count the gates that a verdict misses, and those that could not be measured on it; there may be none."""
         if self.gates is None:
             self.gates = GateCount()
-        self.gates.add(where, unmet)
+        self.gates.add(where, results)
 
     @property
     def passed(self) -> int:
@@ -223,11 +236,25 @@ class Summary:
         return "95 % interval" if self.groups is None else f"95 % interval, {counted(self.groups, 'group')}:"
 
     @property
+    def same_family_note(self) -> str:
+        """Words for :attr:`same_family` and :attr:`same_family_unknown`; empty if both are 0."""
+        if not (self.same_family or self.same_family_unknown):
+            return ""
+        found = f"{counted(self.same_family, 'answer')} by a model of a juror's own vendor family"
+        unknown = f"; unknown for {self.same_family_unknown:,} of {self.cases:,}"
+        return found + (unknown if self.same_family_unknown else "")
+
+    @property
+    def fallback_votes(self) -> dict[tuple[str, ...], JurorCount]:
+        """The jurors, and single judges without a jury, for which a fallback gave votes; see ``by_fallback``."""
+        return {path: count for path, count in {**self._single, **self.jurors}.items() if count.by_fallback}
+
+    @property
     def mean_agreement(self) -> float | None:
         """Mean agreement of the jurors, over the cases with two votes or more.
 
         For a cascade, it is the agreement in the first tier that votes, before any escalation. Votes in different tiers
-        are not compared, and decisions of guards have no agreement.
+        are not compared, and decisions of screening tiers have no agreement.
         """
         return self._agreement / self.with_agreement if self.with_agreement else None
 
@@ -235,7 +262,7 @@ class Summary:
         """Return the summary as JSON values."""
         recorded = self.usage.recorded or NO_USAGE
         return {
-            "against_people": self.against_people.to_dict(),
+            "label_comparison": self.label_comparison.to_dict(),
             "cases": self.cases,
             "unreadable_rows": self.unreadable,
             **{name: self.statuses[status] for name, status in _COUNTED.items()},
@@ -259,6 +286,7 @@ class Summary:
             "split": self.split,
             "needs_review": self.review,
             "same_family": self.same_family,
+            "same_family_unknown": self.same_family_unknown,
             "calls": self.usage.calls,
             "cost_usd": self.usage.cost_usd,
             "cost_complete": self.usage.cost_complete,
@@ -268,12 +296,18 @@ class Summary:
             "calls_saved": self.calls_saved,
             "gates": None if self.gates is None else {
                 "missed": self.gates.missed, "by_gate": dict(self.gates.by_gate),
+                "verdicts": self.gates.verdicts, "not_measured": dict(self.gates.not_measured),
                 "first": [{"where": where, "unmet": unmet} for where, unmet in self.gates.first],
             },
             "jurors": [
                 {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
-                 "compared": count.compared, "guard": path in self.guards, "criterion": path in self.criteria}
+                 "compared": count.compared, "screening": path in self.screening_jurors,
+                 "criterion": path in self.criteria}
                 for path, count in self.jurors.items()
+            ],
+            "fallbacks": [
+                {"in": list(path[:-1]), "juror": path[-1], "votes": count.asked, "by_fallback": dict(count.by_fallback)}
+                for path, count in self.fallback_votes.items()
             ],
             "criteria": [
                 {"in": list(path[:-1]), "criterion": path[-1], "votes": dict(count.votes),
@@ -308,12 +342,13 @@ class Summary:
 
     def _add_verdict(self, verdict: Verdict, group: Hashable | None) -> None:
         self.calls_saved += verdict.calls_saved
-        self.same_family += verdict.same_family
+        self.same_family += verdict.same_family is True
         first = first_vote(verdict)
         if first is not None and first.agreement is not None:
             self._agreement += first.agreement
             self.with_agreement += 1
             self.split += first.disagreement
+            self.escalated += is_escalated(verdict)
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
             self.tiers.setdefault(name, TierCount())
         broken_paths = verdict.failed_tiers
@@ -322,20 +357,23 @@ class Summary:
             add_bounded(self.broken_by_path, broken_path)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
-        guards, criteria = tuple(guards_in(verdict)), dict(criteria_of(verdict))
+        screening_tiers, criteria = tuple(screening_tiers_in(verdict)), dict(criteria_of(verdict))
         for path, result in criteria.items():
             self.by_criterion.setdefault(path, JurorCount()).add(outage_as_error(result), _NOT_COMPARED, group)
+        replaced = dict(fallbacks_in(verdict))
         own = is_pairwise_opinion(verdict)  # its only juror is the jury itself
         for path, vote in opinions_of(verdict):
-            guarded, of_criterion = stands_in(path, guards), stands_in(path, criteria)
-            if guarded:
-                self.guards.add(path)
+            screening, of_criterion = is_inside(path, screening_tiers), is_inside(path, criteria)
+            if screening:
+                self.screening_jurors.add(path)
             elif of_criterion:
                 self.criteria.add(path)
-            compared = not (guarded or of_criterion or own)
-            self.jurors.setdefault(path, JurorCount()).add(vote, verdict if compared else _NOT_COMPARED, group)
+            compared = not (screening or of_criterion or own)
+            fallback = next((name for place, name in replaced.items() if path[: len(place)] == place), None)
+            juror = self.jurors.setdefault(path, JurorCount())
+            juror.add(vote, verdict if compared else _NOT_COMPARED, group, fallback=fallback)
 
 
 _NOT_COMPARED = abstain("there is no verdict to compare with")
-_COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "undecided": Status.ABSTAIN, "errors": Status.ERROR}
+_COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "abstained": Status.ABSTAIN, "errors": Status.ERROR}
 _REQUEST_ID = re.compile(r", request [^\s,()]+(?=\)$)| \(request [^\s,()]+\)$")  # differs in each error

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jury_adapters.core.against_people import AgainstPeople
 from jury_adapters.core.formatting import (
     calls_and_cost,
     clip,
@@ -23,6 +22,7 @@ from jury_adapters.core.formatting import (
     visible,
 )
 from jury_adapters.core.judgment import Status
+from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.counters import GateCount
 from jury_adapters.report.summary import Summary
@@ -41,7 +41,7 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
     head += f" by {visible(title)}" if title else ""
     head += f" in {duration(seconds)}" if seconds is not None else ""
     console.print(Text(head, style="bold"))
-    print_against_people(console, summary.against_people)
+    print_label_comparison(console, summary.label_comparison)
     for line in _figures(summary):
         console.print(line)
     tables = (
@@ -57,7 +57,7 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
             console.print(table)
 
 
-def print_against_people(console: Console, against: AgainstPeople) -> None:
+def print_label_comparison(console: Console, against: LabelComparison) -> None:
     """Print the comparison of the jury and its jurors with human labels; nothing if there is no label."""
     if against.cases:
         console.print(Text(f"\n{against}\n"), soft_wrap=True)
@@ -67,7 +67,7 @@ _STYLES = {"PASS": "green", "FAIL": "red", "ABSTAIN": "yellow", "ERROR": "magent
 _GATE_STYLES = {True: "green", False: "red", None: ""}
 _MOST_COLUMNS = 6  # labels with a column of their own
 _LONGEST = 160
-_SILENT_FROM = 3  # times asked; with fewer, the same reason in all cases proves nothing
+_ABSTAINS_FROM = 3  # times asked; with fewer, the same reason in all cases proves nothing
 
 
 def _figures(summary: Summary) -> Iterable[Text]:
@@ -87,15 +87,15 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     labelled = summary.labels.total()
     for label, times in summary.labels.most_common(_MOST_COLUMNS):
         yield _line(f"label {clip(label, 40)}", _share(summary, times, labelled, "labelled", label))
-    undecided = count[Status.ABSTAIN]
-    if undecided:
-        yield _line("undecided", f"{undecided:,}, {percent(undecided / summary.cases)} of all", "yellow")
+    abstained = count[Status.ABSTAIN]
+    if abstained:
+        yield _line("abstained", f"{abstained:,}, {percent(abstained / summary.cases)} of all", "yellow")
     if count[Status.ERROR]:
         causes = "; ".join(f"{times} x {clip(message, 80)}" for message, times in summary.errors.most_common(3))
         yield _line("errors", f"{count[Status.ERROR]:,} ({causes})", "magenta")
     for model, given_up in summary.given_up.items():
-        told = f"{clip(model, 40)} in {given_up.cases:,} of {counted(summary.cases, 'case')}"
-        yield _line("not asked", f"{told}: {clip(given_up.error, 120)}", "magenta")
+        affected = f"{clip(model, 40)} in {given_up.cases:,} of {counted(summary.cases, 'case')}"
+        yield _line("not asked", f"{affected}: {clip(given_up.error, 120)}", "magenta")
     if summary.broken_tiers:
         names = ", ".join(clip(path, 80) for path in summary.broken_by_path)
         yield _line(
@@ -108,8 +108,8 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     if summary.decision is not None and summary.cases_saved:
         of = f"{summary.cases_saved:,} of {counted(summary.decision.cases, 'case')}"
         cost = money(summary.cost_saved_usd, complete=summary.usage.cost_complete)
-        told = f", about {cost}" if summary.cost_saved_usd or not summary.usage.cost_complete else ""
-        yield _line("cases saved", f"{of}, {percent(summary.cases_saved / summary.decision.cases)}{told}")
+        saved = f", about {cost}" if summary.cost_saved_usd or not summary.usage.cost_complete else ""
+        yield _line("cases saved", f"{of}, {percent(summary.cases_saved / summary.decision.cases)}{saved}")
         yield _line("random order", f"seed {summary.decision.seed}")
     if summary.review:
         yield _line("needs review", f"{summary.review:,}, {percent(summary.review / summary.cases)} of all")
@@ -118,24 +118,31 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
 def _circumstances(summary: Summary) -> Iterable[Text]:
     """Yield lines on agreement, gates, cost and jurors that always abstain."""
     if summary.mean_agreement is not None:
-        before = " before escalation" if summary.tiers else ""
+        before = " before escalation" if summary.escalated else ""
         of = f"the {counted(summary.with_agreement, 'case')} with two votes or more{before}"
         split = f"; {summary.split:,} split" if summary.split else ""
         yield _line("agreement", f"{two_decimals(summary.mean_agreement)} on average of {of}{split}")
-    if summary.same_family:
-        yield _line(
-            "same family", f"{counted(summary.same_family, 'answer')} by a model of a juror's own vendor family"
-        )
+    if summary.same_family_note:
+        yield _line("same family", summary.same_family_note)
     if summary.gates is not None:
         missed = ", ".join(f"{gate} {counted(n, 'time')}" for gate, n in summary.gates.by_gate.most_common())
-        told = f"missed by {counted(summary.gates.missed, 'verdict')} ({missed})" if missed else "met by every verdict"
-        yield _line("gates", told, "red" if missed else "green")
+        met = "missed by no verdict" if summary.gates.not_measured else "met by every verdict"
+        result = f"missed by {counted(summary.gates.missed, 'verdict')} ({missed})" if missed else met
+        yield _line("gates", result, "red" if missed else "green")
+        for gate, n in summary.gates.not_measured.most_common():
+            result = f"{gate} could not be measured on {n:,} of {counted(summary.gates.verdicts, 'verdict')}"
+            yield _line("gates", result, "yellow")
     if summary.usage.total.calls:
         yield _line("model calls", calls_and_cost(summary.usage))
     for path, juror in summary.jurors.items():
-        if juror.silence is not None and juror.votes.total() >= _SILENT_FROM:
+        if juror.always_abstains is not None and juror.votes.total() >= _ABSTAINS_FROM:
             asked = f"asked {counted(juror.votes.total(), 'time')}"
-            yield _line("silent", f"{clip(path[-1], 40)}, {asked}: {clip(juror.silence, 80)}", "yellow")
+            yield _line(
+                "always abstains", f"{clip(path[-1], 40)}, {asked}: {clip(juror.always_abstains, 80)}", "yellow"
+            )
+    for path, juror in summary.fallback_votes.items():
+        name = clip(" / ".join(path), 60) or "(the judge itself)"
+        yield _line("fallbacks", f"{name}: {juror.fallback_share}: {clip(juror.fallback_names, 80)}", "yellow")
     if summary.calls_saved:
         yield _line("calls saved", f"{counted(summary.calls_saved, 'juror call was', 'juror calls were')} not needed")
 
@@ -177,7 +184,10 @@ def _juror_table(summary: Summary) -> Table:
     table = _table("Jurors", *(["in"] if nested else []), "juror", *headings, "#differs from the verdict")
     for path, juror in summary.jurors.items():
         dissent = "" if juror.dissent is None else f"{percent(juror.dissent)} of {juror.compared:,}"
-        dissent = "a guard" if path in summary.guards else "a criterion" if path in summary.criteria else dissent
+        if path in summary.screening_jurors:
+            dissent = "screening"
+        elif path in summary.criteria:
+            dissent = "a criterion"
         place = [Text(clip(" / ".join(path[:-1]), 40))] if nested else []
         votes = [Text(f"{juror.votes[column]:,}", style=_STYLES.get(column, "")) for column in columns]
         table.add_row(*place, Text(clip(path[-1] or "(the jury itself)", 40)), *votes, dissent)

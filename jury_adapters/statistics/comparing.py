@@ -1,4 +1,4 @@
-"""The difference of the pass rates of two systems: by the jury's verdicts, and corrected by people's labels."""
+"""The difference of the pass rates of two systems: by the jury's verdicts, and corrected by human labels."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from jury_adapters.calibration.findings import Finding, few, undefined
+from jury_adapters.calibration.estimates import Estimate, few, undefined
 from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean
 from jury_adapters.calibration.types import Floats, Ints
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.statistics import Z95
 from jury_adapters.statistics.differences import (
@@ -37,7 +37,7 @@ def compare(
     labels_b: Sequence[Said] = (),
     groups: Sequence[Hashable] = (),
     same_answers: bool = False,
-) -> Finding:
+) -> Estimate:
     """Return the difference of the pass rates of two systems over the same cases, b minus a.
 
     By the verdicts alone, the difference is that of the cases that are decided in both, with Newcombe's interval for
@@ -47,16 +47,16 @@ def compare(
     system has its own. The estimate is ``lam * mean(f) + mean(d - lam * f)``: f is the difference between the verdicts
     of a case, and d that between its labels; the first mean is over the cases without both labels, the second over
     those with both. The lam in 0..1 gives the narrowest interval. A case with a label of one answer only counts as
-    unlabelled. Undecided verdicts count 1/2 here, so the estimate is of all cases. The labelled cases must be a random
+    unlabelled. Abstentions count 1/2 here, so the estimate is of all cases. The labelled cases must be a random
     sample.
 
     The interval counts two disagreements more than were seen, one in each direction. Where all cases have both labels,
     it is Newcombe's interval of the labels. Simulated coverage: ``docs/measured.md``.
 
     Args:
-        a: the verdict of each case in a: 1 for PASS, 0 for FAIL, None for undecided.
+        a: the verdict of each case in a: 1 for PASS, 0 for FAIL, None for an abstention.
         b: the verdict of each case in b, in the same order.
-        labels_a: what people said of the answer of each case in a: 1, 0, or None for no label. Empty for no labels.
+        labels_a: the human label of the answer of each case in a: 1, 0, or None for no label. Empty for no labels.
         labels_b: the same for b.
         groups: what belongs together, one entry per case. Interval and test then take into account that cases of a
             group are alike.
@@ -95,13 +95,13 @@ def compare(
     return _corrected(first, second, truths, clusters, plain)
 
 
-def compare_unpaired(a: Sequence[Said], b: Sequence[Said]) -> Finding:
+def compare_unpaired(a: Sequence[Said], b: Sequence[Said]) -> Estimate:
     """Return the difference of the pass rates of two systems over different cases, b minus a.
 
-    The cases of both must be random samples of the same kind of cases. Undecided cases are left out.
+    The cases of both must be random samples of the same kind of cases. Cases that are not decided are left out.
 
     Args:
-        a: the verdict of each case of a: 1 for PASS, 0 for FAIL, None for undecided.
+        a: the verdict of each case of a: 1 for PASS, 0 for FAIL, None for an abstention.
         b: the verdict of each case of b.
 
     Returns:
@@ -132,7 +132,7 @@ _FEWEST_DISAGREEMENTS = 5
 _FEWEST_LABELLED = 2
 
 
-def _corrected(a: Floats, b: Floats, truths: tuple[Floats, Floats], clusters: Ints | None, plain: Finding) -> Finding:
+def _corrected(a: Floats, b: Floats, truths: tuple[Floats, Floats], clusters: Ints | None, plain: Estimate) -> Estimate:
     known = [~np.isnan(truth) for truth in truths]
     both, once = known[0] & known[1], int((known[0] ^ known[1]).sum())
     n, count = int(both.sum()), len(a)
@@ -145,17 +145,17 @@ def _corrected(a: Floats, b: Floats, truths: tuple[Floats, Floats], clusters: In
         reason = f"it takes {what} with labels of both answers, {_FEWEST_LABELLED} at least, and there are {units}"
         return undefined(CORRECTED, count, reason, warnings=_one_answer_warnings(once))
     labels = (truths[1] - truths[0])[both]
-    verdicts = np.nan_to_num(b, nan=_UNDECIDED) - np.nan_to_num(a, nan=_UNDECIDED)
+    verdicts = np.nan_to_num(b, nan=_ABSTAINED) - np.nan_to_num(a, nan=_ABSTAINED)
     found = corrected_mean(labels, verdicts[both], verdicts[~both], own[both], own[~both], more=_MORE)
     warnings = [*few(n, units), *_one_answer_warnings(once)]
     p = None
     if n < count:
         value, interval = _cut(found.value, found.centre, found.spread)
-        wrong = int((abs(labels - verdicts[both]) > _UNDECIDED).sum())
+        wrong = int((abs(labels - verdicts[both]) > _ABSTAINED).sum())
         if wrong < _FEWEST_DISAGREEMENTS:
             warnings.append(
-                f"jury and people disagree about the difference in {wrong} of {n} labelled cases, so the jury's error "
-                "is little known; label more"
+                f"jury and human labels disagree about the difference in {wrong} of {n} labelled cases, so the jury's "
+                "error is little known; label more"
             )
     else:
         said = list(zip(_opinions(truths[0]), _opinions(truths[1]), strict=True))
@@ -163,16 +163,16 @@ def _corrected(a: Floats, b: Floats, truths: tuple[Floats, Floats], clusters: In
         value, (interval, p) = found.value, interval_and_test(PairedCounts.of(said), by_group)
     details.update(p_value=p, better=better(interval, p), lam=found.lam, standard_error=found.error)
     groups = None if clusters is None else len(np.unique(own))
-    told = difference_sentence(value, interval, count, p=p, groups=groups, labelled=n)
-    sentence = f"Corrected by people's labels of {counted(n, 'case')}: {told}{_at_face_value(plain)}"
-    return Finding(CORRECTED, value, count, interval, sentence, tuple(warnings), details=details)
+    meaning = difference_sentence(value, interval, count, p=p, groups=groups, labelled=n)
+    sentence = f"Corrected by human labels of {counted(n, 'case')}: {meaning}{_at_face_value(plain)}"
+    return Estimate(CORRECTED, value, count, interval, sentence, tuple(warnings), details=details)
 
 
 def _opinions(values: Floats) -> list[bool | None]:
     return [None if np.isnan(value) else value == 1 for value in values.tolist()]
 
 
-def _at_face_value(plain: Finding) -> str:
+def _at_face_value(plain: Estimate) -> str:
     if plain.value is None or plain.interval is None:
         return ""
     ends = " to ".join(f"{100 * end:.1f}" for end in plain.interval)
@@ -204,7 +204,7 @@ def _values(given: Sequence[Said], n: int, what: str) -> Floats:
         raise ConfigurationError(f"{what} has {len(given)} entries for {counted(n, 'case')}")
     for value in given:
         if value is not None and value not in (0, 1):
-            raise ConfigurationError(f"{what}: {value!r} is not 1 (PASS), 0 (FAIL) or None")
+            raise ConfigurationError(f"{what}: {plain_repr(value)} is not 1 (PASS), 0 (FAIL) or None")
     return np.array([np.nan if value is None else float(value) for value in given])
 
 
@@ -217,4 +217,4 @@ def _clusters(groups: Sequence[Hashable], n: int) -> Ints | None:
     return found if len(groups) and len(numbers) < n else None
 
 
-_UNDECIDED = 0.5  # the verdict of a jury that neither passes nor fails a case; any number keeps the estimate unbiased
+_ABSTAINED = 0.5  # the verdict of a jury that neither passes nor fails a case; any number keeps the estimate unbiased

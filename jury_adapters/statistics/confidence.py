@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 
-from jury_adapters.calibration.findings import Finding, Interval, few, number, undefined
+from jury_adapters.calibration.estimates import Estimate, Interval, few, number, undefined
 from jury_adapters.calibration.juror_stats import share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints
@@ -62,11 +62,11 @@ class _Answers:
 
 def confidence_quality(
     votes: Votes, *, bins: int | None = None, by: By = "mass", resampling: Resampling = DEFAULT
-) -> tuple[Finding, ...]:
+) -> tuple[Estimate, ...]:
     """Compare the confidence of each juror, and of the jury, with whether its answer is the human label.
 
     An abstention has no answer, and its confidence does not count. Jurors that state no confidence are named in the
-    last finding, ``confidence of the others``, which has no value. Nothing is recalibrated.
+    last estimate, ``confidence of the others``, which has no value. Nothing is recalibrated.
 
     Args:
         votes: a batch with gold labels.
@@ -75,7 +75,7 @@ def confidence_quality(
         resampling: number of draws and seed of the bootstrap over items, or over groups where there are any.
 
     Returns:
-        Four findings per voter, which is the subject:
+        Four estimates per voter, which is the subject:
 
         - ``overconfidence``: mean confidence minus accuracy, -1..1; above 0 it claims more than it delivers. Interval:
           those of the two means, squared and added (Newcombe 1998, without correlation), which is conservative.
@@ -102,10 +102,10 @@ def confidence_quality(
         return (undefined(AUROC, 0, reason),)
     answers = [_answers_of(votes, column) for column in range(len(votes.stated.voters))]
     stating = [one for one in answers if one.n or one.unusable]
-    found = [finding for one in stating for finding in _findings(one, bins, by, resampling)]
-    silent = [one.voter for one in answers if not (one.n or one.unusable)]
-    if silent:
-        reason = f"no labelled answer of {', '.join(silent)} has a confidence"
+    found = [estimate for one in stating for estimate in _estimates(one, bins, by, resampling)]
+    without = [one.voter for one in answers if not (one.n or one.unusable)]
+    if without:
+        reason = f"no labelled answer of {', '.join(without)} has a confidence"
         found.append(undefined(OTHERS, 0, reason))
     return tuple(found)
 
@@ -128,7 +128,7 @@ def _answers_of(votes: Votes, column: int) -> _Answers:
     )
 
 
-def _findings(answers: _Answers, bins: int | None, by: By, how: Resampling) -> Iterator[Finding]:
+def _estimates(answers: _Answers, bins: int | None, by: By, how: Resampling) -> Iterator[Estimate]:
     if not answers.n:
         reason = "none of its confidences is a number from 0 to 1"
         yield undefined(AUROC, 0, reason, subject=answers.voter)
@@ -160,15 +160,16 @@ def _with_contradictions(answers: _Answers) -> _Contradicted:
     )
 
 
-def _overconfidence(answers: _Answers, how: Resampling) -> Finding:
+def _overconfidence(answers: _Answers, how: Resampling) -> Estimate:
     mean, accuracy = float(answers.confidences.mean()), float(answers.right.mean())
     value = mean - accuracy
     interval = _of_difference(answers, mean, accuracy, how)
-    sentence = (
-        f"Its mean confidence is {number(mean)}, and {number(accuracy)} of its answers are right: {_leaning(interval)}."
-    )
+    direction = _direction(interval)
+    sentence = f"Its mean confidence is {number(mean)}, and {number(accuracy)} of its answers are right: {direction}."
     details = {"confidence": mean, "accuracy": accuracy}
-    return Finding(OVER, value, answers.n, interval, sentence, answers.warnings, subject=answers.voter, details=details)
+    return Estimate(
+        OVER, value, answers.n, interval, sentence, answers.warnings, subject=answers.voter, details=details
+    )
 
 
 def _of_difference(answers: _Answers, mean: float, accuracy: float, how: Resampling) -> Interval | None:
@@ -183,7 +184,7 @@ def _of_difference(answers: _Answers, mean: float, accuracy: float, how: Resampl
     return max(-1.0, mean - accuracy - below), min(1.0, mean - accuracy + above)
 
 
-def _leaning(interval: Interval | None) -> str:
+def _direction(interval: Interval | None) -> str:
     """Say what an interval of the overconfidence shows, as it is printed: with three decimals."""
     if interval is None:
         return "whether the difference is chance cannot be told"
@@ -194,7 +195,7 @@ def _leaning(interval: Interval | None) -> str:
     return "that is within chance"
 
 
-def _auroc(answers: _Answers, items: _Contradicted, how: Resampling) -> Finding:
+def _auroc(answers: _Answers, items: _Contradicted, how: Resampling) -> Estimate:
     right, wrong = int(answers.right.sum()), int((1 - answers.right).sum())
     if not right or not wrong:
         which, other = ("right", "wrong") if right else ("wrong", "right")
@@ -222,7 +223,7 @@ def _auroc(answers: _Answers, items: _Contradicted, how: Resampling) -> Finding:
         else _area(value, interval)
     )
     details = {"right": right, "wrong": wrong}
-    return Finding(AUROC, value, answers.n, interval, sentence, warnings, subject=answers.voter, details=details)
+    return Estimate(AUROC, value, answers.n, interval, sentence, warnings, subject=answers.voter, details=details)
 
 
 def _scarce(answers: _Answers) -> str:
@@ -252,7 +253,7 @@ def _area(value: float, interval: Interval | None) -> str:
     return f"{pairs}: not shown to be better than chance."
 
 
-def _brier(answers: _Answers, items: _Contradicted, how: Resampling) -> Finding:
+def _brier(answers: _Answers, items: _Contradicted, how: Resampling) -> Estimate:
     errors = (items.confidences - items.right) ** 2
 
     def mean(weights: Floats) -> Floats:
@@ -267,7 +268,7 @@ def _brier(answers: _Answers, items: _Contradicted, how: Resampling) -> Finding:
         f"The mean squared error of its confidence is {number(value)} (0 is best). That is {_beside(value, constant)} "
         f"the {number(constant)} of a confidence of {number(accuracy)} for every answer."
     )
-    return Finding(
+    return Estimate(
         BRIER, value, answers.n, interval, sentence, answers.warnings, subject=answers.voter,
         details={"constant": constant},
     )  # fmt: skip
@@ -280,7 +281,7 @@ def _beside(value: float, constant: float) -> str:
     return "smaller than" if value < constant else "larger than"
 
 
-def _calibration_error(answers: _Answers, bins: int | None, by: By) -> Finding:
+def _calibration_error(answers: _Answers, bins: int | None, by: By) -> Estimate:
     groups = answers.groups if answers.votes.grouped else ()
     found = reliability_diagram(answers.confidences, answers.right, bins=bins, by=by, groups=groups)
     value, chance = calibration_error(found), error_by_chance(found)
@@ -288,7 +289,7 @@ def _calibration_error(answers: _Answers, bins: int | None, by: By) -> Finding:
         f"Confidence and the share of right answers differ by {number(value)} on average over "
         f"{counted(len(found), 'bin')}; exact confidences would differ by about {number(chance)} by chance."
     )
-    return Finding(
+    return Estimate(
         ECE, value, answers.n, None, sentence, answers.warnings, subject=answers.voter,
         details={"by_chance": chance, "by": by, "bins": [one.to_dict() for one in found]},
     )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from jury_adapters.calibration.agreement import fleiss_kappa
-from jury_adapters.calibration.findings import Finding, few, number, undefined
+from jury_adapters.calibration.estimates import Estimate, few, number, undefined
 from jury_adapters.calibration.juror_stats import share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of
 from jury_adapters.calibration.types import MISSING, Floats
@@ -24,7 +24,7 @@ _FEWEST = 30
 """Items (or groups) with repeated scores that an interval takes."""
 
 
-def retest(repetitions: Votes, juror: str = "", *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
+def retest(repetitions: Votes, juror: str = "", *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
     """Measure the consistency of one juror that was asked the same several times.
 
     Items with fewer than two answers are left out. An abstention is not an answer.
@@ -32,7 +32,7 @@ def retest(repetitions: Votes, juror: str = "", *, resampling: Resampling = DEFA
     Args:
         repetitions: its answers, one column per repetition: an entry of ``votes.repetitions``, or the columns of a
             jury of one judge repeated.
-        juror: its name in the findings.
+        juror: its name in the estimates.
         resampling: number of draws and seed of the bootstrap over items, or over groups where there are any.
 
     Returns:
@@ -63,7 +63,7 @@ def retest(repetitions: Votes, juror: str = "", *, resampling: Resampling = DEFA
     return tuple(found) or (undefined(SAME, 0, "no item has 2 answers", subject=juror),)
 
 
-def retest_runs(first: Votes, second: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Finding, ...]:
+def retest_runs(first: Votes, second: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
     """Measure the consistency of each juror over two runs; items are matched by id, jurors by name.
 
     The jury's own verdicts are compared too, where both runs have them. Items or jurors of one run only are left out.
@@ -74,7 +74,7 @@ def retest_runs(first: Votes, second: Votes, *, resampling: Resampling = DEFAULT
         resampling: number of draws and seed of the bootstrap.
 
     Returns:
-        The findings of :func:`retest` for each juror.
+        The estimates of :func:`retest` for each juror.
 
     Raises:
         ConfigurationError: the runs share no item or no juror.
@@ -90,9 +90,9 @@ def retest_runs(first: Votes, second: Votes, *, resampling: Resampling = DEFAULT
         raise ConfigurationError(f"the two runs share no {'juror' if rows else 'item'}; give two runs of one jury")
     other = second.take([place[first.items[row]] for row in rows])
     return tuple(
-        finding
+        estimate
         for name in voters
-        for finding in retest(_beside(first.take(rows), other, name), name, resampling=resampling)
+        for estimate in retest(_beside(first.take(rows), other, name), name, resampling=resampling)
     )
 
 
@@ -109,7 +109,7 @@ def _beside(first: Votes, second: Votes, voter: str) -> Votes:
     return replace(votes, stated=replace(votes.stated, scores=scores))
 
 
-def _same(votes: Votes, juror: str, how: Resampling) -> Finding:
+def _same(votes: Votes, juror: str, how: Resampling) -> Estimate:
     answered = votes.answered.sum(axis=1)
     asked = answered >= 2
     n = int(asked.sum())
@@ -121,10 +121,10 @@ def _same(votes: Votes, juror: str, how: Resampling) -> Finding:
     sentence = f"Asked again, {juror or 'the juror'} gives the same answer on {percent(share)} of the items."
     details = {"same": int(same.sum()), "repetitions": float(answered[asked].mean())}
     interval = share_interval(same, asked, votes, how)
-    return Finding(SAME, share, n, interval, sentence, few(n), subject=juror, details=details)
+    return Estimate(SAME, share, n, interval, sentence, few(n), subject=juror, details=details)
 
 
-def _kappa(votes: Votes, juror: str, how: Resampling) -> Finding:
+def _kappa(votes: Votes, juror: str, how: Resampling) -> Estimate:
     found = fleiss_kappa(votes, resampling=how)
     if found.value is None:
         return replace(found, name=KAPPA, subject=juror)
@@ -132,7 +132,7 @@ def _kappa(votes: Votes, juror: str, how: Resampling) -> Finding:
     return replace(found, name=KAPPA, subject=juror, sentence=sentence)
 
 
-def _spread(scores: Floats, votes: Votes, juror: str, how: Resampling) -> Iterator[Finding]:
+def _spread(scores: Floats, votes: Votes, juror: str, how: Resampling) -> Iterator[Estimate]:
     asked = np.isfinite(scores).sum(axis=1) >= 2
     moments = _moments(scores[asked])
     n, groups = len(moments), votes.groups[asked]
@@ -145,7 +145,7 @@ def _spread(scores: Floats, votes: Votes, juror: str, how: Resampling) -> Iterat
     if interval is not None:
         interval = min(interval[0], value), max(interval[1], value)
     sentence = f"Its scores of one item scatter by {number(value)} (one standard deviation) when it is asked again."
-    yield Finding(WITHIN, value, n, interval, sentence, few(n, units), subject=juror)
+    yield Estimate(WITHIN, value, n, interval, sentence, few(n, units), subject=juror)
     correlation = float(_icc(drawn.as_voted, padded)[0])
     if n < 2 or not np.isfinite(correlation):
         reason = "it takes 2 items" if n < 2 else "all its scores are the same"
@@ -154,7 +154,7 @@ def _spread(scores: Floats, votes: Votes, juror: str, how: Resampling) -> Iterat
     around = drawn.fisher(how, lambda weights: _icc(weights, padded), 2.0) if units >= _FEWEST else None
     share = f"{number(correlation)} of the variance of its scores is between items; the rest is between repetitions."
     low = f"Its scores of one item differ as much as those of different items: {number(correlation)}."
-    yield Finding(ICC, correlation, n, around, share if correlation > 0 else low, few(n, units), subject=juror)
+    yield Estimate(ICC, correlation, n, around, share if correlation > 0 else low, few(n, units), subject=juror)
 
 
 def _moments(scores: Floats) -> Floats:

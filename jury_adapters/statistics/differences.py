@@ -8,7 +8,7 @@ from math import ceil, log10
 from statistics import NormalDist
 from typing import NamedTuple, Self
 
-from jury_adapters.calibration.findings import FEW_ITEMS, Finding, Interval, few, undefined
+from jury_adapters.calibration.estimates import FEW_ITEMS, Estimate, Interval, few, undefined
 from jury_adapters.core.clustered_shares import PairCounts, clustered_paired_interval, sign_flip_test
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.statistics import Z95, mcnemar_exact, paired_interval, unpaired_interval
@@ -42,7 +42,7 @@ class PairedCounts(NamedTuple):
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[bool | None, bool | None]]) -> Self:
-        """Count pairs of verdicts, that of a first: True for PASS, False for FAIL, None for undecided."""
+        """Count pairs of verdicts, that of a first: True for PASS, False for FAIL, None for an abstention."""
         seen = Counter(pairs)
         return cls(
             both=seen[True, True],
@@ -79,7 +79,7 @@ def counts_by_group(pairs: Iterable[tuple[bool | None, bool | None]], groups: Se
 
 def paired_difference(
     counts: PairedCounts, *, by_group: Sequence[PairCounts] = (), same_answers: bool = False
-) -> Finding:
+) -> Estimate:
     """Return the difference of two pass rates over the same cases, with an interval and a test.
 
     It is that of the cases that are decided in both. The interval is Newcombe's and the test McNemar's exact test. For
@@ -115,7 +115,7 @@ def paired_difference(
     }
     sentence = difference_sentence(value, interval, n, p=p, groups=groups, same_answers=same_answers)
     warnings = (*_unlike_coverage(counts), *few(n, groups))
-    return Finding(PAIRED, value, n, interval, sentence, warnings, details=details)
+    return Estimate(PAIRED, value, n, interval, sentence, warnings, details=details)
 
 
 def interval_and_test(counts: PairedCounts, by_group: Sequence[PairCounts] = ()) -> tuple[Interval, float]:
@@ -131,7 +131,7 @@ def interval_and_test(counts: PairedCounts, by_group: Sequence[PairCounts] = ())
     return interval, mcnemar_exact(counts.a_only, counts.b_only)
 
 
-def unpaired_difference(passed_a: int, decided_a: int, passed_b: int, decided_b: int) -> Finding:
+def unpaired_difference(passed_a: int, decided_a: int, passed_b: int, decided_b: int) -> Estimate:
     """Return the difference of the pass rates of two samples of different cases, with Newcombe's score interval.
 
     Args:
@@ -156,7 +156,7 @@ def unpaired_difference(passed_a: int, decided_a: int, passed_b: int, decided_b:
         "better": better(interval),
     }
     sentence = difference_sentence(value, interval, n)
-    return Finding(UNPAIRED, value, n, interval, sentence, few(min(decided_a, decided_b)), details=details)
+    return Estimate(UNPAIRED, value, n, interval, sentence, few(min(decided_a, decided_b)), details=details)
 
 
 def better(interval: Interval, p: float | None = None) -> str | None:
@@ -207,12 +207,12 @@ these verdicts.'
         return f"{head}: {winner} is {'the more lenient jury' if same_answers else 'better'}{by}."
     few = better(interval) is not None
     kind = "exact" if groups is None else "sign-flip"
-    told = (
+    reason = (
         f"The interval excludes 0, but the {kind} test does not rule out chance" if few else "The interval includes 0"
     )
     these = f"these {n:,} cases do" if n != 1 else "this case does"
     what = "which jury passes more" if same_answers else "which is better"
-    return f"{head}. {told}: {these} not tell {what}{_enough(value, interval, n, labelled)}."
+    return f"{head}. {reason}: {these} not tell {what}{_enough(value, interval, n, labelled)}."
 
 
 def cases_needed(value: float, interval: Interval, n: int) -> int | None:

@@ -16,7 +16,7 @@ def wilson_half_width(n: int, rate: float) -> float:
 
     Args:
         n: number of labels.
-        rate: share that people pass, in 0..1.
+        rate: share with a human PASS, in 0..1.
 
     >>> round(wilson_half_width(100, 0.8), 4)
     0.0772
@@ -28,13 +28,13 @@ def wilson_half_width(n: int, rate: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCases:
-    """Cases that a jury judges and people label in part.
+    """Cases that a jury judges, some of which have human labels.
 
     Attributes:
         number: number of cases, labelled ones included.
-        rate: share that people pass, in 0..1.
-        tpr: share that the jury passes of what people pass, in 0..1.
-        tnr: share that the jury fails of what people fail, in 0..1.
+        rate: share with a human PASS, in 0..1.
+        tpr: share that the jury passes of the cases with a human PASS, in 0..1.
+        tnr: share that the jury fails of the cases with a human FAIL, in 0..1.
     """
 
     number: int
@@ -49,7 +49,7 @@ class JudgedCases:
         interval counts, and cuts the interval to 0..1.
 
         Args:
-            labels: number of cases that people label, 2 or more; with all of them the interval is Wilson's.
+            labels: number of cases with a human label, 2 or more; with all of them the interval is Wilson's.
         """
         others = self.number - labels
         if others < 1:

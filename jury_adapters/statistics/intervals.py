@@ -1,8 +1,9 @@
 """Bootstrap intervals over groups of items, with two items that only resamples have.
 
 A sample in which every right answer has more confidence than every wrong one has only resamples of that kind, and the
-bootstrap gives a single point. The same goes for scores that are those of people. So resamples are drawn from the items
-and two more that contradict the rest, each with half the chance of an item. ``docs/measured.md`` has the coverage.
+bootstrap gives a single point. The same goes for scores that equal the human labels. So resamples are drawn from the
+items and two more that contradict the rest, each with half the chance of an item. ``docs/measured.md`` has the
+coverage.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jury_adapters.calibration.findings import Interval
+from jury_adapters.calibration.estimates import Interval
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.smoothing import group_size
 from jury_adapters.calibration.types import Floats, Ints

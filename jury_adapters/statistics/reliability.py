@@ -9,10 +9,10 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from jury_adapters.calibration.findings import Finding, Interval
+from jury_adapters.calibration.estimates import Estimate, Interval
 from jury_adapters.calibration.smoothing import variance_of_mean
 from jury_adapters.calibration.types import Floats, Ints
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 
@@ -90,16 +90,16 @@ def reliability_diagram(
     if bins is None:
         bins = max(1, min(BINS, len(stated) // _IN_A_BIN))
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
-        raise ConfigurationError(f"bins is a whole number from 1, not {bins!r}")
+        raise ConfigurationError(f"bins is a whole number from 1, not {plain_repr(bins)}")
     bin_of = _by_mass(stated, bins) if by == "mass" else np.clip(np.ceil(stated * bins - 1e-9) - 1, 0, bins - 1)
     effect = _design_effect(hits, np.asarray(groups)) if len(groups) else 1.0
     return tuple(_bin(stated[inside], hits[inside], effect) for one in np.unique(bin_of) for inside in [bin_of == one])
 
 
-def bins_of(finding: Finding) -> tuple[ReliabilityBin, ...]:
-    """Return the bins that an expected calibration error has in its details; none for another finding."""
-    told = cast("Sequence[dict[str, Any]]", finding.details.get("bins", ()))
-    return tuple(ReliabilityBin(**{**one, "interval": tuple(one["interval"])}) for one in told)
+def bins_of(estimate: Estimate) -> tuple[ReliabilityBin, ...]:
+    """Return the bins that an expected calibration error has in its details; none for another estimate."""
+    bins = cast("Sequence[dict[str, Any]]", estimate.details.get("bins", ()))
+    return tuple(ReliabilityBin(**{**one, "interval": tuple(one["interval"])}) for one in bins)
 
 
 def calibration_error(bins: Sequence[ReliabilityBin]) -> float:

@@ -1,4 +1,4 @@
-"""Everything that votes and the numbers beside them tell of a jury: what ``jury agreement`` shows."""
+"""Everything that votes and the numbers beside them tell of a jury: what ``jury report --agreement`` shows."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from jury_adapters.calibration import DRAWS
-from jury_adapters.calibration.findings import Finding
+from jury_adapters.calibration.estimates import Estimate
 from jury_adapters.calibration.report import AgreementReport, agreement_report, with_selection
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
 from jury_adapters.statistics.confidence import confidence_quality
 from jury_adapters.statistics.consistency import retest
-from jury_adapters.statistics.graded import graded_agreement
+from jury_adapters.statistics.rating_agreement import graded_agreement
 from jury_adapters.statistics.reliability import ReliabilityBin, bins_of
 
-CONFIDENCE, GRADES, RETEST = "Confidence against people", "Scores against people", "Asked again"
+CONFIDENCE, GRADES, RETEST = "Confidence against human labels", "Scores against human labels", "Asked again"
 _GRADES = 3  # different human labels from which on they are grades
 _MANY_LABELS = 20  # of which hardly one is exactly the human label
 _WIDTH = 20  # of the diagram, in characters
@@ -28,9 +28,9 @@ def full_report(votes: Votes, level: Level | None = None, *, draws: int = DRAWS,
     """Analyse a batch of votes, and the confidences, scores and repetitions beside them.
 
     These are the sections of :func:`jury_adapters.calibration.agreement_report` and three more, each where the votes
-    allow it: "Confidence against people", where judgments state a confidence and items have a human label; "Scores
-    against people", where there are scores and at least three different human labels that are numbers; "Asked again",
-    where jurors were asked several times.
+    allow it: "Confidence against human labels", where judgments state a confidence and items have a human label;
+    "Scores against human labels", where there are scores and at least three different human labels that are numbers;
+    "Asked again", where jurors were asked several times.
 
     Args:
         votes: the batch.
@@ -49,35 +49,35 @@ def full_report(votes: Votes, level: Level | None = None, *, draws: int = DRAWS,
         GRADES: with_selection(votes, _grades(votes, how)),
         RETEST: tuple(_again(votes, how)),
     }
-    found = {title: findings for title, findings in sections.items() if findings}
+    found = {title: estimates for title, estimates in sections.items() if estimates}
     tables = {CONFIDENCE: tuple(_diagrams(found[CONFIDENCE]))} if CONFIDENCE in found else {}
     return replace(base, sections={**base.sections, **found}, tables=tables)
 
 
-def _confidence(votes: Votes, how: Resampling) -> Iterable[Finding]:
+def _confidence(votes: Votes, how: Resampling) -> Iterable[Estimate]:
     stated = votes.stated.confidences[votes.gold >= 0] if votes.stated.confidences.size else np.empty(0)
     if not len(votes.labels) <= _MANY_LABELS or np.isnan(stated).all():
         return ()
     return confidence_quality(votes, resampling=how)
 
 
-def _grades(votes: Votes, how: Resampling) -> Iterable[Finding]:
+def _grades(votes: Votes, how: Resampling) -> Iterable[Estimate]:
     ratings = votes.stated.ratings
     if len(np.unique(ratings[np.isfinite(ratings)])) < _GRADES or not np.isfinite(votes.stated.scores).any():
         return ()
     return graded_agreement(votes, resampling=how)
 
 
-def _again(votes: Votes, how: Resampling) -> Iterator[Finding]:
+def _again(votes: Votes, how: Resampling) -> Iterator[Estimate]:
     for juror, repetitions in votes.repetitions.items():
         yield from retest(repetitions, juror, resampling=how)
 
 
-def _diagrams(findings: Sequence[Finding]) -> Iterator[str]:
+def _diagrams(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Yield the lines of the reliability diagrams, each as a table with a bar from 0 to 1."""
-    for finding in findings:
-        if bins := bins_of(finding):
-            yield f"{finding.subject}: how often it is right, by confidence (# right, | confidence)"
+    for estimate in estimates:
+        if bins := bins_of(estimate):
+            yield f"{estimate.subject}: how often it is right, by confidence (# right, | confidence)"
             yield f"  {'confidence':>12}  {'mean':>5}  {'right':>5}  {'95 % interval':>14}  {'n':>6}"
             yield from (_row(one) for one in bins)
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from jury_adapters.calibration.binomial import check_level, most_errors
 from jury_adapters.calibration.thresholds import Method, check_method, fewest_decided, level_of_test
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.tolerance import equal, exceeds
 from jury_adapters.core.values import JsonValue
@@ -78,16 +78,16 @@ def labels_for_interval(
     """Return how many cases to label for a 95 % interval of the pass rate that is so narrow.
 
     It is the smallest number whose expected half-width is at most ``half_width``: of the Wilson interval, averaged
-    exactly over ``Bin(n, rate)``; or, where a jury has judged more cases than people label, of the interval of
+    exactly over ``Bin(n, rate)``; or, where a jury has judged more cases than have human labels, of the interval of
     :func:`~jury_adapters.calibration.prediction_powered_rate`, with the variance ``var(y - lam f) / n + lam^2 var(f) /
     (judged - n)`` of PPI++ at the expected TPR and TNR. About half of the intervals come out narrower.
 
     Args:
         half_width: half of the interval's width, in 0..0.5, both excluded: 0.05 for plus or minus 5 points.
-        rate: expected share that people pass, in 0..1; 0.5 gives the largest number.
+        rate: expected share with a human PASS, in 0..1; 0.5 gives the largest number.
         judged: number of cases with a verdict of the jury, labelled ones included; 0 for labels alone.
-        tpr: share that the jury is expected to pass of what people pass, in 0..1.
-        tnr: share that the jury is expected to fail of what people fail, in 0..1.
+        tpr: share that the jury is expected to pass of the cases with a human PASS, in 0..1.
+        tnr: share that the jury is expected to fail of the cases with a human FAIL, in 0..1.
         group_size: mean number of cases that belong together, from 1.
         icc: correlation of the cases in a group, in 0..1. The number is multiplied by the design effect ``1 +
             (group_size - 1) icc``.
@@ -112,8 +112,8 @@ def labels_for_interval(
     cluster = Clusters.of(group_size, icc)
 
     width: Callable[[int], float] = partial(wilson_half_width, rate=rate)
-    needed = by_people = _fewest_labels(half_width, width, MOST)
-    assumed = [f"people pass about {percent(rate)}", f"the labelled cases are a random sample{cluster.assumed}"]
+    needed = by_labels = _fewest_labels(half_width, width, MOST)
+    assumed = [f"human labels pass about {percent(rate)}", f"the labelled cases are a random sample{cluster.assumed}"]
     if judged:
         jury = _judged_cases(judged, rate, tpr, tnr, cluster)
         needed, width = _fewest_labels(half_width, jury.half_width, min(jury.number, MOST)), jury.half_width
@@ -123,14 +123,15 @@ def labels_for_interval(
                 f"interval reaches {_points(width(jury.number))} points to either side; judge more cases"
             )
         assumed.append(
-            f"the jury passes {percent(jury.tpr)} of what people pass, and fails {percent(jury.tnr)} of the rest"
+            f"the jury passes {percent(jury.tpr)} of the cases with a human PASS, and fails {percent(jury.tnr)} of the "
+            "rest"
         )
     elif tpr is not None or tnr is not None:
         raise ConfigurationError("TPR and TNR are of a jury: say how many cases it judges, or leave them out")
     if needed is None or (n := cluster.cases(needed)) > MOST:
         raise ConfigurationError(f"more than {MOST:,} labels would be needed; allow a wider interval")
     gives = {k: width(cluster.independent(k)) for k in _around(n) if not judged or k <= judged}
-    labels_alone = None if by_people is None else cluster.cases(by_people)
+    labels_alone = None if by_labels is None else cluster.cases(by_labels)
     which = f"{n:,} of the {judged:,} judged cases" if judged else counted(n, "case")
     saved = f" Without the jury's verdicts it takes {labels_alone:,}." if judged and labels_alone is not None else ""
     return SampleSize(
@@ -168,8 +169,8 @@ def labels_for_guarantee(
     first test is of about as many cases as a guarantee needs at the least, and more labels raise the power little.
 
     Args:
-        agreement: share of the decided cases that is to agree with people, in 0..1.
-        expected: share that is expected to agree with people of the cases decided first, above ``agreement``.
+        agreement: share of the decided cases that is to agree with human labels, in 0..1.
+        expected: share that is expected to agree with human labels of the cases decided first, above ``agreement``.
         delta: probability with which the guarantee may fail, in 0..1.
         method: as in :func:`~jury_adapters.calibration.calibrate`.
         tiers: number of tiers; counts for ``method="per_tier"``.
@@ -200,11 +201,11 @@ def labels_for_guarantee(
     if not coverage:
         raise ConfigurationError("a jury with a coverage of 0 decides nothing")
     if isinstance(tiers, bool) or not isinstance(tiers, int) or tiers < 1:
-        raise ConfigurationError(f"tiers is a number from 1, not {tiers!r}")
+        raise ConfigurationError(f"tiers is a number from 1, not {plain_repr(tiers)}")
     if expected <= agreement:
         raise ConfigurationError(
-            f"a jury that agrees with people on {percent(expected)} cannot be shown to agree on {percent(agreement)}; "
-            "expect more, or promise less"
+            f"a jury that agrees with human labels on {percent(expected)} cannot be shown to agree on "
+            f"{percent(agreement)}; expect more, or guarantee less"
         )
     alpha, level = 1 - agreement, level_of_test(delta, method, tiers)
     least = fewest_decided(alpha, level)
@@ -215,7 +216,7 @@ def labels_for_guarantee(
     rough = normal_sample(alpha, 1 - expected, level, power) / coverage
     n = None if rough > MOST else smallest_sample(power_of, power, least, 1 / (alpha * coverage))
     if n is None:
-        raise ConfigurationError(f"more than {MOST:,} labels would be needed; expect more, or promise less")
+        raise ConfigurationError(f"more than {MOST:,} labels would be needed; expect more, or guarantee less")
     decided = round(n * coverage)
     gives = {k: power_of(k) for k in _around(n)}
     allowed = int(most_errors(decided, alpha, level)[decided])
@@ -225,12 +226,12 @@ def labels_for_guarantee(
         measure="probability of the guarantee",
         gives=gives,
         sentence=f"Label {counted(n, 'case')}: a calibration then grants an agreement of {percent(agreement)} "
-        f"(delta {delta:g}) with a probability of {percent(gives[n])}, if the jury agrees with people on "
+        f"(delta {delta:g}) with a probability of {percent(gives[n])}, if the jury agrees with human labels on "
         f"{percent(expected)}. Up to {allowed:,} of {counted(decided, 'decided case')} may disagree.",
         assumed=(
             "the labelled cases are a random sample, and one of each group where cases belong together",
             f"the first threshold tested decides {'all' if coverage == 1 else percent(coverage)} of them, and the jury "
-            f"agrees with people on {percent(expected)} of these",
+            f"agrees with human labels on {percent(expected)} of these",
         ),
         details={"fewest": least, "errors_allowed": allowed, "power": gives[n]},
     )
@@ -328,7 +329,7 @@ def _judged_cases(judged: int, rate: float, tpr: float | None, tnr: float | None
     check_share(tpr, "the TPR")
     check_share(tnr, "the TNR")
     if isinstance(judged, bool) or not isinstance(judged, int) or judged < 2:
-        raise ConfigurationError(f"a jury judges 2 cases or more, not {judged!r}")
+        raise ConfigurationError(f"a jury judges 2 cases or more, not {plain_repr(judged)}")
     return JudgedCases(cluster.independent(judged), rate, tpr, tnr)
 
 

@@ -122,10 +122,10 @@ class _Asked(NamedTuple, Generic[Item, Result]):
     done: asyncio.Future[Result]
 
 
-def _tell(group: Sequence[_Asked[Item, Result]], news: Sequence[Callable[[], None]]) -> None:
+def _tell(group: Sequence[_Asked[Item, Result]], calls: Sequence[Callable[[], None]]) -> None:
     """Wake each event loop once, whatever the number of callers that wait in it."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Callable[[], None]]] = {}
-    for asked, one in zip(group, news, strict=True):
+    for asked, one in zip(group, calls, strict=True):
         by_loop.setdefault(asked.loop, []).append(one)
     for loop, all_of_it in by_loop.items():
         with suppress(RuntimeError):  # the loop may be closed

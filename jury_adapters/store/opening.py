@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.store.base import BaseStore
 from jury_adapters.store.sqlite import Store
 
@@ -36,7 +36,7 @@ def open_store(store: AnyStore | str | PathLike[str]) -> AnyStore:
     if isinstance(store, BaseStore):
         return store
     if not isinstance(store, str | PathLike):
-        raise ConfigurationError(f"a store is a path, a URL, or an open store; not {store!r}")
+        raise ConfigurationError(f"a store is a path, a URL, or an open store; not {plain_repr(store)}")
     place = place_of(store)
     with _LOCK:
         found = _OPEN.get(place)

@@ -29,8 +29,9 @@ except ImportError as missing:
         f"a store in PostgreSQL needs SQLAlchemy: {missing}; pip install 'jury-adapters[postgres]'"
     ) from missing
 
+from jury_adapters.store.postgres_connection import Server
+from jury_adapters.store.postgres_errors import transient
 from jury_adapters.store.postgres_schema import CASES, JUDGMENTS, prepare
-from jury_adapters.store.postgres_server import Server, transient
 
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
@@ -195,7 +196,7 @@ class PostgresStore(BaseStore):
     def _note(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome is not None else None
         if isinstance(error, Exception):
-            self._last_trouble = self._server.told(error)
+            self._last_trouble = self._server.message_of(error)
             if state.attempt_number == 1:
                 _log.warning("%s does not answer, and is tried again: %s", self._where, self._last_trouble)
 
@@ -232,7 +233,7 @@ class PostgresStore(BaseStore):
                 raise InputError(self._explained(error)) from None
 
     def _explained(self, error: Exception) -> str:
-        return f"{self._where} cannot be used: {self._server.told(error)}; {self._server.advice(error)}"
+        return f"{self._where} cannot be used: {self._server.message_of(error)}; {self._server.advice(error)}"
 
 
 def _row(write: Write) -> dict[str, str | float | None]:

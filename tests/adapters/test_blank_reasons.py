@@ -8,28 +8,18 @@ import pytest
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from typer.testing import CliRunner
 
-from jury_adapters import (
-    Case,
-    Critic,
-    Ensemble,
-    Judgment,
-    NotEmpty,
-    RecordedCritic,
-    Status,
-    Store,
-    abstain,
-    judge,
-    recorded_jury,
-)
+from jury_adapters import Case, Critic, Ensemble, Judgment, Status, Store, abstain, judge
+from jury_adapters.checks import NotEmpty
 from jury_adapters.cli.app import app
-from jury_adapters.compat.scorers import from_autoevals
 from jury_adapters.core.judgment import broken
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.voting.base import VoteResult
 from jury_adapters.core.voting.rules.majority import Majority
+from jury_adapters.judges.autoevals_deepeval import from_autoevals
 from jury_adapters.langchain import from_evaluator
 from jury_adapters.llama_index import from_evaluator as from_llama_index
+from jury_adapters.replay import RecordedCritic, recorded_jury
 from jury_adapters.report import Report
 from jury_adapters.testing import ScriptedModel, a_case
 
@@ -79,7 +69,7 @@ def test_a_model_that_abstains_with_a_blank_reason(blank):
         json.dumps({"reasoning": [blank], "answer": "UNSURE"}),
         f"Reasoning: {blank}\nAnswer: UNSURE",
     ):
-        critic = Critic("c", ScriptedModel([reply, reply]), rubric="faithfulness")
+        critic = Critic(ScriptedModel([reply, reply]), "faithfulness", name="c")
         judgment = critic.judge(CASE)
         assert (judgment.label, judgment.error, judgment.reasoning) == ("UNSURE", None, "the model answered UNSURE"), (
             reply
@@ -88,7 +78,7 @@ def test_a_model_that_abstains_with_a_blank_reason(blank):
 
 @BLANK
 def test_a_parser_that_gives_a_blank_reason(blank):
-    critic = Critic("c", ScriptedModel(["?", "?"]), rubric="faithfulness", parse=lambda text: (Status.ABSTAIN, blank))
+    critic = Critic(ScriptedModel(["?", "?"]), "faithfulness", name="c", parse=lambda text: (Status.ABSTAIN, blank))
     assert explained(critic.judge(CASE), "ABSTAIN")
 
 
@@ -184,17 +174,17 @@ def test_recorded_votes_with_blank_texts_are_served(blank, tmp_path):
     case = Case(metadata={"item_id": "1"})
     assert explained(RecordedCritic("a", votes).judge(case), "ABSTAIN")
     assert explained(RecordedCritic("b", votes).judge(case), "ERROR")
-    assert explained(RecordedCritic("c", votes, abstain_labels=["ok"]).judge(case), "ABSTAIN")
+    assert explained(RecordedCritic("c", votes, labels={"ok": "abstain"}).judge(case), "ABSTAIN")
     path = tmp_path / "votes.jsonl"
     path.write_text(json.dumps({"item_id": "1", "votes": votes["1"]}) + "\n")
-    verdict = recorded_jury(path, pass_labels=["ok"], errors="ignore").judge(case)
+    verdict = recorded_jury(path, labels={"ok": "pass"}, errors="ignore").judge(case)
     assert (verdict.status, len(verdict.judgments)) == (Status.PASS, 3)
 
 
 @BLANK
 def test_a_store_with_a_blank_reason_serves_it(blank, tmp_path):
     path, model = tmp_path / "store.db", ScriptedModel(['{"reasoning": "no contexts", "answer": "UNSURE"}'])
-    critic = Critic("c", model, rubric="faithfulness")
+    critic = Critic(model, "faithfulness", name="c")
     with Store(path) as store:
         next(iter(critic.judge_many([CASE], store=store)))
     with sqlite3.connect(path) as connection:

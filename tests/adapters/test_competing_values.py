@@ -8,7 +8,7 @@ from langsmith.schemas import Example, Run
 
 from jury_adapters import Case
 from jury_adapters.core.case_files import CaseFile
-from jury_adapters.langchain import JuryRunEvaluator
+from jury_adapters.langchain import JuryEvaluator
 
 THREAD = [
     {"role": "user", "content": "Rain in Bern?"},
@@ -102,7 +102,7 @@ def test_an_evaluator_of_langsmith_reports_them_in_the_case():
     run = Run(id=uuid4(), name="r", run_type="chain", start_time=now, trace_id=uuid4(), inputs=inputs,
               outputs={"answer": "a"})  # fmt: skip
     example = Example(id=uuid4(), inputs=inputs, outputs={"answer": "r", "expected": "s"})
-    JuryRunEvaluator(lambda case: bool(seen.append(case) or True)).evaluate_run(run, example)
+    JuryEvaluator(lambda case: bool(seen.append(case) or True)).evaluate_run(run, example)
     assert seen[0].metadata["ambiguous"] == ("input is ignored beside question", "answer is ignored beside expected")
 
 

@@ -8,7 +8,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from llama_index.core.tools import FunctionTool
 from support.bridge_page import PAGE, Year, search
 
-from jury_adapters import Case, ConfigurationError, Judgment, Step, Transcript
+from jury_adapters import Case, ConfigurationError, Judgment, Step
 from jury_adapters.core.echoes import echoes
 from jury_adapters.core.evidence import Evidence
 from jury_adapters.langchain import JuryTool
@@ -164,7 +164,7 @@ async def later(one):
 
 @pytest.mark.parametrize(("given", "said"), [
     ("search", r"evidence_tools=\['search'\]"), (b"search", r"evidence_tools=\['search'\]"),
-    (3, "not 3"), ([3], "not 3"), ([""], "not ''"), ([None], "not NoneType"),
+    (3, "not 3"), ([3], "not 3"), ([""], "not ''"), ([None], "not None"),
     ([search], "give its name, 'search'"), (search, r"evidence_tools=\['search'\]"), ([a_function], "'a_function'"),
     (FunctionTool.from_defaults(a_function), r"evidence_tools=\['a_function'\]"),
     ([FunctionTool.from_defaults(a_function)], "'a_function'"),
@@ -175,7 +175,7 @@ def test_what_is_neither_names_nor_a_predicate_is_refused_with_the_fix(given, sa
     for make in (
         Evidence,
         lambda tools: Case.from_row({"answer": "!"}, evidence_tools=tools),
-        lambda tools: Transcript.of([("user", "?")]).case(evidence_tools=tools),
+        lambda tools: Case.from_messages([("user", "?")], evidence_tools=tools),
     ):
         with pytest.raises(ConfigurationError, match=said):
             make(given)
@@ -243,10 +243,10 @@ def test_beside_a_call_with_the_same_arguments_the_message_tells_which_is_the_re
 
 
 def test_every_turn_is_read_so():
-    from jury_adapters.langchain import Fields
+    from jury_adapters.langchain import to_case
 
     state = {"messages": conversation("Noted: 1987."), "structured_response": Year(year="1987")}
-    assert Fields(whole_thread=True).case(None, state).contexts == (PAGE,)
+    assert to_case(state, whole_thread=True).contexts == (PAGE,)
 
 
 def test_the_verdict_of_a_jury_under_any_name_is_no_evidence_in_any_form_of_the_messages():
@@ -264,7 +264,7 @@ def test_the_verdict_of_a_jury_under_any_name_is_no_evidence_in_any_form_of_the_
     messages = [("user", "?"), asked, said]
     for given in (messages, [("user", "?"), *messages_to_dict([asked, said])], plain):
         assert "1987" in said.text
-        assert Transcript.of(given).case().contexts == ()
+        assert Case.from_messages(given).contexts == ()
         assert Case.from_row({"messages": given}).contexts == ()
     assert convert_to_openai_tool(reviewer)["function"]["name"] == "ask_reviewers"
 
@@ -280,15 +280,15 @@ def test_the_label_of_a_jury_is_no_evidence_in_any_form_of_the_messages():
         messages_to_dict([renamed, said]),
         [AIMessage("", tool_calls=[call]), ("tool", said.text)],
     ):
-        assert Transcript.of([("user", "?"), *given]).case().contexts == ()
+        assert Case.from_messages([("user", "?"), *given]).contexts == ()
 
 
-def test_transcripts_and_rows_take_the_option():
+def test_conversations_and_rows_take_the_option():
     messages = [*conversation("Two lanes.", calls=(("fetch", {"page": "2"}),)), AIMessage("1994")]
-    assert Transcript.of(messages).case().contexts == (PAGE, "Two lanes.")
-    assert Transcript.of(messages).case(evidence_tools=["fetch"]).contexts == ("Two lanes.",)
-    assert Transcript.of(messages).case(contexts=["given"], evidence_tools=["fetch"]).contexts == ("given",)
-    assert Transcript.of(messages).case(context=[]).contexts == ()
+    assert Case.from_messages(messages).contexts == (PAGE, "Two lanes.")
+    assert Case.from_messages(messages, evidence_tools=["fetch"]).contexts == ("Two lanes.",)
+    assert Case.from_messages(messages, contexts=["given"], evidence_tools=["fetch"]).contexts == ("given",)
+    assert Case.from_messages(messages, context=[]).contexts == ()
     assert Case.from_row({"messages": messages}, evidence_tools=["fetch"]).contexts == ("Two lanes.",)
     assert Case.from_row({"messages": messages, "contexts": ["given"]}, evidence_tools=["fetch"]).contexts == ("given",)
 

@@ -12,17 +12,17 @@ from langsmith.schemas import Run
 from typer.testing import CliRunner
 from typing_extensions import TypedDict
 
-from jury_adapters import Case, ConfigurationError, Judgment, NotEmpty, Status
+from jury_adapters import Case, ConfigurationError, Judgment, Status
 from jury_adapters import judge as judge_decorator
+from jury_adapters.checks import NotEmpty
 from jury_adapters.cli.app import app
 from jury_adapters.core.errors import InputError
 from jury_adapters.langchain import (
     JuryCallbackHandler,
-    JuryRunEvaluator,
+    JuryEvaluator,
+    JuryPairwiseEvaluator,
     JuryRunnable,
     judge_runs,
-    jury_comparison_evaluator,
-    jury_evaluator,
     jury_node,
 )
 from jury_adapters.report import Report
@@ -60,9 +60,9 @@ def test_a_wrong_map_is_refused_with_the_fix(field_map, message):
     with pytest.raises(ConfigurationError, match=message):
         Case.from_row(ROW, field_map)
     with pytest.raises(ConfigurationError, match=message):
-        jury_evaluator(NotEmpty(), field_map=field_map)
+        JuryEvaluator(NotEmpty(), field_map=field_map)
     with pytest.raises(ConfigurationError, match=message):
-        JuryRunEvaluator(NotEmpty(), field_map=field_map)
+        JuryEvaluator(NotEmpty(), field_map=field_map)
 
 
 @pytest.mark.parametrize("column", ["Question [en]", "_question", "a..b", "a[", "[0]", ".x", "a.b", "'q'"])
@@ -91,15 +91,15 @@ def test_a_function_that_returns_no_case_is_refused():
 
 def test_an_evaluator_of_langchain_reads_the_same_case():
     seen = []
-    evaluator = jury_evaluator(lambda case: bool(seen.append(case) or True), field_map={
+    evaluator = JuryEvaluator(lambda case: bool(seen.append(case) or True), field_map={
         "question": "inputs.User Question", "answer": "outputs.reply.text", "reference": "reference_outputs.target",
         "contexts": "inputs.hits",
     })  # fmt: skip
     inputs = {"User Question": "2 + 2?", "hits": ["2 + 2 = 4"]}
     evaluator(inputs=inputs, outputs={"reply": {"text": "4"}}, reference_outputs={"target": "four"})
     assert content(seen[0]) == content(CASE)
-    with pytest.raises(ConfigurationError, match="not both"):
-        jury_evaluator(NotEmpty(), field_map={"answer": "x"}, outputs="y")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'outputs'"):
+        JuryEvaluator(NotEmpty(), outputs="y")
 
 
 def judged(path, *options):
@@ -113,7 +113,7 @@ def test_the_command_line_reads_the_same_case(tmp_path):
     path.write_text(json.dumps(ROW) + "\n" + json.dumps({"User Question": "q"}) + "\n")
     options = [part for field, column in MAP.items() for part in ("--map", f"{field}={column}")]
     result, lines = judged(path, *options)
-    assert [line["key"] for line in lines] == [CASE.key]
+    assert [line["key"] for line in lines] == [CASE.content_hash]
     assert "line 2: the path 'outputs.reply.text' leads nowhere: no 'outputs'" in result.stderr
 
 
@@ -222,7 +222,7 @@ def test_a_comparison_reads_both_runs_by_the_map():
         asked.append((case.question, case.candidates))
         return Judgment(None, label="A" if case.candidates[0] == "4" else "B")
 
-    compare = jury_comparison_evaluator(prefers, field_map={"question": "inputs.ask", "answer": "outputs.reply.text"})
+    compare = JuryPairwiseEvaluator(prefers, field_map={"question": "inputs.ask", "answer": "outputs.reply.text"})
     runs = [
         Run(id=uuid4(), name="r", run_type="chain", start_time=datetime.now(UTC), trace_id=uuid4(),
             inputs={"ask": "2 + 2?"}, outputs={"reply": {"text": text}})
@@ -233,12 +233,12 @@ def test_a_comparison_reads_both_runs_by_the_map():
     assert asked == [("2 + 2?", ("5", "4")), ("2 + 2?", ("4", "5"))]
 
 
-@pytest.mark.parametrize("make", [JuryRunnable, jury_node, jury_comparison_evaluator, JuryCallbackHandler])
+@pytest.mark.parametrize("make", [JuryRunnable, jury_node, JuryPairwiseEvaluator, JuryCallbackHandler])
 def test_a_map_replaces_the_other_ways_to_say_where_fields_are(make):
-    other = "fields" if make in (JuryRunnable, jury_node) else "outputs"
-    judge = pairwise() if make is jury_comparison_evaluator else NotEmpty()
-    with pytest.raises(ConfigurationError, match="not both"):
-        make(judge, field_map={"answer": "x"}, **{other: "y"})
+    judge = pairwise() if make is JuryPairwiseEvaluator else NotEmpty()
+    for other in ("fields", "inputs", "outputs", "reference_outputs", "case"):
+        with pytest.raises((TypeError, ConfigurationError), match=other):
+            make(judge, **{other: "y"})
     with pytest.raises(ConfigurationError, match="Did you mean 'answer'"):
         make(judge, field_map={"anser": "x"})
 
@@ -282,7 +282,7 @@ def test_the_other_commands_find_the_texts_of_mapped_cases(tmp_path):
     replayed = CliRunner().invoke(app, ["replay", str(out), "--jury", str(jury), "--json"])
     assert replayed.exit_code == 0, replayed.output
     reviewed = CliRunner().invoke(
-        app, ["review", str(out), "--only", "all", "--out", str(tmp_path / "labels.jsonl")], input="p\nq\n"
+        app, ["review", str(out), "--only", "all", "--labels", str(tmp_path / "labels.jsonl")], input="p\nq\n"
     )
     assert "2 + 2?" in reviewed.output
 

@@ -3,10 +3,10 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from jury_adapters import Case, NamesAndNumbers
-from jury_adapters.core.conversation import text_of_message
-from jury_adapters.core.transcript import Transcript
-from jury_adapters.langchain import Fields
+from jury_adapters import Case
+from jury_adapters.checks import NamesAndNumbers
+from jury_adapters.core.conversation import Conversation, text_of_message
+from jury_adapters.langchain import to_case
 
 QUESTION = "When did the bridge open, and what did it cost?"
 BLOCKS = [
@@ -69,7 +69,7 @@ def test_blocks_of_a_tools_result_stand_on_lines_of_their_own(log):
 
 def test_blocks_of_a_reply_are_one_text_and_those_of_a_user_are_lines():
     blocks = [{"type": "text", "text": "It costs 19"}, {"type": "text", "text": "94 euros."}]
-    read = Transcript.of([{"role": "user", "content": BLOCKS}, {"role": "assistant", "content": blocks}])
+    read = Conversation.of([{"role": "user", "content": BLOCKS}, {"role": "assistant", "content": blocks}])
     assert (read.question, read.answer) == (PASSAGE, "It costs 1994 euros.")
 
 
@@ -136,19 +136,19 @@ def test_a_question_after_such_a_text_begins_a_turn():
         ("user", "Thanks. And now?"),
         ("assistant", "Nothing."),
     ]
-    read = Transcript.of(log)
+    read = Conversation.of(log)
     assert (read.question, read.answer, read.steps) == ("Thanks. And now?", "Nothing.", ())
     assert "Please hurry." in [message.content for message in read.earlier]
 
 
 def test_a_log_that_begins_with_such_a_text_has_it_as_its_question():
-    read = Transcript.of([{"role": "user", "content": [RESULT, HURRY]}, ("assistant", "Here.")])
+    read = Conversation.of([{"role": "user", "content": [RESULT, HURRY]}, ("assistant", "Here.")])
     assert (read.question, read.answer) == ("Please hurry.", "Here.")
 
 
 @pytest.mark.parametrize("log", BESIDE.values(), ids=BESIDE)
 def test_a_text_beside_results_of_tools_begins_no_turn_of_a_whole_thread(log):
     thread = [{"role": "user", "content": "Where is it?"}, *log, {"role": "assistant", "content": "Here."}]
-    case = Fields(whole_thread=True).case(None, {"messages": thread})
+    case = to_case({"messages": thread}, whole_thread=True)
     assert (case.question, case.answer) == ("Where is it?", "Here.")
     assert [(step.tool, step.output) for step in case.trajectory] == [("search", "found")]

@@ -9,7 +9,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from llama_index.core.base.response.schema import Response
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from jury_adapters import Case, ToolCalls
+from jury_adapters import Case
+from jury_adapters.checks import ToolCalls
 from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.errors import InputError
 

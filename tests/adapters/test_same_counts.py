@@ -16,11 +16,12 @@ from langchain_core.runnables import RunnableLambda
 from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.query_engine import CustomQueryEngine
 
-from jury_adapters import Case, Judge, JudgedRun
+from jury_adapters import Case, Judge
 from jury_adapters.core.background.counts import Counts
 from jury_adapters.core.background.watch import RunWatch
 from jury_adapters.langchain import judge_runs as watch_chains
 from jury_adapters.llama_index import judge_runs as watch_engines
+from jury_adapters.results import JudgedRun
 
 QUESTION = "Which capital?"
 
@@ -41,7 +42,7 @@ class LlamaIndex:
     """An application around a function, and its watch."""
 
     def watch(self, judge: Any, only: Any = None, **options: Any) -> AbstractContextManager[RunWatch]:
-        return watch_engines(judge, engines=only and (lambda engine, method: only()), **options)
+        return watch_engines(judge, select=only and (lambda engine, method: only()), **options)
 
     def run(self, answer: Callable[[str], Any]) -> Any:
         return Engine(answer=answer).query(QUESTION)
@@ -74,7 +75,7 @@ class LangChain:
     """The same with LangChain."""
 
     def watch(self, judge: Any, only: Any = None, **options: Any) -> AbstractContextManager[RunWatch]:
-        return watch_chains(judge, runs=only and (lambda run: only()), **options)
+        return watch_chains(judge, select=only and (lambda run: only()), **options)
 
     def run(self, answer: Callable[[str], Any]) -> Any:
         return RunnableLambda(answer).invoke(QUESTION)

@@ -8,10 +8,10 @@ from langchain_classic.evaluation.schema import StringEvaluator
 from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult
 
 from jury_adapters import Case, Judgment
-from jury_adapters.compat.scorers import from_autoevals, from_deepeval
 from jury_adapters.core.judgment import evolve
+from jury_adapters.judges.autoevals_deepeval import from_autoevals, from_deepeval
+from jury_adapters.langchain import from_evaluator
 from jury_adapters.langchain import from_evaluator as from_langchain
-from jury_adapters.langchain import from_string_evaluator
 from jury_adapters.llama_index import from_evaluator as from_llama_index
 
 CASE = Case(question="2 + 2?", answer="4", reference="4", contexts=["2 + 2 = 4"])
@@ -43,7 +43,7 @@ def langchain_strings(said: Any, **options: Any) -> Judgment:
         def _evaluate_strings(self, **kwargs: Any) -> Any:
             return answer(said)
 
-    return from_string_evaluator(Own(), **options).judge(CASE)
+    return from_evaluator(Own(), **options).judge(CASE)
 
 
 def llama_index(said: Any, **options: Any) -> Judgment:

@@ -7,8 +7,9 @@ import pytest
 from support.vendor import Act
 
 from jury_adapters import Case, ConfigurationError, Status
-from jury_adapters.judges.presets import panel
-from jury_adapters.langchain import faithfulness_evaluator
+from jury_adapters.judges import llm
+from jury_adapters.judges.presets import one_or_panel, panel
+from jury_adapters.langchain import JuryEvaluator
 from jury_adapters.langchain.results import score_of
 from jury_adapters.llama_index import JuryFaithfulnessEvaluator
 
@@ -66,14 +67,14 @@ def models(server, monkeypatch):
 @pytest.mark.parametrize("voting", ["majority", "unanimous", "average", "median"])
 @pytest.mark.parametrize("answers", PANELS, ids=" ".join)
 def test_a_panel_decides_the_same_everywhere(models, answers, voting):
-    core = panel("faithfulness", *models(answers), voting=voting, name="faithfulness").judge(CASE)
+    core = one_or_panel(llm.faithfulness, *models(answers), voting=voting, name="faithfulness").judge(CASE)
 
     in_llama_index = JuryFaithfulnessEvaluator(llms=models(answers), voting=voting).evaluate(
         query=CASE.question, response=CASE.answer, contexts=CASE.contexts
     )
     assert without_request_ids(in_llama_index.verdict) == without_request_ids(core)
 
-    in_langchain = faithfulness_evaluator(*models(answers), voting=voting)(
+    in_langchain = JuryEvaluator(panel("faithfulness", *models(answers), voting=voting), key="faithfulness")(
         inputs={"question": CASE.question}, outputs={"answer": CASE.answer, "context": list(CASE.contexts)}
     )
     assert in_langchain["score"] == score_of(core)
@@ -88,10 +89,10 @@ def test_a_panel_decides_the_same_everywhere(models, answers, voting):
 )
 def test_errors_of_jurors_count_as_asked(models, errors, status):
     answers = models(["yes", "outage"])
-    assert panel("faithfulness", *answers, errors=errors).judge(CASE).status == status
+    assert one_or_panel(llm.faithfulness, *answers, errors=errors).judge(CASE).status == status
     in_llama_index = JuryFaithfulnessEvaluator(llms=answers, errors=errors)
     assert in_llama_index.evaluate(response=CASE.answer, contexts=CASE.contexts).verdict.status == status
-    in_langchain = faithfulness_evaluator(*answers, errors=errors)
+    in_langchain = JuryEvaluator(panel("faithfulness", *answers, errors=errors), key="faithfulness")
     row = {"outputs": {"answer": CASE.answer, "context": list(CASE.contexts)}}
     assert in_langchain(**row)["metadata"]["status"] == status
 
@@ -101,19 +102,21 @@ def test_errors_of_jurors_count_as_asked(models, errors, status):
 )
 def test_errors_of_a_single_juror_count_as_asked(models, errors, status):
     answers = models(["outage"])
-    assert panel("faithfulness", *answers, errors=errors).judge(CASE).status == status
+    assert one_or_panel(llm.faithfulness, *answers, errors=errors).judge(CASE).status == status
     in_llama_index = JuryFaithfulnessEvaluator(llm=answers[0], errors=errors)
     assert in_llama_index.evaluate(response=CASE.answer, contexts=CASE.contexts).verdict.status == status
     row = {"outputs": {"answer": CASE.answer, "context": list(CASE.contexts)}}
-    assert faithfulness_evaluator(*answers, errors=errors)(**row)["metadata"]["status"] == status
+    in_langchain = JuryEvaluator(panel("faithfulness", *answers, errors=errors))
+    assert in_langchain(**row)["metadata"]["status"] == status
 
 
 @pytest.mark.parametrize("many", [1, 2])
 def test_an_unknown_way_to_count_errors_is_refused(models, many):
     answers = models(["yes"] * many)
-    for make in (faithfulness_evaluator, lambda *llms, errors: JuryFaithfulnessEvaluator(llms=llms, errors=errors)):
-        with pytest.raises(ConfigurationError, match="errors"):
-            make(*answers, errors="shrug")
+    with pytest.raises(ConfigurationError, match="errors"):
+        panel("faithfulness", *answers, errors="shrug")
+    with pytest.raises(ConfigurationError, match="errors"):
+        JuryFaithfulnessEvaluator(llms=answers, errors="shrug")
 
 
 def test_a_ready_jury_keeps_its_own_way_to_count_errors():
@@ -122,5 +125,5 @@ def test_a_ready_jury_keeps_its_own_way_to_count_errors():
 
 
 def test_an_outage_of_all_is_an_error(models):
-    verdict = panel("faithfulness", *models(["outage", "gone"])).judge(CASE)
+    verdict = one_or_panel(llm.faithfulness, *models(["outage", "gone"])).judge(CASE)
     assert verdict.status is Status.ERROR

@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 from jury_adapters import Case
 from jury_adapters.cli.app import app
-from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, examples, jury_evaluator, offline_client
+from jury_adapters.langchain import JuryEvaluator as LangChainEvaluator
+from jury_adapters.langchain.langsmith import examples, offline_client
 from jury_adapters.llama_index import JuryEvaluator
 
 ITEMS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "rows.json").read_text())
@@ -106,7 +107,7 @@ def test_rows_of_a_file_and_of_standard_input(folder: Path, name: str):
     if name != "-":
         (folder / name).write_bytes(gzip.compress(lines.encode()) if name.endswith(".gz") else lines.encode())
     found = judged_keys(name, lines.encode() if name == "-" else None)
-    assert found == [wanted(item).key for item in ITEMS]
+    assert found == [wanted(item).content_hash for item in ITEMS]
 
 
 @pytest.mark.parametrize("item", TABLES, ids=lambda item: item["name"])
@@ -116,14 +117,14 @@ def test_rows_of_a_table(folder: Path, item: Mapping[str, Any]):
     table.writeheader()
     table.writerow({name: json.dumps(v) if isinstance(v, list) else v for name, v in item["row"].items()})
     (folder / "rows.csv").write_text(text.getvalue())
-    assert judged_keys("rows.csv") == [wanted(item).key]
+    assert judged_keys("rows.csv") == [wanted(item).content_hash]
 
 
 @each
-def test_a_row_in_the_evaluator_functions_of_langchain(item):
+def test_a_row_in_a_call_of_the_evaluator_of_langchain(item):
     seen, parts = Seen(), parts_of(item)
-    jury_evaluator(seen)(**parts)
-    asyncio.run(async_jury_evaluator(seen)(**parts))
+    LangChainEvaluator(seen)(**parts)
+    asyncio.run(LangChainEvaluator(seen).acall(**parts))
     assert [content(case) for case in seen.cases] == [content(wanted(item))] * 2
     if "parts" not in item:
         assert seen.cases[0] == Case.from_row(item["row"])
@@ -142,11 +143,11 @@ def test_a_row_in_the_run_evaluator_of_langchain(item):
         inputs=part(parts.get("inputs"), "input") or {}, outputs=part(parts["outputs"], "output"),
     )  # fmt: skip
     example = Example(id=uuid4(), inputs=run.inputs, outputs=part(parts.get("reference_outputs"), "output"))
-    JuryRunEvaluator(seen).evaluate_run(run, example)
+    LangChainEvaluator(seen).evaluate_run(run, example)
     assert content(seen.cases[0]) == content(wanted(item))
 
 
-@pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+@pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 def test_rows_in_an_evaluation_of_langsmith_on_this_machine():
     seen, items = Seen(), RUNS
     parts = {item["name"]: parts_of(item) for item in items}
@@ -161,12 +162,12 @@ def test_rows_in_an_evaluation_of_langsmith_on_this_machine():
 
     def case_of(inputs: dict[str, Any], outputs: dict[str, Any], reference_outputs: dict[str, Any]) -> dict[str, Any]:
         inputs = {name: value for name, value in inputs.items() if name != "name"}
-        return jury_evaluator(seen)(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs or None)
+        return LangChainEvaluator(seen)(inputs=inputs, outputs=outputs, reference_outputs=reference_outputs or None)
 
     offline_client().evaluate(
         target, data=examples(rows), evaluators=[case_of], upload_results=False, max_concurrency=0
     )
-    assert sorted(case.key for case in seen.cases) == sorted(wanted(item).key for item in items)
+    assert sorted(case.content_hash for case in seen.cases) == sorted(wanted(item).content_hash for item in items)
 
 
 @each

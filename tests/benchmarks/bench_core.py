@@ -30,7 +30,7 @@ class PlainJudgment:
     probabilities: dict[str, float] | None = None
     confidence: float | None = None
     reasoning: str = ""
-    checks: tuple[object, ...] = ()
+    findings: tuple[object, ...] = ()
     critic: str = ""
     model: str | None = None
     family: str | None = None
@@ -117,7 +117,7 @@ def main() -> None:
     early = Ensemble([named, short, supported], schedule="early_stop", on="status")
     cascade = CascadedJury(
         [
-            Tier("guard", named, "reject_on_any_fail"),
+            Tier("screen", named, "reject_on_any_fail"),
             Tier("cheap", Ensemble([named, short]), "reject_on_any_fail"),
             Tier("panel", jury, "final"),
         ]

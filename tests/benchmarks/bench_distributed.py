@@ -20,11 +20,11 @@ import pyarrow as pa
 
 from jury_adapters import Case, Judgment, Status, Store, Usage
 from jury_adapters.core.cache import CacheKey
-from jury_adapters.distributed.counts import Counts
-from jury_adapters.distributed.parts import Folder, record
-from jury_adapters.distributed.reading import _POSITION, _PROBLEM, _ROW, placed_rows
-from jury_adapters.distributed.worker import JudgeRows  # noqa: F401  loads what a worker loads
-from tests.distributed import juries
+from jury_adapters.ray.counts import Counts
+from jury_adapters.ray.parts import Folder, record
+from jury_adapters.ray.reading import _POSITION, _PROBLEM, _ROW, placed_rows
+from jury_adapters.ray.worker import JudgeRows  # noqa: F401  loads what a worker loads
+from tests.on_ray import juries
 
 CASES = 2048
 WORDS = "It says what was asked and what the passages have to say about it, at the length of a real answer. " * 6
@@ -69,7 +69,7 @@ def store(folder: Path) -> tuple[float, float]:
                 said = Judgment(
                     Status.PASS, score=1.0, reasoning=WORDS[:200], usage=Usage(900, 90, calls=1, cost_usd=0.1)
                 )
-                await cache.put(CacheKey(case.key, "critic", "rubric", str(number)), case, said)
+                await cache.put(CacheKey(case.content_hash, "critic", "rubric", str(number)), case, said)
 
         await asyncio.gather(*(one(number) for number in range(count)))
 

@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jury_adapters.judges.rag import grounding_screen
+from jury_adapters.grounding.screen import grounding_screen
 
-BAD, GOOD, OPEN = "hallucinated", "consistent", "undecided"
+BAD, GOOD, OPEN = "hallucinated", "consistent", "abstained"
 SAYS = {"FAIL": BAD, "PASS": GOOD}
 
 
@@ -57,7 +57,7 @@ class Line:
         return f"{share}, {100 * sum(right) / len(right):.0f} [{100 * low:.0f}, {100 * high:.0f}]"
 
     def balanced(self) -> str:
-        """The mean over both classes of the share judged rightly; undecided counts one half, as a coin would."""
+        """The mean over both classes of the share judged rightly; an abstention counts one half, as a coin would."""
         if len(set(self.golds)) == 1:
             return "-"
         shares = []
@@ -166,7 +166,7 @@ def table(rows: list[Row]) -> str:
     same = {row.item for row in swapped}
     before = statistics.mean(vote == BAD for row, vote in zip(rows, votes, strict=True) if row.item in same)
     head = (
-        "| on FaithBench (dev) | cases | not grounded %, right % | grounded %, right % | undecided % | balanced % |\n"
+        "| on FaithBench (dev) | cases | not grounded %, right % | grounded %, right % | abstained % | balanced % |\n"
     )
     return f"{head}|---|---|---|---|---|---|\n" + "\n".join(map(str, lines)) + "\n\n" + _meaning(rows, each, before)
 
@@ -175,7 +175,7 @@ def _meaning(rows: list[Row], each: float, before: float) -> str:
     base = 100 * sum(row.gold == BAD for row in rows) / len(rows)
     return (
         f"How often each verdict is given, and how often rightly [95 % Wilson]; {base:.0f} % of these hand-picked "
-        "answers are hallucinated. Balanced: 50 is chance, undecided counts one half. "
+        "answers are hallucinated. Balanced: 50 is chance, an abstention counts one half. "
         f"The screen took {each:.1f} ms a case. It decides little and leaves the rest to a judge that understands. "
         "A wrong name or number copied from the context is invisible to it: "
         f"{100 * before:.0f} % of the swapped answers were flagged before the swap, too. How it reads dates, initials "

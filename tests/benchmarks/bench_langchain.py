@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.judge_model import YES, TextJudgeModel, judge_model
 
 from jury_adapters import Critic, Ensemble, Usage
-from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, jury_evaluator
+from jury_adapters.langchain import JuryEvaluator
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 
 with warnings.catch_warnings():
@@ -98,7 +98,7 @@ def panel(size: int, mode: Mode) -> Critic | Ensemble:
     """One critic, or so many with a model each."""
     makes = {"structured": judge_model, "text": TextJudgeModel, "direct": PlainModel}
     models = [makes[mode](model_name=f"m{i}") for i in range(size)]
-    critics = [Critic(f"c{i}", model, rubric="answer_relevance") for i, model in enumerate(models)]
+    critics = [Critic(model, "answer_relevance", name=f"c{i}") for i, model in enumerate(models)]
     return critics[0] if size == 1 else Ensemble(critics, name="panel")
 
 
@@ -147,13 +147,13 @@ def our_ways(size: int, mode: Mode) -> dict[str, tuple[Round, int]]:
     """Ours: one critic or a panel, in each form."""
     what = f"{mode}, one critic" if size == 1 else f"{mode}, panel of {size}"
     jury = panel(size, mode)
-    function, asynchronous, evaluator = jury_evaluator(jury), async_jury_evaluator(jury), JuryRunEvaluator(jury)
+    evaluator = JuryEvaluator(jury)
     rows = runs_and_examples()
     return {
-        f"ours: {what}, function": (sync_round(lambda: function(**row())), size),
-        f"ours: {what}, async function": (async_round(lambda: asynchronous(**row())), size),
-        f"ours: {what}, JuryRunEvaluator": (sync_round(lambda: evaluator.evaluate_run(*next(rows))), size),
-        f"ours: {what}, JuryRunEvaluator, async": (
+        f"ours: {what}, call": (sync_round(lambda: evaluator(**row())), size),
+        f"ours: {what}, async call": (async_round(lambda: evaluator.acall(**row())), size),
+        f"ours: {what}, JuryEvaluator": (sync_round(lambda: evaluator.evaluate_run(*next(rows))), size),
+        f"ours: {what}, JuryEvaluator, async": (
             async_round(lambda: evaluator.aevaluate_run(*next(rows))),
             size,
         ),

@@ -23,7 +23,7 @@ CASES_IN_FLIGHT = 256  # on each worker
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured, by ``bench_throughput.py``, ``bench_distributed.py`` and ``tests/distributed/ray_table.py``.
+    """What was measured, by ``bench_throughput.py``, ``bench_distributed.py`` and ``tests/on_ray/ray_table.py``.
 
     Attributes:
         cpu_s: CPU of a worker for one judgment over HTTP.

@@ -118,8 +118,8 @@ def _panel(url: str, model: Callable[[str, str], Any] | None, **options: Any) ->
 
     def critic(name: str) -> Critic:
         if model is not None:
-            return Critic(name, model(name, url), rubric="faithfulness")
-        return Critic(name, f"openai:{name}", rubric="faithfulness", base_url=f"{url}/v1", api_key="none")
+            return Critic(model(name, url), "faithfulness", name=name)
+        return Critic(f"openai:{name}", "faithfulness", name=name, base_url=f"{url}/v1", api_key="none")
 
     return Ensemble([critic(name) for name in MODELS], **options)
 
@@ -149,7 +149,7 @@ def _body() -> dict[str, Any]:
     from jury_adapters.testing import ScriptedModel
 
     model = ScriptedModel(["YES"])
-    Critic("x", model, rubric="faithfulness").judge(Case(question="what?", contexts=["this"], answer="that, number 0"))
+    Critic(model, "faithfulness", name="x").judge(Case(question="what?", contexts=["this"], answer="that, number 0"))
     call = model.calls[0]
     return {
         "model": MODELS[0],

@@ -12,7 +12,7 @@ import pytest
 
 from jury_adapters import Case, Ensemble, Judge, Judgment
 from jury_adapters.core.batch import Judged, stream
-from jury_adapters.core.judgment import Check
+from jury_adapters.core.judgment import Finding
 from jury_adapters.report import Report
 from jury_adapters.report.page import content_policy
 from tests.support.hostile_page import ATTACKS, RUN, hostile_report
@@ -101,10 +101,10 @@ def test_the_count_of_cases_that_need_review_leads_to_these_cases(tmp_path):
 
 
 def test_claims_are_marked_in_the_text_and_words_only_as_whole_words(tmp_path):
-    checks = (Check("word: ran", False, "not in the contexts", "The brand ran out."), Check("costs rose", True))
-    judgment = Judgment("FAIL", critic="a", checks=checks)
+    findings = (Finding("word: ran", False, "not in the contexts", "The brand ran out."), Finding("costs rose", True))
+    judgment = Judgment("FAIL", critic="a", findings=findings)
     case = Case(question="ran?", answer="The brand ran out. Costs rose.", contexts=["The brand ran out."])
-    html = Report.of([Judged(0, case, Ensemble.of(lambda case: True).aggregate([judgment]))]).to_html()
+    html = Report.of([Judged(0, case, Ensemble([lambda case: True]).aggregate([judgment]))]).to_html()
     found = measured(html, tmp_path, """
       const made = document.querySelector("details.case"); made.open = true; made.dispatchEvent(new Event("toggle"));
       out.marks = [...made.querySelectorAll("mark")].map((mark) => [mark.textContent, mark.className]);
@@ -115,7 +115,7 @@ def test_claims_are_marked_in_the_text_and_words_only_as_whole_words(tmp_path):
 
 
 def test_ten_thousand_cases_load_in_two_seconds_and_filter_at_once(tmp_path):
-    jury = Ensemble.of(lambda case: True)
+    jury = Ensemble([lambda case: True])
     judgments = [Judgment("PASS" if at else "FAIL", critic=f"juror {at}", reasoning="because " * 20) for at in range(3)]
     verdict = jury.aggregate(judgments)
     cases = [Case(question=f"question {at}", answer="answer " * 40, contexts=["context " * 60]) for at in range(10_000)]
@@ -252,9 +252,9 @@ def split_report(cases):
                 raise ValueError("no answer")
             if name == "c" and number % 5 == 2:
                 return Judgment("ABSTAIN", reasoning="cannot tell")
-            check = Check("four", number % 4 == 0, "counted", "the answer")
+            finding = Finding("four", number % 4 == 0, "counted", "the answer")
             return Judgment(
-                "PASS" if says(number) else "FAIL", score=0.7, reasoning="looked at it", checks=(check,), model="m"
+                "PASS" if says(number) else "FAIL", score=0.7, reasoning="looked at it", findings=(finding,), model="m"
             )
 
         return Judge.from_function(judge, name=name)

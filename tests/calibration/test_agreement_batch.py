@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.counted_calls import calls_of
 from support.examples import examples
 
-from jury_adapters import ConfigurationError, krippendorff_alpha
+from jury_adapters import ConfigurationError
 from jury_adapters.calibration import (
     Votes,
     alpha,
@@ -29,6 +29,7 @@ from jury_adapters.calibration import (
 from jury_adapters.calibration.independence import residual_agreement
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.core.statistics import wilson
+from jury_adapters.statistics import krippendorff_alpha
 
 VOTES = Path(__file__).parents[1] / "data" / "votes"
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
@@ -142,8 +143,8 @@ def test_what_never_varies_has_an_interval_all_the_same():
 
 def test_skewed_votes_are_named_where_the_number_misleads():
     votes = recorded("codefeedback")
-    for finding in (alpha(votes, resampling=ONCE), cohen_kappa(votes, resampling=ONCE), raw_agreement(votes)):
-        assert any("94.3 % of the votes are 'valid'" in warning for warning in finding.warnings)
+    for estimate in (alpha(votes, resampling=ONCE), cohen_kappa(votes, resampling=ONCE), raw_agreement(votes)):
+        assert any("94.3 % of the votes are 'valid'" in warning for warning in estimate.warnings)
     assert not gwet_ac(votes, resampling=ONCE).warnings
 
 
@@ -208,9 +209,9 @@ def test_every_number_is_within_its_bounds_and_so_is_its_interval(rows):
         assert found.value is None or found.value <= 1 + 1e-9
         assert found.interval is None or found.interval[0] <= found.interval[1] <= 1 + 1e-9
         assert found.sentence
-    for finding in (raw_agreement(votes), *label_shares(votes), *dissent(votes), *leniency(votes)):
-        assert finding.value is None or 0 <= finding.value <= 1
-        assert finding.interval is None or 0 <= finding.interval[0] <= finding.interval[1] <= 1
+    for estimate in (raw_agreement(votes), *label_shares(votes), *dissent(votes), *leniency(votes)):
+        assert estimate.value is None or 0 <= estimate.value <= 1
+        assert estimate.interval is None or 0 <= estimate.interval[0] <= estimate.interval[1] <= 1
     panel = effective_votes(votes, resampling=few)
     assert panel.value is None or panel.value >= 1 - 1e-9
 
@@ -290,19 +291,19 @@ def test_two_jurors_that_copy_each_other_show_without_labels():
     many = Votes.from_rows(np.where(chance.random((2000, 15)) < 0.2, 1, 0).tolist())
     assert abs(residual_agreement(many).value) < 0.02
     assert len(residual_agreement(many).warnings) == 1
-    assert "cannot be seen without labels" in found.warnings[0]
+    assert "cannot be seen without human labels" in found.warnings[0]
 
 
 def test_leniency_is_what_each_juror_says_of_what_people_passed_and_failed():
     rows = [["PASS", "PASS"]] * 8 + [["FAIL", "PASS"]] * 2 + [["PASS", "FAIL"]] * 6 + [["FAIL", "FAIL"]] * 4
     votes = Votes.from_rows(rows, gold=["PASS"] * 10 + ["FAIL"] * 10, jurors=["a", "b"])
-    found = {(finding.subject, finding.name): (finding.value, finding.n) for finding in leniency(votes)}
+    found = {(estimate.subject, estimate.name): (estimate.value, estimate.n) for estimate in leniency(votes)}
     assert found == {
         ("a", "true-positive rate"): (0.8, 10), ("a", "true-negative rate"): (0.4, 10),
         ("b", "true-positive rate"): (1.0, 10), ("b", "true-negative rate"): (1.0, 10),
     }  # fmt: skip
     words = Votes.from_rows([["x"], ["y"], ["z"]], gold=["x", "y", "y"])
-    assert {finding.name for finding in leniency(words)} == {"recall of x", "recall of y"}
+    assert {estimate.name for estimate in leniency(words)} == {"recall of x", "recall of y"}
 
 
 def test_drift_shows_and_steadiness_does_not():
@@ -321,7 +322,7 @@ def test_drift_shows_and_steadiness_does_not():
 
 def test_dissent_counts_votes_against_what_most_others_said():
     votes = Votes.from_rows([["x", "x", "y"], ["x", "x", "x"], ["x", "y", None]], jurors=["a", "b", "c"])
-    assert [(finding.value, finding.n) for finding in dissent(votes)] == [(0.5, 2), (0.5, 2), (0.5, 2)]
+    assert [(estimate.value, estimate.n) for estimate in dissent(votes)] == [(0.5, 2), (0.5, 2), (0.5, 2)]
 
 
 def test_a_thousand_draws_over_ten_times_as_many_items_take_hardly_more_calls():

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
-from jury_adapters.calibration import Finding, Votes, agreement_report, drift, self_preference, verbosity
-from jury_adapters.calibration.findings import FewItems, undefined
+from jury_adapters.calibration import Estimate, Votes, agreement_report, drift, self_preference, verbosity
+from jury_adapters.calibration.estimates import FewItems, undefined
 
 DATA = Path(__file__).parents[1] / "data" / "votes"
 
@@ -26,7 +26,7 @@ def codefeedback():
 
 def test_the_report_gathers_what_the_votes_allow():
     report = codefeedback()
-    assert list(report.sections) == ["Agreement", "Labels", "Independence", "Jurors", "Leanings", "Rates"]
+    assert list(report.sections) == ["Agreement", "Labels", "Independence", "Jurors", "Biases", "Rates"]
     assert report.find("krippendorff alpha (nominal)").value == pytest.approx(0.2968, abs=1e-4)
     assert report.find("effective number of votes").value == pytest.approx(1.5751, abs=1e-4)
     assert report.find("true-negative rate", "gemini-2.5-pro").value == pytest.approx(0.582, abs=1e-3)
@@ -35,17 +35,17 @@ def test_the_report_gathers_what_the_votes_allow():
         report.find("nothing", "nobody")
 
 
-def test_every_finding_has_n_and_a_sentence_and_a_number_or_a_reason():
-    for finding in codefeedback().findings:
-        assert finding.n > 0
-        assert finding.sentence.endswith(".")
-        assert (finding.value is None) != (finding.reason == "")
-        assert finding.value is None or finding.interval[0] <= finding.value <= finding.interval[1]
+def test_every_estimate_has_n_and_a_sentence_and_a_number_or_a_reason():
+    for estimate in codefeedback().estimates:
+        assert estimate.n > 0
+        assert estimate.sentence.endswith(".")
+        assert (estimate.value is None) != (estimate.reason == "")
+        assert estimate.value is None or estimate.interval[0] <= estimate.value <= estimate.interval[1]
 
 
 def test_the_text_tells_the_numbers_and_where_they_mislead():
     text = str(codefeedback())
-    assert text.startswith("2,686 items, 14 jurors, 36,044 votes (4.1 % missing), 2,686 items labelled by people")
+    assert text.startswith("2,686 items, 14 jurors, 36,044 votes (4.1 % missing), 2,686 items with a human label")
     assert "gwet AC1 = 0.914" in text
     assert "The 14 jurors are worth about 1.6 independent ones" in text
     told = text[text.index("Where these numbers mislead") :]
@@ -66,7 +66,7 @@ def test_pairs_people_and_scores_get_what_suits_them():
     assert found.find("position consistency", "GPT-4/Vanilla").n == 419
     assert "Rates" not in found.sections
     ratings = Votes.from_recorded(DATA / "newsroom_ratings.jsonl.gz", column="human_votes")
-    names = [finding.name for finding in agreement_report(ratings, "ordinal", draws=50).findings]
+    names = [estimate.name for estimate in agreement_report(ratings, "ordinal", draws=50).estimates]
     assert "krippendorff alpha (ordinal)" in names
     assert "gwet AC2 (quadratic)" in names
     assert "residual agreement" in names
@@ -99,8 +99,8 @@ def test_equal_seeds_make_equal_reports():
 
 
 def test_a_finding_reads_on_its_own():
-    finding = Finding("rate", 0.5, 1200, (0.4, 0.6), "Half of it.", ("it is odd",), subject="x")
-    assert str(finding) == "x: rate = 0.500 [0.400, 0.600] (n = 1,200)\n  Half of it.\n  Warning: it is odd."
+    estimate = Estimate("rate", 0.5, 1200, (0.4, 0.6), "Half of it.", ("it is odd",), subject="x")
+    assert str(estimate) == "x: rate = 0.500 [0.400, 0.600] (n = 1,200)\n  Half of it.\n  Warning: it is odd."
     nothing = undefined("rate", 0, "there is nothing")
     assert str(nothing) == "rate = none (n = 0)\n  There is no number to give: there is nothing."
     assert nothing.to_dict()["value"] is None
@@ -115,20 +115,20 @@ def few_votes(items):
     return Votes.from_recorded(rows)
 
 
-def test_few_items_get_no_verdict_on_drift_or_leanings():
+def test_few_items_get_no_verdict_on_drift_or_biases():
     votes = few_votes(6)
-    for finding in (
+    for estimate in (
         *drift(votes),
         *(one for one in verbosity(votes) if one.value is not None),
         *self_preference(votes),
     ):
-        assert "more than chance explains" not in str(finding)
-        assert finding.value is None or "too few items" in finding.sentence
-        assert finding.interval is None or finding.name == "self-preference"
+        assert "more than chance explains" not in str(estimate)
+        assert estimate.value is None or "too few items" in estimate.sentence
+        assert estimate.interval is None or estimate.name == "self-preference"
     report = agreement_report(votes, draws=50)
-    assert not {"drift", "verbosity correlation"} & {finding.name for finding in report.findings}
+    assert not {"drift", "verbosity bias"} & {estimate.name for estimate in report.estimates}
     many = agreement_report(few_votes(60), draws=50)
-    assert {"drift", "verbosity correlation"} <= {finding.name for finding in many.findings}
+    assert {"drift", "verbosity bias"} <= {estimate.name for estimate in many.estimates}
     assert "more than chance explains" in many.find("drift", "a").sentence
 
 
@@ -136,13 +136,13 @@ def test_the_text_begins_with_three_lines_that_say_what_matters():
     report = codefeedback()
     lines = str(report).splitlines()
     assert lines[1] == ""
-    assert lines[2].startswith("Against people: 2,686 labelled cases, of which people pass 2,484 (valid)")
+    assert lines[2].startswith("Against human labels: 2,686 labelled cases, of which human labels pass 2,484 (valid)")
     lines = [lines[0], *lines[lines.index("In short") - 1 :]]
     assert lines[4:7] == [f"- {line}" for line in report.in_short]
     assert lines[7] == ""
     agreed, rate, trust = report.in_short
     assert "give the same answer on" in agreed
-    assert "People would pass about" in rate
+    assert "Human labels would pass about" in rate
     assert "see where they mislead, at the end" in trust
     assert report.to_dict()["in_short"] == [agreed, rate, trust]
     small = agreement_report(few_votes(6), draws=50).in_short

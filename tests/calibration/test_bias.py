@@ -1,4 +1,4 @@
-"""Leanings of judges: to a place, to their own answers, to length."""
+"""Biases of judges: to a place, to their own answers, to length."""
 
 from functools import cache
 from itertools import product
@@ -138,7 +138,7 @@ def test_self_preference_by_hand_and_by_family():
     )
     (by_family,) = self_preference(votes, match="family")
     assert (by_family.value, by_family.details["own"], by_family.details["other"]) == (1.0, 20, 20)
-    assert "without labels from people" in by_family.warnings[0]
+    assert "without human labels" in by_family.warnings[0]
     assert by_family.name == "vendor preference"
     assert "kinder to answers of its vendor (openai) than to those of other vendors" in by_family.sentence
     (nobody,) = self_preference(votes)
@@ -171,7 +171,7 @@ def test_the_recorded_judges_are_compared_within_each_gold_label():
     votes = Votes.from_recorded(DATA / "codefeedback.jsonl.gz", group="meta.program", pass_label="valid")
     found = self_preference(votes)
     assert len(found) == 12  # six of the fourteen judges wrote feedback, two gold labels
-    assert all(-1 <= finding.interval[0] <= finding.value <= finding.interval[1] <= 1 for finding in found)
+    assert all(-1 <= estimate.interval[0] <= estimate.value <= estimate.interval[1] <= 1 for estimate in found)
     assert self_preference(votes) == found  # a seed makes it repeatable
 
 

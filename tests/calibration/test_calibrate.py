@@ -1,4 +1,4 @@
-"""From a cascade and labelled cases to a cascade with a promise, on recorded judges."""
+"""From a cascade and labelled cases to a cascade with a guarantee, on recorded judges."""
 
 import re
 from functools import cache
@@ -31,21 +31,22 @@ def learned(panel: tuple[str, ...]) -> Bayes:
     return fit_reliabilities(fold(0).panel(panel)).bayes()
 
 
-def cascade(*, cost: float = 0.0, pass_labels: tuple[str, ...] = ("valid",), **names: str) -> CascadedJury:
+def cascade(*, cost: float = 0.0, swapped: bool = False, **names: str) -> CascadedJury:
+    labels = {"valid": "fail", "invalid": "pass"} if swapped else {"valid": "pass", "invalid": "fail"}
     tiers = []
     for name, panel in TIERS.items():
-        jurors = [RecordedCritic(juror, pass_labels=pass_labels, cost=cost) for juror in panel]
+        jurors = [RecordedCritic(juror, labels=labels, cost=cost) for juror in panel]
         tiers.append(Tier(names.get(name, name), Ensemble(jurors, voting=learned(panel)), "escalate_on_split"))
     return CascadedJury([*tiers[:-1], Tier(tiers[-1].name, tiers[-1].judge)], name="feedback")
 
 
 @cache
-def promise() -> Guarantee:
+def the_guarantee() -> Guarantee:
     return calibrate(cascade(cost=0.001), LABELLED[:500]).guarantee
 
 
 def sure(answer: str, confidence: float) -> FunctionJudge:
-    """A judge as sure as the case says, that agrees with people as often as the case says."""
+    """A judge as sure as the case says, that agrees with human labels as often as the case says."""
 
     def judge(case: Case) -> Judgment:
         return Judgment(Status.PASS if case.metadata[answer] else Status.FAIL, confidence=confidence)
@@ -53,7 +54,7 @@ def sure(answer: str, confidence: float) -> FunctionJudge:
     return FunctionJudge(judge, name=answer)
 
 
-def test_a_calibrated_cascade_says_what_it_promises_and_keeps_it_on_the_other_cases() -> None:
+def test_a_calibrated_cascade_says_what_it_guarantees_and_keeps_it_on_the_other_cases() -> None:
     calibrated = calibrate(cascade(cost=0.001), LABELLED[:900], agreement=0.92)
     stated = calibrated.guarantee
     assert isinstance(calibrated, CascadedJury)
@@ -72,10 +73,10 @@ def test_a_calibrated_cascade_says_what_it_promises_and_keeps_it_on_the_other_ca
     agreed = [(verdict.status is Status.PASS) == (row["gold"] == "valid") for verdict, row in decided]
     assert sum(agreed) / len(agreed) >= 0.9
     assert len(decided) / len(verdicts) == pytest.approx(stated.coverage, abs=0.1)
-    assert {verdict.stopped_at for verdict in abstained} <= {"undecided"}
+    assert {verdict.stopped_at for verdict in abstained} <= {"abstained"}
     for verdict in abstained:
         assert verdict.status is Status.ABSTAIN
-        assert "promised agreement of 0.92" in verdict.reasoning
+        assert "guaranteed agreement of 0.92" in verdict.reasoning
     for verdict, _row in decided:
         assert verdict.decision == "accepted"
 
@@ -120,7 +121,7 @@ def test_it_refuses_what_the_labels_cannot_show() -> None:
         calibrate(cascade(), LABELLED[:20])
     with pytest.raises(ConfigurationError, match=r"0 labelled cases are too few"):
         calibrate(cascade(), [{"answer": "nobody labelled this"}])
-    with pytest.raises(ConfigurationError, match=r"no threshold keeps .*0\.99.*small agrees on .*romise less"):
+    with pytest.raises(ConfigurationError, match=r"no threshold keeps .*0\.99.*small agrees on .*uarantee less"):
         calibrate(cascade(), LABELLED[:400], agreement=0.99)
     with pytest.raises(ConfigurationError, match=r"agreement lies strictly between 0 and 1"):
         calibrate(cascade(), LABELLED[:50], agreement=90)
@@ -152,22 +153,22 @@ def wrong_on_one_in_twenty(i: int, *, passed: bool) -> dict[str, object]:
     return {"metadata": {"good": passed != (i % 20 == 0), "gold": "PASS" if passed else "FAIL", "user": i}}
 
 
-def test_a_promise_that_any_constant_answer_keeps_is_never_named() -> None:
-    """The jury agrees with people on 95 of 100; so does always answering PASS."""
+def test_a_guarantee_that_any_constant_answer_keeps_is_never_named() -> None:
+    """The jury agrees with human labels on 95 of 100; so does always answering PASS."""
     cases = [wrong_on_one_in_twenty(i, passed=i % 20 != 1) for i in range(100)]
     one = CascadedJury([Tier("good", sure("good", 0.9))])
     with pytest.raises(CalibrationFailed) as refused:
         calibrate(one, cases, agreement=0.93)
-    assert "always answering 'PASS' agrees with people on 95.0% of the labelled cases" in str(refused.value)
-    assert "promise less" not in str(refused.value)
+    assert "always answering 'PASS' agrees with human labels on 95.0% of the labelled cases" in str(refused.value)
+    assert "guarantee less" not in str(refused.value)
 
 
-def test_a_promise_below_a_coin_is_never_named() -> None:
+def test_a_guarantee_below_a_coin_is_never_named() -> None:
     cases = [{"metadata": {"good": i % 2 == 0, "gold": ["PASS", "FAIL", "UNSURE"][i % 3]}} for i in range(300)]
     one = CascadedJury([Tier("good", sure("good", 0.9))])
     with pytest.raises(CalibrationFailed) as refused:
         calibrate(one, cases, agreement=0.6, pass_labels=["PASS"])
-    assert "promise less" not in str(refused.value)
+    assert "guarantee less" not in str(refused.value)
 
 
 def test_a_refusal_speaks_of_groups_where_groups_were_given() -> None:
@@ -190,7 +191,7 @@ def test_it_refuses_cascades_it_would_spoil() -> None:
     with pytest.raises(ConfigurationError, match="is of a jury"):
         calibrate(sure("good", 0.9), LABELLED)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="already"):
-        calibrate(promise().applied_to(cascade()), LABELLED)
+        calibrate(the_guarantee().applied_to(cascade()), LABELLED)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +229,7 @@ def test_labels_that_cannot_be_compared_are_an_error_and_labels_of_jurors_explai
 
 
 def test_a_guarantee_survives_yaml_and_knows_its_cascade(tmp_path: Path) -> None:
-    calibrated = promise().applied_to(cascade())
+    calibrated = the_guarantee().applied_to(cascade())
     file = tmp_path / "guarantee.yaml"
     file.write_text(calibrated.guarantee.to_yaml())
     read = Guarantee.from_yaml(file)
@@ -250,14 +251,14 @@ def other_rule() -> CascadedJury:
     ("changed", "message"),
     [
         (lambda: cascade(small="tiny"), "calibrated for the tiers small, with pro, all"),
-        (lambda: cascade(pass_labels=("invalid",)), "other jurors, rubrics"),
+        (lambda: cascade(swapped=True), "other jurors, rubrics"),
         (other_rule, "other jurors, rubrics"),
         (lambda: CascadedJury(cascade().tiers[1:]), "calibrated for the tiers"),
     ],
 )
 def test_it_complains_about_another_cascade(changed: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        promise().applied_to(changed())
+        the_guarantee().applied_to(changed())
 
 
 def test_critics_are_known_by_model_and_rubric() -> None:
@@ -269,7 +270,7 @@ def test_critics_are_known_by_model_and_rubric() -> None:
         _print = "model-a rubric-1"
 
     def one(fingerprint: str) -> CascadedJury:
-        critic = Known("gpt-4o", pass_labels=["valid"])
+        critic = Known("gpt-4o", labels={"valid": "pass", "invalid": "fail"})
         critic._print = fingerprint
         return CascadedJury([Tier("only", critic)])
 
@@ -286,7 +287,7 @@ def test_critics_are_known_by_model_and_rubric() -> None:
     ],
 )
 def test_what_is_no_guarantee_is_refused(spoil: Any) -> None:
-    plain = promise().to_dict()
+    plain = the_guarantee().to_dict()
     with pytest.raises(InputError, match="no guarantee"):
         Guarantee.from_dict(spoil(plain))
 
@@ -301,7 +302,7 @@ def test_files_without_a_guarantee_are_refused(tmp_path: Path) -> None:
 def test_the_tier_that_abstains_is_no_juror_whose_call_is_saved() -> None:
     calibrated = calibrate(cascade(), LABELLED[:900], agreement=0.92)
     verdicts = list(calibrated.judge_many(map(Case.from_row, LABELLED[900:1000])))
-    early = [verdict for verdict in verdicts if "undecided" in verdict.skipped]
+    early = [verdict for verdict in verdicts if "abstained" in verdict.skipped]
     assert early
     for verdict in early:
         asked = [tier for tier in calibrated.tiers[:-1] if tier.name in verdict.skipped]

@@ -74,8 +74,8 @@ def test_cases_that_only_look_alike_are_not_merged() -> None:
     nothing = [Case(metadata={"gold": "PASS"}) for _ in range(40)]
     passes = FunctionJudge(lambda case: True, name="passes")
     for cases in (same, nothing):
-        promise = calibrate(Ensemble([passes]), cases, agreement=0.9).guarantee
-        assert (promise.n, promise.merged) == (40, 0)
+        guarantee = calibrate(Ensemble([passes]), cases, agreement=0.9).guarantee
+        assert (guarantee.n, guarantee.merged) == (40, 0)
 
 
 def test_two_labels_of_one_item_are_refused() -> None:
@@ -95,7 +95,7 @@ def test_suggestions_of_copies_are_those_of_the_cases() -> None:
 
 def figures(votes: Votes) -> dict[str, Any]:
     found = agreement_report(votes, draws=100).to_dict()
-    against = found["against_people"]
+    against = found["label_comparison"]
     if isinstance(against, dict):
         against.pop("merged")
     return {name: value for name, value in found.items() if name != "merged"}

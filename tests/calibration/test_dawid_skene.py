@@ -1,4 +1,4 @@
-"""Dawid-Skene against crowd-kit, and its guards against the wrong side."""
+"""Dawid-Skene against crowd-kit, and its protection against the wrong side."""
 
 import json
 from dataclasses import replace

@@ -10,7 +10,7 @@ from jury_adapters.calibration.reliabilities import fit_reliabilities
 from jury_adapters.calibration.types import Ints
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.judge import PlainJudge
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, Status
 
 # By list price when the votes were cast, the cheapest first: the order in which an early-stopping jury asks.
@@ -30,7 +30,7 @@ def by_size(*published: float) -> list:
 SAID = {1: Judgment(Status.PASS), 0: Judgment(Status.FAIL), -1: Judgment(Status.ABSTAIN, reasoning="cannot say")}
 
 
-class Replay(PlainJudge):
+class Replay(Judge):
     """The vote of one column; which item it is says the case."""
 
     opinion_statuses = PASS_OR_FAIL
@@ -40,7 +40,7 @@ class Replay(PlainJudge):
         self.place = place
         self.cost = float(order)  # an early-stopping jury asks the cheapest first
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         return SAID[case.metadata["row"][self.place]]
 
 

@@ -2,15 +2,18 @@
 
 import pytest
 
-from jury_adapters import CascadedJury, Command, Ensemble, NotEmpty, ToolCalls, ValidJSON
+from jury_adapters import CascadedJury, Ensemble
 from jury_adapters.calibration.fingerprint import identity_of
 from jury_adapters.calibration.guarantee import fingerprint_of
+from jury_adapters.checks import Command, NotEmpty, ToolCalls, ValidJSON
 from jury_adapters.core.cascade import Tier
 from jury_adapters.core.judge import Judge
 
 
-def guarded(on_error: str) -> CascadedJury:
-    return CascadedJury([Tier("guard", NotEmpty(), "reject_on_any_fail", on_error=on_error), Tier("last", NotEmpty())])
+def screened(if_broken: str) -> CascadedJury:
+    return CascadedJury(
+        [Tier("screen", NotEmpty(), "reject_on_any_fail", if_broken=if_broken), Tier("last", NotEmpty())]
+    )
 
 
 @pytest.mark.parametrize(
@@ -20,9 +23,9 @@ def guarded(on_error: str) -> CascadedJury:
         (ToolCalls(["search"]), ToolCalls(["delete"])),
         (ToolCalls([("search", {"q": "x"})]), ToolCalls([("search", {"q": "y"})])),
         (ToolCalls(["search"], overrides={"search": "ignore"}), ToolCalls(["search"])),
-        (guarded("reject"), guarded("escalate")),
+        (screened("reject"), screened("escalate")),
     ],
-    ids=["schema", "tool", "arguments", "comparison", "broken guard"],
+    ids=["schema", "tool", "arguments", "comparison", "broken judge"],
 )
 def test_judges_that_judge_by_something_else_are_others(one: Judge, other: Judge) -> None:
     assert identity_of(one) != identity_of(other)

@@ -1,4 +1,4 @@
-"""The promise of calibrated thresholds: exact bounds, the reference tables, and simulations with known risk."""
+"""The guarantee of calibrated thresholds: exact bounds, the reference tables, and simulations with known risk."""
 
 import gzip
 import json
@@ -131,7 +131,7 @@ CODEFEEDBACK = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("alpha", LLMBAR)
-def test_llmbar_keeps_the_promise_at_the_coverage_of_the_reference(alpha: float, method: Method) -> None:
+def test_llmbar_keeps_the_guarantee_at_the_coverage_of_the_reference(alpha: float, method: Method) -> None:
     found = simulate(llmbar(), 300, alpha, method, draws=400)
     coverage, holds = LLMBAR[alpha][method]
     assert found.holds >= 0.9 - 2 * (0.9 * 0.1 / 400) ** 0.5
@@ -141,7 +141,7 @@ def test_llmbar_keeps_the_promise_at_the_coverage_of_the_reference(alpha: float,
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("alpha", CODEFEEDBACK)
-def test_codefeedback_keeps_the_promise_at_the_coverage_of_the_reference(alpha: float, method: Method) -> None:
+def test_codefeedback_keeps_the_guarantee_at_the_coverage_of_the_reference(alpha: float, method: Method) -> None:
     found = simulate(codefeedback(), 1000, alpha, method, draws=200)
     coverage, holds = CODEFEEDBACK[alpha][method]
     assert found.holds >= 0.9 - 2 * (0.9 * 0.1 / 200) ** 0.5
@@ -161,7 +161,7 @@ def made_up(kind: str, size: int = 8_000) -> Trials:
         "meaningless": np.full_like(sure, 0.12),
         "one bad tier": np.stack([np.full(size, 0.4), 1 - sure[:, 1], (1 - sure[:, 2]) / 2], axis=1),
         "coarse": 1 - np.round(sure, 1),
-        "at the edge": np.full_like(sure, 0.1 + 1e-3),  # the promise fails as soon as anything is decided
+        "at the edge": np.full_like(sure, 0.1 + 1e-3),  # the guarantee fails as soon as anything is decided
     }[kind]
     confidences = np.round(sure, 1) if kind == "coarse" else sure
     return Trials(confidences, draw.random(sure.shape) >= risk)
@@ -171,7 +171,7 @@ def made_up(kind: str, size: int = 8_000) -> Trials:
 @pytest.mark.parametrize(
     "kind", ["honest", "over-confident", "backwards", "meaningless", "one bad tier", "coarse", "at the edge"]
 )
-def test_the_promise_holds_at_the_stated_rate_whatever_the_confidences_mean(kind: str, method: Method) -> None:
+def test_the_guarantee_holds_at_the_stated_rate_whatever_the_confidences_mean(kind: str, method: Method) -> None:
     draws, delta = 250, 0.1
     found = simulate(made_up(kind), 400, 0.1, method, draws, delta)
     assert found.holds >= 1 - delta - 2 * (delta * (1 - delta) / draws) ** 0.5

@@ -47,7 +47,7 @@ REFERENCE = {
 
 
 def jury(rule: str, panel: tuple[str, ...]) -> Ensemble:
-    jurors = [RecordedCritic(name, pass_labels=["valid"]) for name in panel]
+    jurors = [RecordedCritic(name, labels={"valid": "pass", "invalid": "fail"}) for name in panel]
     fit = fold(0).panel(panel)
     if rule == "weighted":
         weights = fit_reliabilities(fit).weights()
@@ -68,7 +68,7 @@ def test_aggregation_of_recorded_judges_gives_the_reference_numbers(rule: str, n
     strategy, weights = (built := jury(rule, panel)).strategy, built.weights
     said = {0: Judgment(Status.FAIL), 1: Judgment(Status.PASS), -1: Judgment(Status.ABSTAIN, reasoning="cannot say")}
     assert votes.labels == ("invalid", "valid")
-    # Where nobody voted a jury abstains; the reference says what naive Bayes and the veto come to without any votes.
+    # Where no juror voted a jury abstains; the reference says what naive Bayes and the veto come to without any votes.
     nobody = 1 if rule in ("bayes", "k_veto") else -1
     code = {Status.PASS: 1, Status.FAIL: 0, Status.ABSTAIN: nobody}
     tallied = {}  # many items have the same votes
@@ -105,7 +105,7 @@ def test_the_bayes_vote_carries_the_posterior_as_its_confidence() -> None:
     built = jury("bayes", panel)
     for case, expected in zip(cases, posterior, strict=False):
         verdict = built.judge(case)
-        if verdict.valid:  # nobody voted: a jury abstains, the posterior is the prior
+        if verdict.valid:  # no juror voted: a jury abstains, the posterior is the prior
             assert verdict.confidence == pytest.approx(expected.max(), abs=1e-9)
             assert verdict.score == pytest.approx(expected[1], abs=1e-9)
 

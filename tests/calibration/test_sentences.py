@@ -20,15 +20,15 @@ from jury_adapters.calibration import (
     rogan_gladen,
     true_pass_rate,
 )
-from jury_adapters.calibration.findings import FEW_ITEMS, Finding
+from jury_adapters.calibration.estimates import FEW_ITEMS, Estimate
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.statistics import compare, compare_unpaired
-from tests.calibration import number_findings
-from tests.calibration.number_findings import of_numbers
+from tests.calibration import number_estimates
+from tests.calibration.number_estimates import of_numbers
 
 ROOT = Path(jury_adapters.__file__).parent
 BATCHES = 240 if SLOW else 120
-Rule = Callable[[Finding], bool]
+Rule = Callable[[Estimate], bool]
 
 SENTENCES = {
     "calibration.agreement.alpha": "krippendorff alpha",
@@ -38,12 +38,12 @@ SENTENCES = {
     "calibration.agreement._chance_corrected": "gwet AC|fleiss kappa",
     "calibration.bias._consistency": "position consistency",
     "calibration.bias._preference": "self-preference|vendor preference",
-    "calibration.bias._with_length": "verbosity correlation",
-    "calibration.findings.undefined": ".*",
+    "calibration.bias._with_length": "verbosity bias",
+    "calibration.estimates.undefined": ".*",
     "calibration.independence.effective_votes": "effective number of votes",
     "calibration.independence.residual_agreement": "residual agreement",
     "calibration.juror_stats.dissent": "dissent rate",
-    "calibration.juror_stats.drift": "drift",
+    "calibration.juror_drift.drift": "drift",
     "calibration.juror_stats._recall": "true-positive rate|true-negative rate|recall of",
     "calibration.pass_rate.true_pass_rate": "true pass rate",
     "calibration.pass_rate.prediction_powered_rate": "true pass rate",
@@ -51,26 +51,26 @@ SENTENCES = {
     "statistics.comparing._corrected": r"difference of pass rates, b minus a \(PPI",
     "statistics.differences.paired_difference": r"difference of pass rates, b minus a \(paired",
     "statistics.differences.unpaired_difference": r"difference of pass rates, b minus a \(independent",
-    **number_findings.SENTENCES,
+    **number_estimates.SENTENCES,
 }
-"""The functions that make a finding, each with the names of its findings."""
+"""The functions that make an estimate, each with the names of its estimates."""
 
 
-def size(finding: Finding) -> float:
+def size(estimate: Estimate) -> float:
     """Return the value as it is printed, with three decimals."""
-    assert finding.value is not None
-    return round(finding.value, 3)
+    assert estimate.value is not None
+    return round(estimate.value, 3)
 
 
-def sure(finding: Finding) -> bool:
+def sure(estimate: Estimate) -> bool:
     """Whether the interval leaves out 0."""
-    return finding.interval is not None and (finding.interval[0] > 0 or finding.interval[1] < 0)
+    return estimate.interval is not None and (estimate.interval[0] > 0 or estimate.interval[1] < 0)
 
 
-def low(finding: Finding) -> float:
+def low(estimate: Estimate) -> float:
     """Return the lower end of the interval, or the value where there is none."""
-    assert finding.value is not None
-    return finding.value if finding.interval is None else finding.interval[0]
+    assert estimate.value is not None
+    return estimate.value if estimate.interval is None else estimate.interval[0]
 
 
 DIRECTIONS: dict[str, dict[str, Rule]] = {
@@ -92,7 +92,7 @@ DIRECTIONS: dict[str, dict[str, Rule]] = {
         " stricter to ": lambda f: size(f) < 0,
         " treats .* like ": lambda f: size(f) == 0,
     },
-    "verbosity correlation": {
+    "verbosity bias": {
         "prefer longer": lambda f: size(f) > 0,
         "prefer shorter": lambda f: size(f) < 0,
         "neither longer nor shorter": lambda f: size(f) == 0,
@@ -123,9 +123,9 @@ DIRECTIONS: dict[str, dict[str, Rule]] = {
         "the one shown second": lambda f: f.details["first_share"] < 0.5,
         r"of the pairs\.$": lambda f: f.details["flips"] == 0,
     },
-    **number_findings.DIRECTIONS,
+    **number_estimates.DIRECTIONS,
 }
-"""By findings: patterns of which a sentence has exactly one, and what is true of the number then."""
+"""By estimates: patterns of which a sentence has exactly one, and what is true of the number then."""
 
 PRINTED = {
     "raw agreement": lambda f: f"{100 * f.value:.1f} %",
@@ -139,21 +139,21 @@ PRINTED = {
     "difference": lambda f: f"{abs(100 * f.value):.1f}|as many cases as",
     "effective": lambda f: f"{f.value:.1f}|as many independent",
     "self-preference|vendor preference": lambda f: f"{abs(size(f)):.3f}|treats",
-    **number_findings.PRINTED,
+    **number_estimates.PRINTED,
 }
-"""By findings: the pattern of the number in the sentence."""
+"""By estimates: the pattern of the number in the sentence."""
 
 
 @cache
-def findings() -> dict[str, list[Finding]]:
-    """Return findings by name, of batches at the edges and of random ones."""
-    made: dict[str, list[Finding]] = defaultdict(list)
+def estimates() -> dict[str, list[Estimate]]:
+    """Return estimates by name, of batches at the edges and of random ones."""
+    made: dict[str, list[Estimate]] = defaultdict(list)
     for seed in range(BATCHES):
-        for finding in of_batch(np.random.default_rng(seed), seed):
-            made[finding.name].append(finding)
+        for estimate in of_batch(np.random.default_rng(seed), seed):
+            made[estimate.name].append(estimate)
     for votes in (TENTATIVE, INDEPENDENT):
-        for finding in agreement_report(votes).findings:
-            made[finding.name].append(finding)
+        for estimate in agreement_report(votes).estimates:
+            made[estimate.name].append(estimate)
     return made
 
 
@@ -164,7 +164,7 @@ INDEPENDENT = Votes.from_rows([[n % 4 > 0, n // 4 % 4 > 0] for n in range(160)],
 
 
 def of_batch(random: np.random.Generator, seed: int):
-    """Yield the findings of a batch: few items or many, jurors that copy, oppose or ignore each other and people."""
+    """Yield the estimates of a batch: few items or many, jurors that copy, oppose or ignore each other and people."""
     items, jurors = int(random.choice([0, 1, 2, 5, 40, 90, 600])), int(random.choice([1, 2, 3, 4]))
     truth = random.random(items) < random.choice([0.0, 0.1, 0.5, 0.9, 1.0])
     columns = [drawn(random, truth) for _ in range(jurors)]
@@ -184,7 +184,7 @@ def of_batch(random: np.random.Generator, seed: int):
     votes = Votes.from_recorded(
         rows, labels=["FAIL", "PASS"], pass_label="PASS", group="" if seed % 3 else "meta.document"
     )
-    yield from agreement_report(votes, draws=60).findings
+    yield from agreement_report(votes, draws=60).estimates
     for random_sample in (True, False):
         yield true_pass_rate(votes, random_sample=random_sample)
     yield from orders(random)
@@ -237,19 +237,19 @@ ALL_LABELS = {"item_id": "", "votes": {other: {"label": other} for other in ("A"
 """An item that the critic did not answer; it makes the three labels known."""
 
 
-def of(pattern: str) -> list[Finding]:
-    """Return the findings with a value whose name begins so."""
-    return [f for name, made in findings().items() if re.match(pattern, name) for f in made if f.value is not None]
+def of(pattern: str) -> list[Estimate]:
+    """Return the estimates with a value whose name begins so."""
+    return [f for name, made in estimates().items() if re.match(pattern, name) for f in made if f.value is not None]
 
 
 def makers() -> set[str]:
-    """Return the functions of the package that make a :class:`Finding`, from its source."""
+    """Return the functions of the package that make a :class:`Estimate`, from its source."""
     found = set()
     for path in (*ROOT.glob("calibration/*.py"), *ROOT.glob("statistics/*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef) and any(
-                isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Finding"
+                isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Estimate"
                 for call in ast.walk(function)
             ):
                 found.add(f"{module}.{function.name}")
@@ -261,45 +261,45 @@ def test_every_function_that_makes_a_finding_is_listed():
 
 
 @pytest.mark.parametrize("pattern", sorted(set(SENTENCES.values()) - {".*"}))
-def test_the_edges_reach_every_kind_of_finding(pattern):
+def test_the_edges_reach_every_kind_of_estimate(pattern):
     assert len(of(pattern)) >= BATCHES / 16
 
 
 def test_an_undefined_number_says_so_with_its_reason():
-    without = [finding for made in findings().values() for finding in made if finding.value is None]
+    without = [estimate for made in estimates().values() for estimate in made if estimate.value is None]
     assert len(without) >= 100
-    for finding in without:
-        assert finding.reason
-        assert finding.sentence == f"There is no number to give: {finding.reason}."
-        assert finding.interval is None
+    for estimate in without:
+        assert estimate.reason
+        assert estimate.sentence == f"There is no number to give: {estimate.reason}."
+        assert estimate.interval is None
 
 
 @pytest.mark.parametrize("pattern", DIRECTIONS)
 def test_the_words_follow_the_number(pattern):
     seen: Counter[str] = Counter()
-    for finding in of(pattern):
-        said = [words for words in DIRECTIONS[pattern] if re.search(words, finding.sentence)]
-        assert len(said) == 1, str(finding)
-        assert DIRECTIONS[pattern][said[0]](finding), str(finding)
+    for estimate in of(pattern):
+        said = [words for words in DIRECTIONS[pattern] if re.search(words, estimate.sentence)]
+        assert len(said) == 1, str(estimate)
+        assert DIRECTIONS[pattern][said[0]](estimate), str(estimate)
         seen[said[0]] += 1
     assert set(seen) == set(DIRECTIONS[pattern]), "the edges do not reach every direction"
 
 
 @pytest.mark.parametrize("pattern", PRINTED)
 def test_the_sentence_has_the_number(pattern):
-    for finding in of(pattern):
-        assert re.search(PRINTED[pattern](finding).replace("+", r"\+"), finding.sentence), str(finding)
+    for estimate in of(pattern):
+        assert re.search(PRINTED[pattern](estimate).replace("+", r"\+"), estimate.sentence), str(estimate)
 
 
 def test_an_interval_holds_its_number():
-    for made in findings().values():
-        for finding in made:
-            if finding.interval is not None and finding.value is not None:
-                assert finding.interval[0] - 1e-9 <= finding.value <= finding.interval[1] + 1e-9, str(finding)
+    for made in estimates().values():
+        for estimate in made:
+            if estimate.interval is not None and estimate.value is not None:
+                assert estimate.interval[0] - 1e-9 <= estimate.value <= estimate.interval[1] + 1e-9, str(estimate)
 
 
 def test_a_contradiction_is_found():
-    wrong = Finding("drift", -0.2, 50, (-0.3, -0.1), "a's votes moved by +0.200; that is within chance.")
+    wrong = Estimate("drift", -0.2, 50, (-0.3, -0.1), "a's votes moved by +0.200; that is within chance.")
     said = [words for words in DIRECTIONS["drift"] if re.search(words, wrong.sentence)]
     assert not any(DIRECTIONS["drift"][words](wrong) for words in said)
 

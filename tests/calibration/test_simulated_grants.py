@@ -24,7 +24,7 @@ METHODS: tuple[Method, ...] = ("path", "per_tier", "both")
 
 
 def juries(kind: str, items: int, agreement: float, number: int, seed: int = 0) -> list[Trials]:
-    """Labelled items of juries that agree with people on so many, at any confidence or more at a high one."""
+    """Labelled items of juries that agree with human labels on so many, at any confidence or more at a high one."""
     draw = np.random.default_rng(seed)
     found = []
     for _ in range(number):

@@ -16,12 +16,14 @@ from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.recorded import RecordedCritic
 
 COSTS = {"gpt-4o-mini": 0.0001, "gemini-1.5-flash": 0.00008, "claude_3.5_haiku": 0.0008, "gemini-2.5-pro": 0.004}
+LABELS = {"valid": "pass", "invalid": "fail"}
+P_OR_F = {"P": "pass", "F": "fail"}
 FIT, REPORT = ([row for row in rows() if fold_of(row) == number] for number in (0, 1))
 
 
 def jurors(*names: str, priced: bool = True) -> list[RecordedCritic]:
     chosen = names or (*PANELS["small5"], "gemini-2.5-pro")
-    return [RecordedCritic(n, pass_labels=["valid"], cost=COSTS.get(n, 0.002) if priced else 0) for n in chosen]
+    return [RecordedCritic(n, labels=LABELS, cost=COSTS.get(n, 0.002) if priced else 0) for n in chosen]
 
 
 def test_the_front_rises_in_cost_and_quality_and_the_juries_work() -> None:
@@ -79,7 +81,7 @@ def test_a_cascade_pays_for_the_last_juror_only_where_the_first_disagree() -> No
         gold = bool(draw.integers(2))
         cast = {name: {"label": "FP"[gold if draw.random() < right else 1 - gold]} for name, right in skill.items()}
         cases.append({"metadata": {"gold": gold, "votes": cast}})
-    judges = [RecordedCritic(name, pass_labels=["P"], cost=1.0 if name == "dear" else 0.01) for name in skill]
+    judges = [RecordedCritic(name, labels=P_OR_F, cost=1.0 if name == "dear" else 0.01) for name in skill]
     (best,) = [each for each in suggest(judges, cases) if each.rule == "cascade"]
     assert (best.jurors, best.final, best.name) == (("cheap-1", "cheap-2"), "dear", "cheap-1 + cheap-2 -> dear")
     assert best.cost == pytest.approx(0.02 + 2 * 0.85 * 0.15, abs=0.06)
@@ -96,7 +98,7 @@ def test_without_prices_calls_are_counted() -> None:
 
 def test_a_juror_of_unknown_price_does_not_look_free(server) -> None:
     panel = [
-        Critic(name, f"openai:{name}", rubric="faithfulness", base_url=server.openai, api_key="k")
+        Critic(f"openai:{name}", "faithfulness", name=name, base_url=server.openai, api_key="k")
         for name in ("gpt-4o-mini", "brand-new")
     ]
     cases = [
@@ -114,7 +116,7 @@ def test_numbers_are_cross_validated_so_noise_suggests_nothing() -> None:
     for _ in range(400):
         cast = {f"j{juror}": {"label": "FP"[draw.integers(2)]} for juror in range(5)}
         cases.append({"metadata": {"gold": bool(draw.integers(2)), "votes": cast}})
-    noise = [RecordedCritic(f"j{i}", pass_labels=["P"]) for i in range(5)]
+    noise = [RecordedCritic(f"j{i}", labels=P_OR_F) for i in range(5)]
     found = suggest(noise, cases, largest=3)
     assert max(each.balanced_accuracy for each in found) < 0.5 + 4 * found[0].standard_error
 

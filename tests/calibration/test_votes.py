@@ -19,15 +19,14 @@ from jury_adapters import (
     InputError,
     Judgment,
     PairwiseCritic,
-    RecordedCritic,
     Tier,
     abstain,
-    recorded_jury,
 )
 from jury_adapters.calibration import Votes
 from jury_adapters.calibration.types import MISSING
 from jury_adapters.cli.app import app
 from jury_adapters.core.batch import stream
+from jury_adapters.replay import RecordedCritic, recorded_jury
 
 ROWS = [
     {"item_id": "a", "gold": "valid", "answer": "four", "meta": {"program": "1", "generator": "gpt-4o"},
@@ -52,7 +51,7 @@ def test_rows_become_codes_and_missing_votes_stay_missing():
     assert (votes.labels, votes.jurors, votes.items) == (("a", "b"), ("juror 1", "juror 2", "juror 3"), ("i", "ii"))
     assert (votes.gold.tolist(), votes.groups.tolist(), votes.grouped) == ([0, -1], [0, 1], False)
     assert votes.counts().tolist() == [[1, 1], [2, 0]]
-    assert repr(votes) == "Votes(2 items x 3 jurors, 1 labelled by people)"
+    assert repr(votes) == "Votes(2 items x 3 jurors, 1 with a human label)"
 
 
 def test_numbers_are_a_scale_and_truth_values_are_pass_and_fail():
@@ -81,7 +80,10 @@ def test_gold_off_the_scale_of_numbers_is_no_gold():
         (lambda: Votes.from_rows([["a"]], groups=[1, 2]), "groups has 2"),
         (lambda: Votes.from_rows([["a"]], labels=["b", "c"]), "'a' is none of the labels"),
         (lambda: Votes.from_rows([["a"]], pass_label="b"), "unknown pass_label"),
-        (lambda: Votes.from_rows([["PASS"], ["FAIL"]], gold=["good", "bad"]), "people say bad, good, but jurors vote"),
+        (
+            lambda: Votes.from_rows([["PASS"], ["FAIL"]], gold=["good", "bad"]),
+            "human labels are bad, good, but jurors vote",
+        ),
         (lambda: Votes.from_rows([[float("inf")]]), "finite number"),
         (lambda: Votes.from_rows([[["a"]]]), "a label or a finite number"),
         (lambda: Votes.from_rows([["a"]]).scale, "numbers, not labels"),
@@ -129,7 +131,8 @@ def test_bad_rows_are_named(tmp_path):
 
 
 def jury(**options):
-    return Ensemble([RecordedCritic(name, pass_labels=["valid"]) for name in ("x", "y")], **options)
+    labels = {"valid": "pass", "invalid": "fail"}
+    return Ensemble([RecordedCritic(name, labels=labels) for name in ("x", "y")], **options)
 
 
 def cases():
@@ -157,11 +160,11 @@ def test_a_judged_batch_is_read_as_its_jury_voted():
 
 
 def test_of_a_cascade_every_tier_that_ran_is_heard():
-    first, second = (RecordedCritic(name, pass_labels=["valid"]) for name in ("x", "y"))
+    first, second = (RecordedCritic(name, labels={"valid": "pass", "invalid": "fail"}) for name in ("x", "y"))
     verdicts = [
         CascadedJury([Tier("cheap", first, "reject_on_any_fail"), Tier("dear", second)]).judge(case) for case in cases()
     ]
-    votes = Votes.from_verdicts(verdicts, on="label", guards=True)
+    votes = Votes.from_verdicts(verdicts, on="label", screening_tiers=True)
     heard = [["valid", "valid"], ["invalid", None], [None, "invalid"]]  # x rejects the second case alone
     assert votes.jurors == ("x", "y")
     assert [[None if code == MISSING else votes.labels[code] for code in row] for row in votes.codes] == heard
@@ -169,7 +172,7 @@ def test_of_a_cascade_every_tier_that_ran_is_heard():
 
 def test_a_pairwise_juror_brings_both_its_orders():
     class First(RecordedCritic):
-        def examine(self, case):
+        def assess(self, case):
             return Judgment(None, label="A")
 
     verdicts = [Ensemble([PairwiseCritic(First("j"))], on="label").judge(candidates=["x", "y"]) for _ in range(2)]
@@ -183,7 +186,7 @@ def test_a_pairwise_juror_brings_both_its_orders():
 
 def test_the_file_that_jury_judge_wrote_is_read_back(tmp_path):
     source, out, config = rows_file(tmp_path), tmp_path / "out.jsonl", tmp_path / "jury.yaml"
-    seats = ", ".join(f"{{recorded: {name}, pass_labels: [valid]}}" for name in ("x", "y"))
+    seats = ", ".join(f"{{recorded: {name}, labels: {{valid: pass, invalid: fail}}}}" for name in ("x", "y"))
     config.write_text(f"jurors: [{seats}]\non: label\n")
     done = CliRunner().invoke(app, ["judge", str(source), "--jury", str(config), "--out", str(out)])
     assert done.exit_code == 0, done.output

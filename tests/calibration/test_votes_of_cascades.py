@@ -1,4 +1,4 @@
-"""What the verdicts of a cascade give: the votes of its jurors without those of guards, and the jury's own verdicts."""
+"""Votes from the verdicts of a cascade: those of its jurors without screening tiers, and the jury's own verdicts."""
 
 import json
 from pathlib import Path
@@ -20,10 +20,10 @@ def juror(name: str) -> FunctionJudge:
 
 
 def cascade() -> CascadedJury:
-    """The guard lets everything with an answer through, so it says PASS of nearly all; the jurors are stricter."""
-    guard = FunctionJudge(lambda case: bool(case.answer), name="not empty")
+    """A cascade whose screening tier lets everything with an answer through; its jurors are stricter."""
+    screen = FunctionJudge(lambda case: bool(case.answer), name="not empty")
     return CascadedJury([
-        Tier("guard", guard, "reject_on_any_fail"),
+        Tier("screen", screen, "reject_on_any_fail"),
         Tier("cheap", Ensemble([juror("a"), juror("b")]), "escalate_on_split"),
         Tier("dear", juror("c")),
     ])  # fmt: skip
@@ -40,15 +40,15 @@ CASES = [
 VERDICTS = [cascade().judge(case) for case in CASES]
 
 
-def test_guards_are_no_jurors_unless_asked_for() -> None:
+def test_judges_of_screening_tiers_are_no_jurors_unless_asked_for() -> None:
     votes = Votes.from_verdicts(VERDICTS)
     assert votes.jurors == ("a", "b", "c")
     assert not votes.answered[:10].any()
-    with_guards = Votes.from_verdicts(VERDICTS, guards=True)
-    assert with_guards.jurors == ("not empty", "a", "b", "c")
-    assert with_guards.answered[:, 0].all()
+    with_screening = Votes.from_verdicts(VERDICTS, screening_tiers=True)
+    assert with_screening.jurors == ("not empty", "a", "b", "c")
+    assert with_screening.answered[:, 0].all()
     only = CascadedJury([cascade().tiers[0], Tier("rest", juror("a"))])
-    with pytest.raises(ConfigurationError, match="only guards judged these cases"):
+    with pytest.raises(ConfigurationError, match="only screening tiers judged these cases"):
         Votes.from_verdicts([only.judge(case) for case in CASES[:10]])
 
 
@@ -80,11 +80,11 @@ def test_terminal_json_page_and_agreement_give_the_same_numbers(tmp_path: Path) 
              "votes": {name: {"label": "PASS" if case.metadata[name] else "FAIL"} for name in "abc"}}
             for case in CASES]  # fmt: skip
     (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    seats = {name: f"{{recorded: {name}, pass_labels: [PASS]}}" for name in "abc"}
+    seats = {name: f"{{recorded: {name}, labels: {{PASS: pass, FAIL: fail}}}}" for name in "abc"}
     (tmp_path / "jury.yaml").write_text(
-        "tiers:\n  - {name: guard, policy: reject_on_any_fail, check: not_empty}\n"
-        f"  - {{name: cheap, policy: escalate_on_split, jurors: [{seats['a']}, {seats['b']}]}}\n"
-        f"  - {{name: dear, jurors: [{seats['c']}]}}\n"
+        "tiers:\n  - {name: screen, policy: reject_on_any_fail, judge: {check: not_empty}}\n"
+        f"  - {{name: cheap, policy: escalate_on_split, judge: {{jurors: [{seats['a']}, {seats['b']}]}}}}\n"
+        f"  - {{name: dear, judge: {{jurors: [{seats['c']}]}}}}\n"
     )
 
     def run(*arguments: object) -> dict[str, object]:
@@ -95,7 +95,7 @@ def test_terminal_json_page_and_agreement_give_the_same_numbers(tmp_path: Path) 
 
     out, cases = tmp_path / "out.jsonl", tmp_path / "cases.jsonl"
     summary = run("judge", cases, "--jury", tmp_path / "jury.yaml", "--out", out, "--json")
-    measured = run("agreement", out, "--cases", cases, "--draws", 100, "--json")
+    measured = run("report", "--agreement", out, "--cases", cases, "--draws", 100, "--json")
     assert isinstance(measured["sections"], dict)
     rate = measured["sections"]["Rates"][0]
     assert rate["details"]["naive"] == summary["pass_rate"] == 0.25
@@ -108,7 +108,7 @@ def test_terminal_json_page_and_agreement_give_the_same_numbers(tmp_path: Path) 
         page.report.find("raw agreement").value
         == agreement_report(Votes.from_verdicts(VERDICTS)).find("raw agreement").value
     )
-    named = run("agreement", out, "--juror", "NotEmpty", "--juror", "a", "--draws", 100, "--json")
+    named = run("report", "--agreement", out, "--juror", "NotEmpty", "--juror", "a", "--draws", 100, "--json")
     assert named["jurors"] == ["NotEmpty", "a"]
 
 
@@ -118,7 +118,7 @@ def test_words_of_people_are_read_as_pass_and_fail_when_it_is_said_which_mean_pa
     assert (votes.labels, votes.pass_label) == (("FAIL", "PASS"), "PASS")
     assert votes.gold[:4].tolist() == [0, 1, 1, 0]
     assert votes.gold[-1] == -1
-    with pytest.raises(ConfigurationError, match="say which of people's labels means PASS"):
+    with pytest.raises(ConfigurationError, match="say which human label means PASS"):
         Votes.from_verdicts(VERDICTS, gold=gold)
     with pytest.raises(ConfigurationError, match="'corect'"):
         Votes.from_verdicts(VERDICTS, gold=gold, pass_label="corect")
@@ -134,11 +134,11 @@ def test_raw_agreement_of_the_only_tier_is_the_agreement_of_the_run() -> None:
     assert (found.value, found.n) == (pytest.approx(summary.mean_agreement), summary.with_agreement)
 
 
-def test_guards_that_differ_are_no_disagreement() -> None:
+def test_judges_of_a_screening_tier_that_differ_are_no_disagreement() -> None:
     two = Ensemble(
         [FunctionJudge(lambda case: bool(case.answer), name="one"), FunctionJudge(lambda _: True, name="two")]
     )
-    jury = CascadedJury([Tier("guards", two, "reject_on_any_fail"), Tier("rest", Ensemble([juror("a"), juror("b")]))])
+    jury = CascadedJury([Tier("screen", two, "reject_on_any_fail"), Tier("rest", Ensemble([juror("a"), juror("b")]))])
     summary = Summary()
     for case in CASES:
         summary.add(case, jury.judge(case), "")
@@ -146,12 +146,12 @@ def test_guards_that_differ_are_no_disagreement() -> None:
     assert summary.mean_agreement == pytest.approx(1 / 3)
 
 
-def test_a_guard_differs_from_no_verdict() -> None:
+def test_a_judge_of_a_screening_tier_differs_from_no_verdict() -> None:
     summary = Summary()
     for verdict in VERDICTS:
         summary.add(None, verdict, "")
     counts = {path: (count.dissents, count.compared) for path, count in summary.jurors.items()}
-    assert counts[("guard", "not empty")] == (0, 0)
+    assert counts[("screen", "not empty")] == (0, 0)
     assert counts[("cheap", "a")] == (20, 30)
     assert counts[("dear", "c")] == (0, 20)
-    assert summary.jurors[("guard", "not empty")].votes == {"PASS": 30, "FAIL": 10}
+    assert summary.jurors[("screen", "not empty")].votes == {"PASS": 30, "FAIL": 10}

@@ -1,4 +1,4 @@
-"""``jury agreement``: the agreement of jurors, from every kind of file."""
+"""``jury report --agreement``: the agreement of jurors, from every kind of file."""
 
 import json
 from importlib.resources import files
@@ -19,7 +19,7 @@ def run(*arguments):
 
 
 def measured(*arguments):
-    result = run("agreement", *arguments, "--draws", 100, "--json")
+    result = run("report", "--agreement", *arguments, "--draws", 100, "--json")
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
@@ -32,13 +32,13 @@ def test_recorded_votes(tmp_path):
     jurors = [part for name in PANEL for part in ("--juror", name)]
     report = measured(VOTES, *jurors, "--pass-label", "valid", "--group", "meta.program")
     assert (report["items"], report["jurors"], report["labelled"]) == (200, list(PANEL), 200)
-    text = run("agreement", VOTES, *jurors, "--draws", 100).stdout
+    text = run("report", "--agreement", VOTES, *jurors, "--draws", 100).stdout
     assert "alpha" in text
     assert "gpt-4o-mini" in text
 
 
 def test_the_results_of_a_run_give_what_its_votes_give(tmp_path):
-    jurors = ", ".join(f"{{recorded: {name}, pass_labels: [valid]}}" for name in PANEL)
+    jurors = ", ".join(f"{{recorded: {name}, labels: {{valid: pass, invalid: fail}}}}" for name in PANEL)
     (tmp_path / "jury.yaml").write_text(f"jurors: [{jurors}]\n")
     results = tmp_path / "results.jsonl"
     assert run("judge", VOTES, "--jury", tmp_path / "jury.yaml", "--out", results).exit_code == 0
@@ -49,7 +49,7 @@ def test_the_results_of_a_run_give_what_its_votes_give(tmp_path):
 
 def test_a_store(tmp_path, server):
     critics = [
-        Critic(name, f"openai:{name}", rubric="faithfulness", base_url=server.openai, api_key="k")
+        Critic(f"openai:{name}", "faithfulness", name=name, base_url=server.openai, api_key="k")
         for name in ("gpt-4o-mini", "gpt-4.1-mini")
     ]
     cases = [
@@ -67,15 +67,38 @@ def test_a_store(tmp_path, server):
 )
 def test_files_that_hold_no_votes_are_refused(tmp_path, content, said):
     (tmp_path / "votes.jsonl").write_text(content)
-    result = run("agreement", tmp_path / "votes.jsonl")
+    result = run("report", "--agreement", tmp_path / "votes.jsonl")
     assert result.exit_code == 2
     assert said in result.stderr
 
 
 def test_a_file_of_cases_is_named_with_what_to_give_instead(tmp_path):
     (tmp_path / "answers.jsonl").write_text('{"id": "a", "answer": "x"}\n')
-    result = run("agreement", tmp_path / "answers.jsonl")
+    result = run("report", "--agreement", tmp_path / "answers.jsonl")
     assert result.exit_code == 2
     said = " ".join(result.stderr.split())
     assert "answers.jsonl, line 1: a recorded row needs item_id and votes" in said
     assert "give what `jury judge --out` wrote" in said
+
+
+@pytest.mark.parametrize(
+    "option", [["--juror", "a"], ["--abstain-label", "tie"], ["--on", "label"], ["--draws", "100"]]
+)
+def test_its_options_are_refused_without_it(tmp_path, option):
+    result = run("report", tmp_path / "results.jsonl", *option)
+    assert result.exit_code == 2
+    assert f"{option[0]} belongs to --agreement; give both" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "option", [["--html", "page.html"], ["--compare", "b.jsonl"], ["--title", "t"], ["--markdown"], ["--force"]]
+)
+def test_options_of_the_report_alone_are_refused_with_it(option):
+    result = run("report", VOTES, "--agreement", *option)
+    assert result.exit_code == 2
+    assert f"{option[0]} has no meaning with --agreement" in result.stderr
+
+
+def test_quiet_leaves_what_json_asks_for():
+    assert run("report", VOTES, "--agreement", "--draws", 100, "--quiet").stdout == ""
+    assert json.loads(run("report", VOTES, "--agreement", "--draws", 100, "--quiet", "--json").stdout)["items"] == 200

@@ -1,4 +1,4 @@
-"""``jury agreement`` and the report page where judgments state numbers: confidences, scores, repeated answers."""
+"""Agreement and the report page where judgments state numbers: confidences, scores, repeated answers."""
 
 import json
 import random
@@ -37,7 +37,7 @@ def judged(tmp_path):
     """A file of cases, and what a jury of two recorded jurors said of them."""
     cases = write(tmp_path / "cases.jsonl", answered())
     jury = tmp_path / "jury.yaml"
-    jurors = ", ".join(f"{{recorded: {name}, pass_labels: [good]}}" for name in ("a", "silent"))
+    jurors = ", ".join(f"{{recorded: {name}, labels: {{good: pass, bad: fail}}}}" for name in ("a", "silent"))
     jury.write_text(f"jurors: [{jurors}]\n")
     assert run("judge", cases, "--jury", jury, "--out", tmp_path / "results.jsonl").exit_code in (0, 1)
     return cases, tmp_path / "results.jsonl"
@@ -45,8 +45,8 @@ def judged(tmp_path):
 
 def test_confidence_of_recorded_votes_as_text_and_as_json(tmp_path):
     votes = write(tmp_path / "votes.jsonl", answered())
-    text = run("agreement", votes, "--pass-label", "good", "--draws", 100).stdout
-    assert "Confidence against people" in text
+    text = run("report", "--agreement", votes, "--pass-label", "good", "--draws", 100).stdout
+    assert "Confidence against human labels" in text
     assert "more confidence does mean more often right" in text
     assert "no labelled answer of silent has a confidence" in text
     diagram = text[text.index("a: how often it is right") :].split("\n\n")[0].splitlines()[2:]
@@ -54,18 +54,18 @@ def test_confidence_of_recorded_votes_as_text_and_as_json(tmp_path):
     assert all(
         re.fullmatch(r" +[\d.]+-[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+-[\d.]+ +\d+  [#.|]{20}", line) for line in diagram
     )
-    found = json.loads(run("agreement", votes, "--pass-label", "good", "--json").stdout)["sections"]
-    error = next(one for one in found["Confidence against people"] if one["name"] == "expected calibration error")
+    found = json.loads(run("report", "--agreement", votes, "--pass-label", "good", "--json").stdout)["sections"]
+    error = next(one for one in found["Confidence against human labels"] if one["name"] == "expected calibration error")
     assert sum(one["n"] for one in error["details"]["bins"]) == 120
 
 
 def test_the_jury_is_compared_beside_its_jurors(judged):
     cases, results = judged
-    report = json.loads(run("agreement", results, "--cases", cases, "--json").stdout)
-    subjects = [one.get("subject") for one in report["sections"]["Confidence against people"]]
+    report = json.loads(run("report", "--agreement", results, "--cases", cases, "--json").stdout)
+    subjects = [one.get("subject") for one in report["sections"]["Confidence against human labels"]]
     assert list(dict.fromkeys(subjects)) == ["a", "the jury", None]
-    chosen = json.loads(run("agreement", results, "--cases", cases, "--juror", "a", "--json").stdout)
-    assert {one.get("subject") for one in chosen["sections"]["Confidence against people"]} == {"a"}
+    chosen = json.loads(run("report", "--agreement", results, "--cases", cases, "--juror", "a", "--json").stdout)
+    assert {one.get("subject") for one in chosen["sections"]["Confidence against human labels"]} == {"a"}
 
 
 def test_the_page_shows_a_reliability_diagram_for_each(judged, tmp_path):
@@ -86,7 +86,7 @@ def test_without_labels_no_page_has_a_diagram(judged, tmp_path):
 
 def test_hostile_names_reach_neither_terminal_nor_page_as_they_are(tmp_path):
     votes = write(tmp_path / "votes.jsonl", answered(names=[HOSTILE]))
-    text = run("agreement", votes, "--pass-label", "good", "--draws", 100).stdout
+    text = run("report", "--agreement", votes, "--pass-label", "good", "--draws", 100).stdout
     assert "\x1b" not in text
     assert "a\\x1b[31m" in text
     from jury_adapters.calibration import Votes
@@ -108,12 +108,12 @@ def test_grades_are_compared_with_scores_that_are_named(tmp_path):
         votes = {"a": {"label": str(grade), "score": grade / 6 + draw.uniform(-0.01, 0.01)}}
         rows.append({"item_id": str(number), "gold": grade, "votes": votes})
     votes = write(tmp_path / "votes.jsonl", rows)
-    by_label = run("agreement", votes, "--draws", 100).stdout
+    by_label = run("report", "--agreement", votes, "--draws", 100).stdout
     assert "weighted kappa (quadratic) = 1.000" in by_label
-    by_score = run("agreement", votes, "--on", "score", "--draws", 100).stdout
+    by_score = run("report", "--agreement", votes, "--on", "score", "--draws", 100).stdout
     assert re.search(r"spearman correlation = 0\.9\d\d", by_score)
     assert "so not on one scale" in by_score
-    refused = run("agreement", votes, "--on", "status")
+    refused = run("report", "--agreement", votes, "--on", "status")
     assert refused.exit_code == 2
     assert "recorded votes have a label or a score" in refused.stderr
 
@@ -129,16 +129,16 @@ def test_grades_of_a_jury_that_votes_pass_or_fail_are_read_with_on_score(tmp_pat
         for n in range(40)
     ]
     cases = write(tmp_path / "cases.jsonl", rows)
-    (tmp_path / "jury.yaml").write_text("jurors: [{recorded: a, pass_labels: [good]}]\n")
+    (tmp_path / "jury.yaml").write_text("jurors: [{recorded: a, labels: {good: pass, bad: fail}}]\n")
     run("judge", cases, "--jury", tmp_path / "jury.yaml", "--out", tmp_path / "results.jsonl")
-    found = run("agreement", tmp_path / "results.jsonl", "--cases", cases, "--on", "score", "--draws", 100)
+    found = run("report", "--agreement", tmp_path / "results.jsonl", "--cases", cases, "--on", "score", "--draws", 100)
     assert found.exit_code == 0, found.stderr
     assert "a: spearman correlation = 1.000" in found.stdout
 
 
 def test_a_number_that_no_float_holds_is_refused_in_words(tmp_path):
     votes = write(tmp_path / "votes.jsonl", [{"item_id": "1", "gold": 10**400, "votes": {"a": {"score": 0.5}}}])
-    refused = run("agreement", votes)
+    refused = run("report", "--agreement", votes)
     assert refused.exit_code == 2
     assert "a vote is a label or a finite number, not 1000" in refused.stderr
     assert len(refused.stderr) < 300

@@ -1,4 +1,4 @@
-"""``jury calibrate``: from labelled cases to a jury file that keeps a promise."""
+"""``jury calibrate``: from labelled cases to a jury file that keeps a guarantee."""
 
 import gzip
 import json
@@ -21,13 +21,16 @@ LARGE = ("gemini-2.5-flash", "gpt-4o", "claude_3_opus")
 
 
 def jurors(names, cost):
-    return "".join(f"      - {{recorded: {name}, pass_labels: [valid], cost: {cost}}}\n" for name in names)
+    labels = "{valid: pass, invalid: fail}"
+    return "".join(f"      - {{recorded: {name}, labels: {labels}, cost: {cost}}}\n" for name in names)
 
 
 TEXT = (
     "# cheap first\nname: feedback  # to students\ntiers:\n"
-    "  - name: small\n    policy: escalate_on_split\n    jurors:\n" + jurors(SMALL, 0.0003) + "  - name: large\n"
-    "    jurors:\n" + jurors(LARGE, 0.003) + "\n# the end\n"
+    "  - name: small\n    policy: escalate_on_split\n    judge:\n      jurors:\n"
+    + jurors(SMALL, 0.0003)
+    + "  - name: large\n"
+    "    judge:\n      jurors:\n" + jurors(LARGE, 0.003) + "\n# the end\n"
 )
 
 
@@ -46,28 +49,29 @@ def calibrated(*options, jury="jury.yaml"):
     return run("calibrate", VOTES, "--jury", jury, "--pass-label", "valid", *options)
 
 
-def test_the_file_keeps_its_text_and_the_jury_then_abstains_where_it_cannot_promise(folder):
+def test_the_file_keeps_its_text_and_the_jury_then_abstains_where_it_cannot_guarantee(folder):
     result = calibrated("--agreement", 0.94, "--out", "calibrated.yaml")
     assert result.exit_code == 0, result.output
     for said in ("200 labelled cases", "if not, give --group", "at least 94.0 %", "3 of 171", "at most 5.0 %",
-                 "85.5 % of", "never, and is not asked", "expected cost  $0.0", "promises nothing of"):  # fmt: skip
+                 "85.5 % of", "never, and is not asked", "expected cost  $0.0",
+                 "does not cover cases from elsewhere"):  # fmt: skip
         assert said in result.stdout
     written = (folder / "calibrated.yaml").read_text()
     assert written.startswith(TEXT)
-    promise = Guarantee.from_yaml(folder / "calibrated.yaml")
-    assert promise.grants.sentence(0.94) in " ".join(result.stdout.split())
-    assert 0 < promise.granted_if_false < 0.1 < promise.granted_as_seen
-    assert promise.simulated_runs == 1000
-    assert load_jury(folder / "calibrated.yaml").guarantee == promise
+    guarantee = Guarantee.from_yaml(folder / "calibrated.yaml")
+    assert guarantee.grants.sentence(0.94) in " ".join(result.stdout.split())
+    assert 0 < guarantee.granted_if_false < 0.1 < guarantee.granted_as_seen
+    assert guarantee.simulated_runs == 1000
+    assert load_jury(folder / "calibrated.yaml").guarantee == guarantee
 
     judged = run("judge", VOTES, "--jury", "calibrated.yaml", "--json")
     assert judged.exit_code == 0, judged.output
     summary = json.loads(judged.stdout)
-    assert summary["undecided"] == 200 - promise.decided == 29
-    assert [tier["tier"] for tier in summary["tiers"]] == ["large", "undecided"]
+    assert summary["abstained"] == 200 - guarantee.decided == 29
+    assert [tier["tier"] for tier in summary["tiers"]] == ["large", "abstained"]
     shown = run("judge", VOTES, "--jury", "calibrated.yaml").stdout
-    assert "undecided        29, 14.5 % of all" in shown
-    assert "no tier is sure enough to keep the promised agreement of 0.94" in shown
+    assert "abstained        29, 14.5 % of all" in shown
+    assert "no tier is sure enough to keep the guaranteed agreement of 0.94" in shown
 
 
 def test_calibrating_again_replaces_the_guarantee_even_one_of_another_jury(folder):
@@ -93,7 +97,8 @@ def test_groups_are_drawn_from_and_said(folder):
 def test_a_path_that_leads_nowhere_from_the_new_folder_is_told(folder):
     votes = ({"item_id": f"{i}", "votes": {"gpt-4o": {"label": "valid"}}} for i in range(40))
     (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in votes))
-    (folder / "own.yaml").write_text("jurors:\n  - {recorded: gpt-4o, pass_labels: [valid], votes: votes.jsonl}\n")
+    own = "jurors:\n  - {recorded: gpt-4o, labels: {valid: pass, invalid: fail}, votes: votes.jsonl}\n"
+    (folder / "own.yaml").write_text(own)
     cases = ({"item_id": f"{i}", "gold": "valid"} for i in range(40))
     (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in cases))
     (folder / "elsewhere").mkdir()
@@ -121,10 +126,10 @@ def test_a_panel_alone_is_one_tier(folder):
         (("--agreement", 0.94, "--group", "meta.program"), r"on 117 independent labelled cases \(one per group\)"),
     ],
 )
-def test_what_cannot_be_promised_exits_with_1_and_says_what_would_help(folder, options, said):
+def test_what_cannot_be_guaranteed_exits_with_1_and_says_what_would_help(folder, options, said):
     result = calibrated(*options, "--out", "out.yaml")
     assert result.exit_code == 1
-    assert "nothing can be promised" in result.stderr
+    assert "no guarantee is possible" in result.stderr
     assert re.search(said, result.stderr.replace("\n", " "))
     assert not (folder / "out.yaml").exists()
     grants = json.loads(calibrated(*options, "--json").stdout)["grants"]
@@ -137,9 +142,9 @@ def test_what_cannot_be_promised_exits_with_1_and_says_what_would_help(folder, o
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--gold", "people"), "no case has a label in the column 'people'"),
+        (("--label-column", "people"), "no case has a label in the column 'people'"),
         (("--agreement", 1), "agreement lies strictly between 0 and 1"),
-        (("--group", "meta.nothing"), "a labelled case has no meta.nothing, which was named as what groups cases"),
+        (("--group", "meta.nothing"), "a labelled case has no meta.nothing, the field that groups the cases"),
         (("--out", "jury.yaml"), "jury.yaml exists already"),
         (("--out", "no/where.yaml"), "its folder does not exist"),
         (("--jury", "none.yaml"), "none.yaml"),
@@ -153,7 +158,7 @@ def test_bad_input_exits_with_2(folder, options, said):
 
 
 def test_it_replaces_neither_the_cases_nor_writes_below_braces(folder):
-    (folder / "braces.yaml").write_text("{jurors: [{recorded: gpt-4o, pass_labels: [valid]}]}\n")
+    (folder / "braces.yaml").write_text("{jurors: [{recorded: gpt-4o, labels: {valid: pass, invalid: fail}}]}\n")
     assert "not in braces" in calibrated(jury="braces.yaml").stderr
     (folder / "cases.jsonl").write_text('{"answer": "a", "gold": "valid"}\n')
     result = run("calibrate", "cases.jsonl", "--jury", "jury.yaml", "--out", "cases.jsonl", "--force")
@@ -164,48 +169,49 @@ def test_cases_without_a_label_are_left_out_and_counted(folder):
     rows = [{"item_id": str(i), "votes": {"gpt-4o": {"label": "valid"}}, "human": "valid"} for i in range(60)]
     unlabelled = [{"item_id": "x", "votes": {"gpt-4o": {"label": "valid"}}}]
     (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows + unlabelled))
-    (folder / "one.yaml").write_text("jurors:\n  - {recorded: gpt-4o, pass_labels: [valid]}\n")
-    result = run("calibrate", "cases.jsonl", "--jury", "one.yaml", "--gold", "human", "--json")
+    (folder / "one.yaml").write_text("jurors:\n  - {recorded: gpt-4o, labels: {valid: pass, invalid: fail}}\n")
+    result = run("calibrate", "cases.jsonl", "--jury", "one.yaml", "--label-column", "human", "--json")
     assert result.exit_code == 0, result.output
     assert "1 of 61 cases has no label" in result.stderr
     assert json.loads(result.stdout)["n"] == 60
 
 
-GUARDED = TEXT.replace(
+SCREENED = TEXT.replace(
     "tiers:\n",
-    "tiers:\n  - name: guards\n    policy: reject_on_any_fail\n    jurors:\n"
-    "      - {check: not_empty}\n      - {check: refusal_check}\n",
+    "tiers:\n  - name: checks\n    policy: reject_on_any_fail\n    judge:\n      jurors:\n"
+    "        - {check: not_empty}\n        - {check: refusal_check}\n",
 )
 
 
-def test_guards_in_front_are_kept_and_the_promise_is_about_the_rest(folder):
-    (folder / "guarded.yaml").write_text(GUARDED)
+def test_screening_tiers_in_front_are_kept_and_the_guarantee_is_about_the_rest(folder):
+    (folder / "screened.yaml").write_text(SCREENED)
     rows = [json.loads(line) for line in gzip.decompress(VOTES.read_bytes()).splitlines()]
     (folder / "cases.jsonl").write_text("".join(
         json.dumps({**row, "answer": "" if i < 20 else row["answer"]}) + "\n" for i, row in enumerate(rows)
     ))  # fmt: skip
     options = ("--pass-label", "valid", "--agreement", 0.9, "--out", "calibrated.yaml")
-    result = run("calibrate", "cases.jsonl", "--jury", "guarded.yaml", *options)
+    result = run("calibrate", "cases.jsonl", "--jury", "screened.yaml", *options)
     assert result.exit_code == 0, result.output
     wrong = sum(row["gold"] == "valid" for row in rows[:20])
     said = " ".join(result.stdout.split())
-    for told in ("Calibrated on 180 labelled cases of cases.jsonl that the guards let through",
-                 f"guards (guards) decide 20 of the 200 labelled cases, {wrong} of them unlike people",
-                 "of what they decide nothing is promised", "of the cases that the guards let through"):  # fmt: skip
+    for told in ("Calibrated on 180 labelled cases of cases.jsonl that screening lets through",
+                 f"the screening tier 'checks' decided 20 of the 200 labelled cases, {wrong} of them unlike their",
+                 "human labels; the guarantee does not cover these",
+                 "of the cases that screening lets through"):  # fmt: skip
         assert told in said
 
     written = (folder / "calibrated.yaml").read_text()
-    assert written.startswith(GUARDED)
-    assert "# Nothing is promised of the cases that the guards (guards) decide." in written
-    promise = Guarantee.from_yaml(folder / "calibrated.yaml")
-    assert (promise.guards, promise.guarded, promise.n) == (("guards",), 20, 180)
+    assert written.startswith(SCREENED)
+    assert "# The guarantee does not cover the decisions of the screening tier 'checks'." in written
+    guarantee = Guarantee.from_yaml(folder / "calibrated.yaml")
+    assert (guarantee.screening_tiers, guarantee.screened, guarantee.n) == (("checks",), 20, 180)
 
     judged = run("judge", "cases.jsonl", "--jury", "calibrated.yaml", "--json")
     assert judged.exit_code == 0, judged.output
     tiers = {tier["tier"]: tier for tier in json.loads(judged.stdout)["tiers"]}
-    assert tiers["guards"]["stopped"] == {"FAIL": 20}
-    assert sum(sum(tier["stopped"].values()) for name, tier in tiers.items() if name in promise.thresholds) == (
-        promise.decided
+    assert tiers["checks"]["stopped"] == {"FAIL": 20}
+    assert sum(sum(tier["stopped"].values()) for name, tier in tiers.items() if name in guarantee.thresholds) == (
+        guarantee.decided
     )
 
     again = run("calibrate", "cases.jsonl", "--jury", "calibrated.yaml", *options, "--force")
@@ -213,12 +219,12 @@ def test_guards_in_front_are_kept_and_the_promise_is_about_the_rest(folder):
     assert (folder / "calibrated.yaml").read_text() == written
 
     (folder / "calibrated.yaml").write_text(written.replace("check: refusal_check", "check: valid_json"))
-    with pytest.raises(ConfigurationError, match="other guards"):
+    with pytest.raises(ConfigurationError, match="other screening tiers"):
         load_jury(folder / "calibrated.yaml")
 
 
-def test_a_guard_behind_a_tier_is_refused_in_words_of_the_file(folder):
-    late = "  - name: late\n    policy: reject_on_any_fail\n    check: not_empty\n  - name: large\n"
+def test_a_screening_tier_behind_a_tier_is_refused_in_words_of_the_file(folder):
+    late = "  - name: late\n    policy: reject_on_any_fail\n    judge: {check: not_empty}\n  - name: large\n"
     (folder / "late.yaml").write_text(TEXT.replace("  - name: large\n", late))
     result = calibrated(jury="late.yaml")
     assert result.exit_code == 2
@@ -239,7 +245,7 @@ def test_labels_that_are_not_understood_are_listed_and_the_option_named(folder, 
     assert "pass_labels" not in said
 
 
-def test_what_is_wrong_with_the_promise_itself_is_said_before_anything_is_read(folder):
+def test_what_is_wrong_with_the_guarantee_itself_is_said_before_anything_is_read(folder):
     for options, said in (
         (("--agreement", 90), "90 is no share of 1: 0.9 is 90 %"),
         (("--delta", 1), "--delta lies strictly between 0 and 1"),

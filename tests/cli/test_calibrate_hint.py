@@ -1,4 +1,4 @@
-"""What ``jury review`` says of the way from labels to a promise."""
+"""What ``jury review`` says of the way from labels to a guarantee."""
 
 import json
 from pathlib import Path

@@ -16,7 +16,7 @@ from typer.models import CommandInfo
 from typer.testing import CliRunner, Result
 
 from jury_adapters import Judgment, Verdict, __version__
-from jury_adapters.cli.app import app
+from jury_adapters.cli.app import app, function_of
 from jury_adapters.core.serial import judgment_from_dict
 
 ROWS = [
@@ -59,7 +59,7 @@ def yaml(tmp_path: Path, text: str) -> Path:
 def test_the_default_is_the_grounding_screen_in_any_frameworks_names(cases: Path):
     result = jury("judge", cases)
     assert result.exit_code == 0
-    for line in ("3 cases judged by grounding_screen in ", "1 of 2 decided: 50.0 %", "undecided        1, 33.3 %",
+    for line in ("3 cases judged by grounding_screen in ", "1 of 2 decided: 50.0 %", "abstained        1, 33.3 %",
                  "Who stopped where", "NamesAndNumbers", "line 3   ABSTAIN"):  # fmt: skip
         assert line in result.stdout
     assert result.stderr == ""
@@ -105,7 +105,7 @@ def test_fail_under_is_the_exit_code(cases: Path, least: str, code: int):
 
 
 def test_fail_under_is_not_reached_when_nothing_is_decided(tmp_path: Path, cases: Path):
-    result = jury("judge", cases, "--fail-under", "0", "--jury", yaml(tmp_path, "jurors: [{screen: undecided}]\n"))
+    result = jury("judge", cases, "--fail-under", "0", "--jury", yaml(tmp_path, "jurors: [{check: undecided}]\n"))
     assert result.exit_code == 1
     assert "nothing was decided" in result.stderr
 
@@ -115,11 +115,12 @@ rubric: faithfulness
 tiers:
   - name: known
     policy: accept_on_all_pass
-    jurors: [{check: contains, texts: ["4"]}]
+    judge: {jurors: [{check: contains, texts: ["4"]}]}
   - name: model
-    errors: ERRORS
-    timeout: 0.2
-    jurors: [{model: "ollama:qwen", base_url: "http://127.0.0.1:9"}]
+    judge:
+      errors: ERRORS
+      juror_timeout: 0.2
+      jurors: [{model: "ollama:qwen", base_url: "http://127.0.0.1:9"}]
 """
 
 
@@ -138,7 +139,7 @@ def test_fail_under_needs_labels_with_a_meaning(tmp_path: Path):
     votes = lines(tmp_path / "votes.jsonl", json.dumps({"item_id": 1, "votes": {"a": {"label": "KEEP"}}}))
     result = jury("judge", votes, "--fail-under", "0.5", "--jury", yaml(tmp_path, "jurors: [{recorded: a}]\n"))
     assert result.exit_code == 2
-    assert "pass_labels" in result.stderr
+    assert "give it with labels:" in result.stderr
     assert "label KEEP       1 of 1 labelled: 100.0 %" in result.stdout
 
 
@@ -317,13 +318,13 @@ def test_a_csv_with_a_cell_of_5_mb_and_ragged_rows(tmp_path: Path):
 def test_a_juror_that_never_finds_its_vote_is_pointed_out(tmp_path: Path):
     votes = {"a": {"label": "ok"}, "b": {"label": "ok"}}
     file = lines(tmp_path / "cases.jsonl", *(json.dumps({"item_id": n, "votes": votes}) for n in range(3)))
-    text = "jurors: [{recorded: a, pass_labels: [ok]}, {recorded: bb, pass_labels: [ok]}]\n"
+    text = "jurors: [{recorded: a, labels: {ok: pass, bad: fail}}, {recorded: bb, labels: {ok: pass, bad: fail}}]\n"
     result = jury("judge", file, "--jury", yaml(tmp_path, text))
-    assert "silent           bb, asked 3 times: no vote of bb is recorded for this case" in result.stdout
+    assert "always abstains  bb, asked 3 times: no vote of bb is recorded for this case" in result.stdout
 
 
 def test_schema_prints_a_schema():
-    result = jury("schema")
+    result = jury("show", "schema")
     assert result.exit_code == 0
     jsonschema.Draft202012Validator.check_schema(json.loads(result.stdout))
 
@@ -331,18 +332,19 @@ def test_schema_prints_a_schema():
 def test_version_and_help():
     assert jury("--version").stdout == f"jury {__version__}\n"
     assert "Usage: " in jury().output
-    for arguments in (("--help",), ("judge", "-h"), ("demo", "-h"), ("schema", "-h")):
+    for arguments in (("--help",), ("judge", "-h"), ("demo", "-h"), ("show", "-h")):
         result = jury(*arguments)
         assert result.exit_code == 0
         assert "Usage: " in result.stdout
     assert "--fail-under" in jury("judge", "--help").stdout
 
 
-@pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.callback.__name__)
+@pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.name)
 def test_help_shows_what_is_written_square_brackets_too(command: CommandInfo):
-    shown = jury(command.callback.__name__.replace("_", "-"), "--help").stdout
+    shown = jury(command.name, "--help").stdout
     flat = "".join(shown.replace("│", "").split())
-    texts = [command.callback.__doc__, *_helps(command.callback)]
+    function = function_of(command.name)
+    texts = [function.__doc__, *_helps(function)]
     for text in texts:
         assert "".join(text.replace("\\[", "[").split()) in flat
 
@@ -401,7 +403,7 @@ def test_gates_of_the_jury_file_are_checked_counted_listed_and_decide_the_exit_c
     assert unmet == [[], ["min_agreement=0.9: found 0"], ["min_agreement=0.9: undefined (fewer than two ballots)"]]
     summary = json.loads(jury("judge", cases, "--jury", yaml(tmp_path, GATED), "--json").stdout)
     assert summary["gates"] == {
-        "missed": 2, "by_gate": {"min_agreement": 2},
+        "missed": 2, "by_gate": {"min_agreement": 2}, "verdicts": 3, "not_measured": {},
         "first": [
             {"where": "split (line 2)", "unmet": ["min_agreement=0.9: found 0"]},
             {"where": "line 3", "unmet": ["min_agreement=0.9: undefined (fewer than two ballots)"]},
@@ -411,13 +413,23 @@ def test_gates_of_the_jury_file_are_checked_counted_listed_and_decide_the_exit_c
 
 def test_a_verdict_that_decides_nothing_misses_the_gates_unless_it_may(tmp_path: Path):
     cases = lines(tmp_path / "cases.jsonl", '{"answer": "Yes."}')
-    checks = "jurors: [{screen: undecided}]"
+    checks = "jurors: [{check: undecided}]"
     result = jury("judge", cases, "--jury", yaml(tmp_path, f"gates: {{min_agreement: 0.9}}\n{checks}"))
     assert result.exit_code == 1
-    assert "missed by 1 verdict (allow_undecided 1 time)" in result.stdout
-    assert "allow_undecided=False: found ABSTAIN" in result.stdout
-    allowed = yaml(tmp_path, f"gates: {{min_agreement: 0.9, allow_undecided: true}}\n{checks}")
+    assert "missed by 1 verdict (decided 1 time)" in result.stdout
+    assert "decided=True: found ABSTAIN" in result.stdout
+    allowed = yaml(tmp_path, f"gates: {{min_agreement: 0.9, decided: null}}\n{checks}")
     assert jury("judge", cases, "--jury", allowed).exit_code == 0
+
+
+def test_a_gate_that_could_not_be_measured_is_not_called_met(tmp_path: Path):
+    cases = lines(tmp_path / "cases.jsonl", '{"answer": "Yes."}', '{"answer": "No."}')
+    card = yaml(tmp_path, "gates: {min_agreement: 0.5}\nscorecard:\n  there: {check: not_empty}\n")
+    result = jury("judge", cases, "--jury", card)
+    assert result.exit_code == 0
+    assert "missed by no verdict" in result.stdout
+    assert "min_agreement could not be measured on 2 of 2 verdicts" in result.stdout
+    assert "met by every verdict" not in result.stdout
 
 
 def test_gates_that_every_verdict_meets_change_nothing_but_say_so(tmp_path: Path, cases: Path):

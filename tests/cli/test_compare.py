@@ -132,8 +132,8 @@ def test_a_report_adds_the_same_comparison():
 
 def test_labels_of_jury_review_for_both_systems_in_one_file():
     for system in "ab":
-        done = run("review", f"{system}.jsonl", "--by", "ann", "--only", "all", "--limit", 15, "--out", "people.jsonl",
-                   typed="p\n" * 10 + "f\n" * 4 + "u\n")  # fmt: skip
+        done = run("review", f"{system}.jsonl", "--by", "ann", "--only", "all", "--limit", 15,
+                   "--labels", "people.jsonl", typed="p\n" * 10 + "f\n" * 4 + "u\n")  # fmt: skip
         assert done.exit_code == 0, done.output
     told = json.loads(compared("a.jsonl", "b.jsonl", "--labels", "people.jsonl", "--json"))
     assert told["corrected"]["details"]["labelled"] + told["corrected"]["details"]["labelled_once"] > 0
@@ -210,7 +210,7 @@ def test_two_juries_of_the_same_answers():
         (["a.jsonl", "b.jsonl", "--labels", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
         (
             ["a.jsonl", "b.jsonl", "--labels", "labels.jsonl"],
-            "people's labels are right 61, wrong 59, and the jury says PASS and FAIL; name those",
+            "human labels are right 61, wrong 59, and the jury says PASS and FAIL; name those",
         ),
         (["a.jsonl", "b.jsonl", "--labels", "labels.jsonl", "--pass-label", "rigth"], "did you mean 'right'?"),
         (["a.jsonl", "b.jsonl", "--labels", "labels.jsonl", "--label-column", "said"], "name it with --label-column"),

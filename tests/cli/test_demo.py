@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from jury_adapters.cli.showcase import LARGE, SMALL, feedback_jury
 from jury_adapters.core.case import Case
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.row_files import read_rows
 from tests.support.processes import run_command
 
 
@@ -31,7 +31,7 @@ def test_the_demo_runs_without_keys_and_shows_all_it_promises():
     ):
         assert promised in done.stdout, promised
     outcomes = {line.split("  ")[1].strip() for line in done.stdout.splitlines() if line.startswith("  ")}
-    assert {"grounded", "undecided"} <= outcomes
+    assert {"grounded", "abstained"} <= outcomes
     assert "not grounded" in done.stdout
 
 
@@ -62,7 +62,7 @@ def test_a_split_of_the_small_models_goes_to_the_large_one():
 
 
 def test_the_demo_compares_the_jury_with_people_in_the_component_of_jury_judge():
-    told = json.loads(run_command("demo", "--json").stdout)["jury"]["against_people"]
+    told = json.loads(run_command("demo", "--json").stdout)["jury"]["label_comparison"]
     jury = told["jury"]
     assert (told["labelled_cases"], told["pass_labels"], told["labels"]) == (
         200,
@@ -72,5 +72,5 @@ def test_the_demo_compares_the_jury_with_people_in_the_component_of_jury_judge()
     assert (jury["decided"], jury["false_passes"]["count"], jury["false_passes"]["of"]) == (198, 5, 9)
     assert told["constants"][0]["accuracy"] > jury["accuracy"]
     shown = run_demo().stdout
-    assert shown.index("Against people: 200 labelled cases") < shown.index("passed  ")
+    assert shown.index("Against human labels: 200 labelled cases") < shown.index("passed  ")
     assert "Always PASS is right on 95.5 %" in " ".join(shown.split())

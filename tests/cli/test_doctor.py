@@ -1,4 +1,4 @@
-"""``jury doctor`` and ``jury models``: what is there, what is set, what answers; and never a key."""
+"""``jury doctor`` and ``jury show models``: what is there, what is set, what answers; and never a key."""
 
 from __future__ import annotations
 
@@ -162,10 +162,10 @@ def test_an_extra_has_what_its_extras_need():
 
 def test_models_are_listed_with_prices_and_limits(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GROQ_API_KEY", SECRET)
-    told = json.loads(run("models", "--json").stdout)
+    told = json.loads(run("show", "models", "--json").stdout)
     assert {one["model"] for one in told["models"]} == set(PRICES)
     assert {one["vendor"]: one["key_set"] for one in told["vendors"]}["groq"] is True
     assert told["limits"]["max_concurrency"] == 64
-    shown = run("models").output
+    shown = run("show", "models").output
     assert all(name in shown for name in (*PRICES, *VENDORS))
     assert SECRET not in shown + json.dumps(told)

@@ -9,8 +9,8 @@ from jury_adapters.cli.app import app
 
 JURY = """
 tiers:
-  - {name: screen, policy: reject_on_any_fail, check: not_empty}
-  - {name: model, critic: faithfulness, model: "openai:gpt-4o-mini"}
+  - {name: screen, policy: reject_on_any_fail, judge: {check: not_empty}}
+  - {name: model, judge: {rubric: faithfulness, model: "openai:gpt-4o-mini"}}
 """
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from jury_adapters.cli.app import app
+from jury_adapters.cli.app import app, function_of
 from jury_adapters.cli.exit_codes import ExitCode
 from tests.support.vendor import WELL, Act, VendorServer, error
 
@@ -33,7 +33,9 @@ def test_no_command_has_a_number_of_its_own(path: Path):
 
 
 def test_the_help_of_a_command_names_codes_of_the_enumeration_only():
-    told = {name: command.callback.__doc__ or "" for command in app.registered_commands if (name := command.callback)}
+    told = {
+        name: function_of(str(name)).__doc__ or "" for name in (command.name for command in app.registered_commands)
+    }
     named = {int(number) for text in told.values() for number in re.findall(r"\b\d+\b", text.partition("Exit code")[2])}
     assert {0, 1, 2, 130} <= named <= set(ExitCode)
 
@@ -48,7 +50,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def judge(server: VendorServer, jurors: int, *options: str, policy: str = "fail"):
-    juror = f"{{criteria: ok, model: m, base_url: '{server.openai}'}}"
+    juror = f"{{criterion: ok, model: m, base_url: '{server.openai}'}}"
     named = [juror.replace("ok,", f"ok, name: j{number},") for number in range(jurors)]
     Path("jury.yaml").write_text(f"jurors: [{', '.join(named)}]\nerrors: {policy}\n")
     return CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml", *options], catch_exceptions=False)
@@ -95,16 +97,17 @@ def test_one_decided_case_is_a_result(server):
 
 
 def test_abstentions_without_an_error_are_a_result(server):
-    Path("jury.yaml").write_text("jurors: [{screen: undecided}]\n")
+    Path("jury.yaml").write_text("jurors: [{check: undecided}]\n")
     done = CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml"], catch_exceptions=False)
     assert done.exit_code == ExitCode.OK
 
 
-def test_errors_behind_a_guard_that_lets_everything_through_are_no_result(server):
+def test_errors_behind_a_screening_tier_that_lets_everything_through_are_no_result(server):
     server.plan = lambda ask: error(422, "gone")
-    critic = f"criteria: ok, model: m, base_url: '{server.openai}'"
+    critic = f"criterion: ok, model: m, base_url: '{server.openai}'"
     Path("jury.yaml").write_text(
-        f"tiers:\n  - {{name: guard, policy: reject_on_any_fail, check: not_empty}}\n  - {{name: last, {critic}}}\n"
+        "tiers:\n  - {name: screen, policy: reject_on_any_fail, judge: {check: not_empty}}\n"
+        f"  - {{name: last, judge: {{{critic}}}}}\n"
     )
     done = CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml"], catch_exceptions=False)
     assert done.exit_code == ExitCode.NOT_MET

@@ -13,9 +13,9 @@ from jury_adapters.cli.app import app
 
 JURY = """
 jurors:
-  - {critic: correctness_without_reference, model: "openai:m"}
+  - {rubric: correctness_without_reference, model: "openai:m"}
 """
-TWO = JURY + '  - {critic: correctness_without_reference, model: "anthropic:m"}\n'
+TWO = JURY + '  - {rubric: correctness_without_reference, model: "anthropic:m"}\n'
 EXHAUSTED = error(429, "You exceeded your current quota", type="insufficient_quota", code="insufficient_quota")
 
 try:

@@ -1,4 +1,4 @@
-"""``--group`` of ``jury judge``, ``jury report`` and ``jury agreement``: cases that belong together."""
+"""``--group`` of ``jury judge`` and ``jury report``, also with ``--agreement``: cases that belong together."""
 
 import json
 
@@ -80,7 +80,7 @@ def test_a_comparison_and_the_agreement_know_the_groups(folder):
     assert "95 % interval, 8 groups: " in run("report", *files, "--group", "Document").stdout
     assert (
         "Its items come from 8 groups only"
-        in run("agreement", "cases.results.jsonl", "--group", "Document", "--draws", 100).stdout
+        in run("report", "--agreement", "cases.results.jsonl", "--group", "Document", "--draws", 100).stdout
     )
 
 
@@ -93,7 +93,7 @@ def test_a_case_without_the_field_ends_the_run_before_anything_is_judged(folder)
     written(folder / "cases.jsonl", [*ROWS, {"id": "\x1b[31mlast", "answer": "yes", "Document": " "}])
     result = judge("--group", "Document", "--out", "results.jsonl")
     assert result.exit_code == 2
-    assert "\\x1b[31mlast (line 41) has no Document, which was named as what groups cases" in result.stderr
+    assert "\\x1b[31mlast (line 41) has no Document, the field that groups the cases" in result.stderr
     assert not (folder / "results.jsonl").exists()
     assert judge("--group", "Document", "--limit", 40, "-q").exit_code == 0
 
@@ -117,10 +117,10 @@ def test_a_misspelt_group_exits_with_2_in_every_command(folder, group):
     for result in (
         judge("--group", group),
         run("report", "results.jsonl", "--group", group),
-        run("agreement", "results.jsonl", "--group", group),
+        run("report", "--agreement", "results.jsonl", "--group", group),
     ):
         assert result.exit_code == 2
-        assert f"has no {group}, which was named as what groups cases" in result.stderr
+        assert f"has no {group}, the field that groups the cases" in result.stderr
         assert "Traceback" not in result.output
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from jury_adapters import Case, InputError, Judgment, Verdict
 from jury_adapters.cli.app import app
 from jury_adapters.cli.streams import SafeConsole
-from jury_adapters.core.judgment import Check
+from jury_adapters.core.judgment import Finding
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.usage import Usage
@@ -25,7 +25,10 @@ from jury_adapters.core.verdict import TierResult
 
 HOSTILE = "a\x1b]0;title\x07 \x1b[2J\x9b2J \u202eback\u2066 \x08\x7f\u200b\u2028\r\ttab \ud800 [red]z"
 QUESTIONS = ("Who left?", "When?", "Why?", "Where?")
-JURY = "tiers: [{name: a, policy: {escalate_below: 0.5}, check: not_empty}, {name: b, check: not_empty}]\n"
+JURY = """tiers:
+  - {name: a, policy: {escalate_below: 0.5}, judge: {check: not_empty}}
+  - {name: b, judge: {check: not_empty}}
+"""
 RECORDED = "jurors: [{recorded: gpt}, {recorded: claude}]\nvoting: majority\n"
 COMMANDS = {
     "report": ["report", "results.jsonl", "--cases", "cases.jsonl"],
@@ -35,7 +38,7 @@ COMMANDS = {
     "compare as Markdown": ["compare", "results.jsonl", "earlier.jsonl", "--markdown"],
     "review": ["review", "results.jsonl", "--by", "ann", "--only", "all", "--show"],
     "replay": ["replay", "results.jsonl", "--jury", "recorded.yaml"],
-    "agreement": ["agreement", "results.jsonl", "--draws", "100"],
+    "agreement": ["report", "--agreement", "results.jsonl", "--draws", "100"],
     "calibrate": ["calibrate", "results.jsonl", "--jury", "jury.yaml"],
     "judge": ["judge", "results.jsonl", "--jury", "jury.yaml"],
 }
@@ -56,10 +59,10 @@ def results() -> list[dict[str, Any]]:
         probabilities={"yes": 0.9},
         confidence=0.9,
         usage=Usage(calls=1),
-        checks=[Check("name", True, "detail", "evidence")],
+        findings=[Finding("name", True, "detail", "evidence")],
         metadata={"note": {"inner": ["text"]}},
     )
-    other = juror("claude", "FAIL", label="no", metadata={"stand_in": {"judge": "backup", "error": "gone"}})
+    other = juror("claude", "FAIL", label="no", metadata={"fallback_used": {"judge": "backup", "error": "gone"}})
     broken = juror("mini", "ERROR", error="ModelError: gone", metadata={"not_asked": "openai:mini"})
     panel = Verdict(
         "FAIL",
@@ -74,14 +77,14 @@ def results() -> list[dict[str, Any]]:
         same_family=True,
         usage=Usage(calls=3),
     )
-    guard = TierResult("guard", "reject_on_any_fail", juror("rule", "PASS"), False, False, "all pass")
+    screen = TierResult("screen", "reject_on_any_fail", juror("rule", "PASS"), False, False, "all pass")
     last = TierResult("strong", "escalate_below(0.8)", panel, True, True, "decided here")
     cascade = Verdict(
         "FAIL",
         critic="cascade",
         reasoning="the strong tier",
         judgments=panel.judgments,
-        tiers=[guard, last],
+        tiers=[screen, last],
         stopped_at="strong",
         decision="final",
         skipped=["never"],
@@ -98,8 +101,8 @@ def results() -> list[dict[str, Any]]:
     lost = Verdict("ERROR", critic="lost", error="timeout: gone", reasoning="the jury broke", judgments=[broken])
     verdicts = (cascade, panel, labelled, lost)
     return [
-        {"line": line, "item_id": f"item-{line}", "key": case.key, "cases": "cases.jsonl", "verdict": verdict.to_dict(),
-         "unmet": ["min_agreement: found 0.1"]}
+        {"line": line, "item_id": f"item-{line}", "key": case.content_hash, "cases": "cases.jsonl",
+         "verdict": verdict.to_dict(), "unmet": ["min_agreement: found 0.1"]}
         for line, (case, verdict) in enumerate(zip(cases(), verdicts, strict=True), start=1)
     ]  # fmt: skip
 
@@ -201,7 +204,7 @@ def test_every_text_of_a_judgment_is_among_those_that_were_tried():
 @pytest.mark.parametrize("option", [["--json"], ["--html", "page.html"]], ids=["json", "page"])
 def test_hostile_texts_are_written_where_they_are_inert(option):
     rows = ROWS
-    for key in set(TEXTS) - {"status", "policy", "on", "decision", "kind", "band_on", "confidence_band", "cases"}:
+    for key in set(TEXTS) - {"status", "policy", "on", "decision", "kind", "band_on", "agreement_band", "cases"}:
         rows = with_hostile(rows, key)
     written(rows)
     done = CliRunner().invoke(app, ["report", "results.jsonl", *option], catch_exceptions=False)
@@ -224,7 +227,7 @@ def test_a_word_that_is_not_in_the_vocabulary_is_refused_with_its_line(key, mess
 
 
 def test_every_policy_that_a_cascade_can_have_is_read_back():
-    from jury_adapters.core.escalation import Policy, escalate_below
+    from jury_adapters.core.tier_policies import Policy, escalate_below
 
     policies = [*map(str, Policy), *(str(escalate_below(number)) for number in (0, 1, 0.8, 1e-9, 0.1 + 0.2))]
     for policy in policies:

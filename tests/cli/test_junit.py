@@ -99,16 +99,16 @@ def test_the_help_says_that_an_existing_report_is_replaced():
 
 
 def test_a_verdict_that_misses_a_gate_is_a_failure_whatever_it_says(tmp_path):
-    gates = "gates: {min_eligible: 2, passed: true}\n"
+    gates = "gates: {min_votes: 2, passed: true}\n"
     (tmp_path / "gated.yaml").write_text(gates + JURY)
     assert run(tmp_path, "--junit", str(tmp_path / "report.xml"), "--jury", str(tmp_path / "gated.yaml")).exit_code == 1
     (suite,) = ElementTree.parse(tmp_path / "report.xml").getroot()
     assert (suite.get("failures"), suite.get("skipped")) == ("3", "0")
     assert [case[0].tag for case in suite] == ["failure"] * 3
-    assert suite[0][0].get("message") == "gate missed: min_eligible=2: found 1"
-    assert suite[0][0].text.startswith("gate missed: min_eligible=2: found 1\nPASS")
+    assert suite[0][0].get("message") == "gate missed: min_votes=2: found 1"
+    assert suite[0][0].text.startswith("gate missed: min_votes=2: found 1\nPASS")
     assert suite[2][0].get("message") == (
-        "gate missed: passed=True: found ABSTAIN (nobody voted); gate missed: min_eligible=2: found 0"
+        "gate missed: passed=True: found ABSTAIN (no juror voted); gate missed: min_votes=2: found 0"
     )
 
 

@@ -18,16 +18,12 @@ import pytest
 from typer.testing import CliRunner
 
 from jury_adapters.cli import main
-from jury_adapters.cli.app import app
+from jury_adapters.cli.app import app, function_of
 from tests.support.processes import on_a_terminal, run_command
 from tests.support.terminals import Terminal
 
 COMMAND = [sys.executable, "-m", "jury_adapters.cli"]
-COMMANDS = {
-    command.callback.__name__.replace("_", "-"): command
-    for command in app.registered_commands
-    if command.callback is not None
-}
+COMMANDS = {str(command.name): command for command in app.registered_commands}
 VOTES = str(files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz")
 COLOURS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "CLICOLOR_FORCE", "PY_COLORS", "GITHUB_ACTIONS")
 
@@ -63,7 +59,7 @@ def _judge(made: Path) -> None:
     (made / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (made / "jury.yaml").write_text("jurors: [{check: not_empty}, {check: contains, texts: ['2018']}]\n")
     (made / "sure.yaml").write_text("jurors: [{check: not_empty}]\n")
-    (made / "replayed.yaml").write_text("jurors: [{recorded: gpt-4o, pass_labels: [valid]}]\n")
+    (made / "replayed.yaml").write_text("jurors: [{recorded: gpt-4o, labels: {valid: pass, invalid: fail}}]\n")
     done = CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml", "--out", "results.jsonl"])
     assert done.exit_code == 0, done.output
 
@@ -94,7 +90,7 @@ def shown(*arguments: str) -> str:
 
 def test_the_help_is_a_page():
     page = shown("--help")
-    places = [page.index(f"─ {group} ─") for group in ("Judge", "Learn from people", "Look", "Set up")]
+    places = [page.index(f"─ {group} ─") for group in ("Judge", "Read results", "Human labels", "Look up")]
     assert places == sorted(places)
     for name in COMMANDS:
         assert len(re.findall(rf"^│ {name} +\S.*│$", page, re.MULTILINE)) == 1
@@ -116,20 +112,30 @@ def test_every_command_has_an_example_that_is_right(name: str):
         assert set(re.findall(r"--[a-z-]+", example)) <= known
 
 
+SHARED = (
+    "as_json", "quiet", "force", "allow_commands", "allow_base_url", "concurrency", "store", "map_", "group", "labels",
+    "label_column", "pass_label", "dry_run", "max_usd", "max_calls", "max_tokens",
+)  # fmt: skip
+OF_ITS_OWN = {  # the same thing, used for something else
+    ("review", "labels"), ("compare", "labels"), ("calibrate", "group"), ("doctor", "store")
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_same_option_is_called_the_same_and_said_the_same(name: str):
     texts: dict[str, str] = {}
-    for other in COMMANDS.values():
-        assert other.callback is not None
-        for parameter, hint in inspect.get_annotations(other.callback, eval_str=True).items():
+    for other in COMMANDS:
+        for parameter, hint in inspect.get_annotations(function_of(other), eval_str=True).items():
             about = getattr(hint, "__metadata__", (None,))[0]
-            if parameter in ("as_json", "quiet", "force", "allow_commands", "allow_base_url", "concurrency", "gold"):
+            if parameter in SHARED and (other, parameter) not in OF_ITS_OWN:
                 assert texts.setdefault(parameter, about.help) == about.help
-    assert name == "schema" or "--json" in shown(name, "--help")  # a schema is JSON anyway
+    assert "--json" in shown(name, "--help")
 
 
 MISTAKES = {
     "no such command": (["jugde", "x"], "jugde"),
+    "a command of before": (["agreement", "x"], "'agreement'. Write jury report FILE --agreement."),
+    "a list of before": (["schema"], "'schema'. Write jury show schema."),
     "no such option": (["judge", "cases.jsonl", "--jurry", "jury.yaml"], "--jurry"),
     "no argument": (["judge"], "see: jury judge --help"),
     "a number too small": (["judge", "cases.jsonl", "--limit", "0"], "--limit"),
@@ -144,7 +150,8 @@ MISTAKES = {
     "results that are cases": (["review", "cases.jsonl"], "no verdict"),
     "votes that are cases": (["replay", "cases.jsonl", "--jury", "jury.yaml"], "no row has recorded votes"),
     "no labels": (["calibrate", "results.jsonl", "--jury", "jury.yaml"], "results.jsonl"),
-    "no agreement": (["agreement", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
+    "no agreement": (["report", "--agreement", "nowhere.jsonl"], "nowhere.jsonl: No such file"),
+    "no such name": (["show", "faithfullness"], "Did you mean 'faithfulness'?"),
     "no place for the page": (["report", "results.jsonl", "--html", "no/where.html"], "there is no such folder"),
 }
 
@@ -165,16 +172,22 @@ JSON = {
     "judge": ["judge", "cases.jsonl", "--jury", "jury.yaml"],
     "judge with rows that are none": ["judge", "mixed.jsonl", "--jury", "jury.yaml"],
     "replay": ["replay", VOTES, "--jury", "replayed.yaml", "--pass-label", "valid"],
-    "agreement": ["agreement", "results.jsonl", "--draws", "100"],
+    "agreement": ["report", "--agreement", "results.jsonl", "--draws", "100"],
     "sample-size": ["sample-size", "--interval", "0.05", "--rate", "0.8"],
     "calibrate": ["calibrate", "cases.jsonl", "--jury", "sure.yaml"],
-    "calibrate without a promise": ["calibrate", "cases.jsonl", "--jury", "jury.yaml", "--agreement", "0.99"],
+    "calibrate without a guarantee": ["calibrate", "cases.jsonl", "--jury", "jury.yaml", "--agreement", "0.99"],
     "report": ["report", "results.jsonl"],
     "report compared": ["report", "results.jsonl", "--compare", "results.jsonl"],
     "compare": ["compare", "results.jsonl", "results.jsonl"],
     "review": ["review", "results.jsonl", "--by", "ann"],
     "doctor": ["doctor", "--store", "runs.db"],
-    "models": ["models"],
+    "lists": ["show"],
+    "checks": ["show", "checks"],
+    "rubrics": ["show", "rubrics"],
+    "a rubric": ["show", "faithfulness"],
+    "a check": ["show", "contains"],
+    "models": ["show", "models"],
+    "schema": ["show", "schema"],
     "demo": ["demo"],
 }
 
@@ -183,7 +196,7 @@ JSON = {
 def test_json_is_all_there_is_on_standard_output(folder: Path, run: Callable[..., Done], name: str):
     (folder / "mixed.jsonl").write_text('{"answer": "2018"}\nno case\n')
     done = run(*JSON[name], "--json", typed="p\nq\n", FORCE_COLOR="1")
-    assert done.returncode == int("without a promise" in name), done.stderr
+    assert done.returncode == int("without a guarantee" in name), done.stderr
     json.loads(done.stdout)
 
 
@@ -267,6 +280,8 @@ def test_completion_knows_commands_options_values_and_models(monkeypatch: pytest
     assert completed("jury review x --only ") == ["all", "contested", "escalated"]
     assert completed("jury calibrate x --method p") == ["path", "per_tier"]
     assert "openai:gpt-4o-mini" in completed("jury doctor --ask openai:gpt-4o")
+    assert completed("jury show ru") == ["rubric", "rubrics"]
+    assert completed("jury show faith") == ["faithfulness"]
     assert completed("jury judge ca") == []  # a file: the shell completes it itself
     assert completed("jury judge cases.jsonl --jury ju") == []
 

@@ -16,7 +16,7 @@ def run(*arguments):
 
 def files(folder, server, count=6):
     jury = folder / "jury.yaml"
-    jury.write_text(f"jurors:\n  - {{critic: faithfulness, model: small, base_url: '{server.openai}'}}\n")
+    jury.write_text(f"jurors:\n  - {{rubric: faithfulness, model: small, base_url: '{server.openai}'}}\n")
     cases = folder / "cases.jsonl"
     rows = [{"question": "q", "answer": f"{i} TRUTH=YES", "contexts": ["c"]} for i in range(count)]
     cases.write_text("\n".join(map(json.dumps, rows)))
@@ -55,6 +55,16 @@ def test_a_budget_ends_the_calls_and_says_so(tmp_path):
         assert len(server.asks) == 2
         assert "2 of 2 decided" in result.stdout
         assert "4 calls were not made" in result.output
+
+
+def test_a_budget_of_tokens_ends_the_calls_too(tmp_path):
+    with VendorServer() as server:
+        result = run(*files(tmp_path, server), "--max-tokens", 0)
+        assert not server.asks
+        assert "calls were not made" in result.output
+        refused = run(*files(tmp_path, server), "--max-tokens", -1)
+        assert refused.exit_code == 2
+        assert "--max-tokens" in refused.output
 
 
 def test_a_budget_in_dollars_needs_prices(tmp_path):

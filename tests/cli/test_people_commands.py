@@ -1,4 +1,4 @@
-"""The jury against people, from the command line: the same figures in every command."""
+"""The jury against human labels, from the command line: the same figures in every command."""
 
 import gzip
 import json
@@ -12,7 +12,8 @@ from jury_adapters.report import Report
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
 JURY = (
-    "name: panel\njurors: [{recorded: gpt-4o, pass_labels: [valid]}, {recorded: gpt-4.1-mini, pass_labels: [valid]}]\n"
+    "name: panel\njurors: [{recorded: gpt-4o, labels: {valid: pass, invalid: fail}},\n"
+    "  {recorded: gpt-4.1-mini, labels: {valid: pass, invalid: fail}}]\n"
 )
 
 
@@ -43,7 +44,7 @@ def judge(*options):
 
 
 def against(printed):
-    return json.loads(printed.stdout)["against_people"]
+    return json.loads(printed.stdout)["label_comparison"]
 
 
 def test_what_judge_was_told_holds_for_all_that_reads_its_results(folder):
@@ -55,21 +56,21 @@ def test_what_judge_was_told_holds_for_all_that_reads_its_results(folder):
     assert (passes["count"], passes["of"], passes["share"]) == (1, 2, 0.5)
     assert against(run("report", "r.jsonl", "--json")) == told
     assert against(run("report", "r.jsonl", "--cases", "cases.jsonl", "--json")) == told
-    measured = run("agreement", "r.jsonl", "--draws", 100, "--json")
+    measured = run("report", "--agreement", "r.jsonl", "--draws", 100, "--json")
     assert measured.exit_code == 0, measured.output
     assert against(measured) == told
-    assert against(run("agreement", "r.jsonl", "--cases", "cases.jsonl", "--draws", 100, "--json")) == told
+    assert against(run("report", "--agreement", "r.jsonl", "--cases", "cases.jsonl", "--draws", 100, "--json")) == told
     report = Report.read("r.jsonl")
     assert report.pass_labels == ("good",)
-    assert report.against_people.to_dict() == told
-    assert report.agreement.report.against_people.to_dict() == told
+    assert report.label_comparison.to_dict() == told
+    assert report.agreement.report.label_comparison.to_dict() == told
     assert report.to_html() == Report.read("r.jsonl", pass_labels=["good"]).to_html()
     for shown in (report.to_html(), report.to_markdown(), (folder / "page.html").read_text()):
-        assert shown.index("Against people") < shown.index("50.0 %")
+        assert shown.index("Against human labels") < shown.index("50.0 %")
         assert "1/2" in shown
     (folder / "recorded.yaml").write_text("voting: unanimous\njurors: [{recorded: Contains}, {recorded: there}]\n")
     (replayed,) = json.loads(run("replay", "r.jsonl", "--jury", "recorded.yaml", "--json").stdout)
-    assert replayed["against_people"] == told
+    assert replayed["label_comparison"] == told
     (folder / "cases.jsonl").unlink()
     assert against(run("report", "r.jsonl", "--json")) == told
 
@@ -78,9 +79,9 @@ def test_without_the_meaning_the_section_says_so_and_judging_goes_on(folder):
     judged = judge()
     assert judged.exit_code == 0
     told = " ".join(judged.stdout.split())
-    assert "No figures: people's labels are bad 2, good 2, and the jury says PASS and FAIL" in told
+    assert "No figures: human labels are bad 2, good 2, and the jury says PASS and FAIL" in told
     assert "--pass-label LABEL" in told
-    assert told.index("Against people") < told.index("passed")
+    assert told.index("Against human labels") < told.index("passed")
 
 
 def test_a_misspelt_pass_label_is_refused_everywhere_and_before_judging(folder):
@@ -92,11 +93,15 @@ def test_a_misspelt_pass_label_is_refused_everywhere_and_before_judging(folder):
     assert "5 cases judged" in piped.stdout
     assert judge("--out", "r.jsonl").exit_code == 0
     (folder / "recorded.yaml").write_text("jurors: [{recorded: Contains}]\n")
-    for command in (["report", "r.jsonl"], ["agreement", "r.jsonl"], ["replay", "r.jsonl", "--jury", "recorded.yaml"]):
+    for command in (
+        ["report", "r.jsonl"],
+        ["report", "--agreement", "r.jsonl"],
+        ["replay", "r.jsonl", "--jury", "recorded.yaml"],
+    ):
         refused = run(*command, "--pass-label", "god")
         assert (command[0], refused.exit_code, message in refused.stderr) == (command[0], 2, True)
         assert run(*command, "--pass-label", "good").exit_code == 0
-    refused = run("agreement", VOTES, "--pass-label", "valid", "--pass-label", "vaild")
+    refused = run("report", "--agreement", VOTES, "--pass-label", "valid", "--pass-label", "vaild")
     assert (refused.exit_code, "no labelled case has the label 'vaild'" in refused.stderr) == (2, True)
 
 
@@ -104,7 +109,7 @@ def test_a_pass_label_without_any_human_label_is_told(folder):
     (folder / "cases.jsonl").write_text('{"answer": "ferry"}\n')
     judged = judge("--pass-label", "good", "--out", "r.jsonl")
     assert (judged.exit_code, "--pass-label has no effect" in judged.stderr) == (0, True)
-    assert "Against people" not in judged.stdout
+    assert "Against human labels" not in judged.stdout
     assert against(run("report", "r.jsonl", "--json")) is None
 
 
@@ -112,12 +117,12 @@ def test_the_labels_of_a_review_replace_those_of_the_cases(folder):
     assert judge("--pass-label", "good", "--out", "r.jsonl").exit_code == 0
     asked = run("review", "r.jsonl", "--by", "ann", "--only", "all", "--limit", 3, input="p\np\nf\n")
     assert asked.exit_code == 0, asked.output
-    told = against(run("report", "r.jsonl", "--cases", "labels.jsonl", "--json"))
+    told = against(run("report", "r.jsonl", "--labels", "labels.jsonl", "--json"))
     assert (told["labelled_cases"], told["labels"], told["problem"]) == (3, {"PASS": 2, "FAIL": 1}, None)
-    measured = run("agreement", "r.jsonl", "--cases", "labels.jsonl", "--draws", 100, "--json")
+    measured = run("report", "--agreement", "r.jsonl", "--labels", "labels.jsonl", "--draws", 100, "--json")
     assert against(measured) == told
     (folder / "other.jsonl").write_text((folder / "labels.jsonl").read_text().replace('"item_id": "', '"item_id": "x'))
-    refused = run("report", "r.jsonl", "--cases", "other.jsonl")
+    refused = run("report", "r.jsonl", "--labels", "other.jsonl")
     assert (refused.exit_code, "none of its labels" in refused.stderr) == (2, True)
 
 
@@ -127,9 +132,9 @@ def test_a_juror_that_gives_label_and_status_shows_which_label_passes(folder):
     told = against(judged)
     assert (told["pass_labels"], told["labelled_cases"], told["problem"]) == (["valid"], 200, None)
     (replayed,) = json.loads(run("replay", VOTES, "--jury", "recorded.yaml", "--json").stdout)
-    assert replayed["against_people"] == told
-    recorded = run("agreement", VOTES, "--juror", "gpt-4o", "--juror", "gpt-4.1-mini", "--pass-label", "valid",
-                   "--draws", 100, "--json")  # fmt: skip
+    assert replayed["label_comparison"] == told
+    recorded = run("report", "--agreement", VOTES, "--juror", "gpt-4o", "--juror", "gpt-4.1-mini",
+                   "--pass-label", "valid", "--draws", 100, "--json")  # fmt: skip
     assert against(recorded)["jurors"] == told["jurors"]
     assert against(recorded)["jury"] is None
 
@@ -138,7 +143,7 @@ def test_juries_are_shown_in_one_table(folder):
     for name, rule in (("one", "majority"), ("two", "unanimous")):
         (folder / f"{name}.yaml").write_text(JURY.replace("panel", name) + f"voting: {rule}\n")
     shown = run("replay", VOTES, "--jury", "one.yaml", "--jury", "two.yaml").stdout
-    assert shown.count("Against people") == 1
+    assert shown.count("Against human labels") == 1
     assert "gpt-4o" not in shown
     assert all(shown.count(f"\n {name} ") for name in ("one", "two", "always PASS"))
 
@@ -169,6 +174,6 @@ def test_numbers_are_labels_once_they_are_named(folder, number):
     (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     told = against(judge("--pass-label", "1", "--out", "r.jsonl", "--json"))
     assert (told["labels"], told["jury"]["accuracy"]) == ({"1": 1, "0": 1}, 1.0)
-    measured = run("agreement", "r.jsonl", "--draws", 100, "--json")
+    measured = run("report", "--agreement", "r.jsonl", "--draws", 100, "--json")
     assert measured.exit_code == 0, measured.output
     assert against(measured) == told

@@ -30,7 +30,7 @@ def server(tmp_path: Path, monkeypatch):
         for n in range(40)
     ]  # fmt: skip
     Path("cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    Path("fine.yaml").write_text("jurors:\n  - {recorded: a, pass_labels: [PASS]}\n")
+    Path("fine.yaml").write_text("jurors:\n  - {recorded: a, labels: {PASS: pass, FAIL: fail}}\n")
     with VendorServer() as running:
         yield running
 
@@ -42,7 +42,7 @@ def run(command: str, *options: str):
 @pytest.mark.parametrize("command", ["judge", "calibrate"])
 def test_a_key_goes_to_the_address_of_a_file_only_when_that_is_allowed(command, server):
     Path("jury.yaml").write_text(
-        f"tiers:\n  - {{name: a, criteria: ok, model: 'openai:m', base_url: '{server.openai}'}}\n"
+        f"tiers:\n  - {{name: a, judge: {{criterion: ok, model: 'openai:m', base_url: '{server.openai}'}}}}\n"
     )
     refused = run(command)
     assert refused.exit_code == 2
@@ -56,7 +56,7 @@ def test_a_key_goes_to_the_address_of_a_file_only_when_that_is_allowed(command, 
 
 def test_a_replay_sends_no_key_to_the_address_of_a_file(server):
     Path("jury.yaml").write_text(
-        f"tiers:\n  - {{name: a, criteria: ok, model: 'openai:m', base_url: '{server.openai}'}}\n"
+        f"tiers:\n  - {{name: a, judge: {{criterion: ok, model: 'openai:m', base_url: '{server.openai}'}}}}\n"
     )
     assert run("replay").exit_code == 0
     assert not server.asks
@@ -65,7 +65,7 @@ def test_a_replay_sends_no_key_to_the_address_of_a_file(server):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_runs_programs_only_when_that_is_allowed(command, server):
-    Path("jury.yaml").write_text("tiers:\n  - {name: a, check: command, argv: ['true']}\n")
+    Path("jury.yaml").write_text("tiers:\n  - {name: a, judge: {check: command, argv: ['true']}}\n")
     refused = run(command)
     assert refused.exit_code == 2
     assert "`jury judge --allow-commands`" in refused.stderr

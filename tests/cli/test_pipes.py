@@ -29,7 +29,7 @@ def folder(tmp_path):
         ["judge", "link.jsonl"],
         ["judge", "cases.jsonl", "--jury", "pipe.yaml"],
         ["report", "pipe.jsonl"],
-        ["agreement", "pipe.jsonl"],
+        ["report", "--agreement", "pipe.jsonl"],
         ["review", "pipe.jsonl"],
     ],
     ids=" ".join,

@@ -95,7 +95,7 @@ def test_ctrl_c_writes_the_partial_summary_and_exits_130(tmp_path: Path, timeout
 def test_a_reader_that_is_gone_is_no_error(tmp_path: Path):
     for arguments in (
         ["judge", cases_file(tmp_path)],
-        ["schema"],
+        ["show", "schema"],
         ["--version"],
         ["judge", cases_file(tmp_path), "--json"],
     ):

@@ -1,4 +1,4 @@
-"""Rows that repeat an item leave the figures of `jury agreement` and `jury calibrate` as they are."""
+"""Rows that repeat an item leave the figures of `jury report --agreement` and `jury calibrate` as they are."""
 
 import gzip
 import json
@@ -14,7 +14,11 @@ from jury_adapters.cli.app import app
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
 JURY = "jurors:\n  - {check: not_empty}\n  - {check: length_between, maximum: 40}\n"
-RECORDED = "jurors:\n  - {recorded: gpt-4o, pass_labels: [valid]}\n  - {recorded: gpt-4o-mini, pass_labels: [valid]}\n"
+RECORDED = """
+jurors:
+  - {recorded: gpt-4o, labels: {valid: pass, invalid: fail}}
+  - {recorded: gpt-4o-mini, labels: {valid: pass, invalid: fail}}
+"""
 
 
 def run(*arguments: object) -> str:
@@ -69,7 +73,7 @@ def cases(ids: bool) -> list[dict[str, Any]]:
 def test_recorded_votes_that_stand_five_times(recorded: Path) -> None:
     five = repeated(recorded, "five.jsonl")
     options = ("--juror", "gpt-4o", "--juror", "gpt-4o-mini", "--pass-label", "valid", "--draws", 100)
-    once, again = run("agreement", recorded, *options), run("agreement", five, *options)
+    once, again = run("report", "--agreement", recorded, *options), run("report", "--agreement", five, *options)
     assert "800 rows repeat an item and were merged" in again
     assert without_merged(again) == once.rstrip("\n")
 
@@ -80,11 +84,11 @@ def test_results_that_stand_five_times(folder: Path, ids: bool) -> None:
     once = write(folder / "cases.jsonl", cases(ids))
     run("judge", once, "--jury", "jury.yaml", "--out", "once.jsonl")
     run("judge", repeated(once, "cases5.jsonl"), "--jury", "jury.yaml", "--out", "judged5.jsonl")
-    expected = run("agreement", "once.jsonl", "--cases", once, "--draws", 100)
-    assert "40 items labelled by people" in expected
+    expected = run("report", "--agreement", "once.jsonl", "--cases", once, "--draws", 100)
+    assert "40 items with a human label" in expected
     lines = repeated(folder / "once.jsonl", "lines5.jsonl")
     for results, source in ((lines, once), ("judged5.jsonl", "cases5.jsonl")):
-        found = run("agreement", results, "--cases", source, "--draws", 100)
+        found = run("report", "--agreement", results, "--cases", source, "--draws", 100)
         assert "160 rows repeat an item and were merged" in found
         assert without_merged(found) == expected.rstrip("\n")
 
@@ -108,7 +112,7 @@ def test_two_labels_of_one_item_are_refused_with_their_lines(folder: Path) -> No
         said = f"{once}: {name} has the labels PASS (line 4) and FAIL (line 41)"
         assert said in refused("calibrate", once, "--jury", "jury.yaml")
         run("judge", once, "--jury", "jury.yaml", "--out", f"results{ids}.jsonl")
-        told = refused("agreement", f"results{ids}.jsonl", "--cases", once)
+        told = refused("report", "--agreement", f"results{ids}.jsonl", "--cases", once)
         assert f"{name} has the labels PASS (" in told
         assert "line 41" in told
 
@@ -117,4 +121,6 @@ def test_an_id_of_two_contents_is_refused(folder: Path) -> None:
     (folder / "jury.yaml").write_text(JURY)
     once = write(folder / "cases.jsonl", [{**row, "item_id": "same"} for row in cases(True)[:2]])
     run("judge", once, "--jury", "jury.yaml", "--out", "results.jsonl")
-    assert "row 2: item_id 'same' is in row 1 too, with other content" in refused("agreement", "results.jsonl")
+    assert "row 2: item_id 'same' is in row 1 too, with other content" in refused(
+        "report", "--agreement", "results.jsonl"
+    )

@@ -6,15 +6,16 @@ from importlib.resources import files
 import pytest
 from typer.testing import CliRunner
 
-from jury_adapters import Case, Critic, Ensemble, Judgment, Scorecard, recorded_jury
+from jury_adapters import Case, Critic, Ensemble, Judgment, Scorecard
 from jury_adapters.cli.app import app
+from jury_adapters.replay import recorded_jury
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
 SMALL = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
 
 
 def juror(name, cost):
-    return f"{{recorded: {name}, pass_labels: [valid], cost: {cost}}}"
+    return f"{{recorded: {name}, labels: {{valid: pass, invalid: fail}}, cost: {cost}}}"
 
 
 @pytest.fixture
@@ -25,8 +26,8 @@ def juries(tmp_path):
     (tmp_path / "early_stop.yaml").write_text(f"schedule: early_stop\njurors: [{panel}]\n")
     (tmp_path / "cascade.yaml").write_text(
         "name: cascade\ntiers:\n"
-        f"  - {{name: small, policy: escalate_on_split, min_valid: 2, jurors: [{panel}]}}\n"
-        f"  - {{name: large, {large[1:]}\n"
+        f"  - {{name: small, policy: escalate_on_split, judge: {{min_votes: 2, jurors: [{panel}]}}}}\n"
+        f"  - {{name: large, judge: {large}}}\n"
     )
     return tmp_path
 
@@ -36,11 +37,11 @@ def replay(votes, *options):
 
 
 def jury_of(told):
-    return told["against_people"]["jury"]
+    return told["label_comparison"]["jury"]
 
 
 def labelled(told):
-    return (told["against_people"] or {"labelled_cases": 0})["labelled_cases"]
+    return (told["label_comparison"] or {"labelled_cases": 0})["labelled_cases"]
 
 
 def test_juries_are_compared_with_people_and_with_each_other(juries):
@@ -65,7 +66,7 @@ def test_a_gold_label_that_could_mean_either_is_asked_about(juries):
     (juries / "one.yaml").write_text("jurors: [{recorded: m}]\n")
     result = replay(juries / "votes.jsonl", "--jury", juries / "one.yaml")
     assert result.exit_code == 2
-    assert "people's labels are bad 1, good 1, and the jury says PASS and FAIL" in result.stderr
+    assert "human labels are bad 1, good 1, and the jury says PASS and FAIL" in result.stderr
     assert "--pass-label LABEL" in result.stderr
     assert replay(juries / "votes.jsonl", "--jury", juries / "one.yaml", "--pass-label", "good").exit_code == 0
 
@@ -95,7 +96,7 @@ def test_files_without_votes_or_rows_are_refused(juries):
 def test_bare_labels_are_votes(juries):
     rows = [{"item_id": n, "votes": {"gpt": label}, "gold": label} for n, label in enumerate(["valid", "invalid"])]
     (juries / "bare.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (juries / "one.yaml").write_text("jurors: [{recorded: gpt, pass_labels: [valid]}]\n")
+    (juries / "one.yaml").write_text("jurors: [{recorded: gpt, labels: {valid: pass, invalid: fail}}]\n")
     options = ["--jury", juries / "one.yaml", "--pass-label", "valid", "--json"]
     (result,) = json.loads(replay(juries / "bare.jsonl", *options).stdout)
     assert (result["decided"], result["passed"], jury_of(result)["accuracy"]) == (2, 1, 1.0)
@@ -158,7 +159,7 @@ def test_results_without_votes_of_jurors_are_refused_with_what_to_give(judged):
 def test_what_a_store_holds_is_replayed_under_another_rule(juries, server):
     models = ("gpt-4o-mini", "gpt-4.1-mini", "gpt-4.1-nano")
     critics = [
-        Critic(name, f"openai:{name}", rubric="faithfulness", base_url=server.openai, api_key="k") for name in models
+        Critic(f"openai:{name}", "faithfulness", name=name, base_url=server.openai, api_key="k") for name in models
     ]
     cases = [
         Case(question="q", answer=f"number {number} TRUTH={'YES' if number % 3 else 'NO'}", contexts=["c"])
@@ -180,7 +181,7 @@ def test_what_a_store_holds_is_replayed_under_another_rule(juries, server):
 def test_one_model_with_two_rubrics_is_two_jurors(juries, server):
     rubrics = ("faithfulness", "answer_relevance")
     critics = [
-        Critic(rubric, "openai:gpt-4o-mini", rubric=rubric, base_url=server.openai, api_key="k") for rubric in rubrics
+        Critic("openai:gpt-4o-mini", rubric, name=rubric, base_url=server.openai, api_key="k") for rubric in rubrics
     ]
     case = Case(question="q", answer="TRUTH=YES", contexts=["c"])
     list(Scorecard({critic.name: critic for critic in critics}).judge_many([case], store=juries / "runs.db"))
@@ -208,7 +209,7 @@ def test_accuracy_is_that_of_the_decided_and_copies_count_once(tmp_path):
         {"item_id": f"{n}", "gold": gold, "votes": {"m": {"label": vote}} if vote else {}}
         for n, (gold, vote) in enumerate(said)
     ]
-    (tmp_path / "jury.yaml").write_text("name: one\njurors: [{recorded: m, pass_labels: [valid]}]\n")
+    (tmp_path / "jury.yaml").write_text("name: one\njurors: [{recorded: m, labels: {valid: pass, invalid: fail}}]\n")
     options = ("--jury", tmp_path / "jury.yaml", "--pass-label", "valid")
     for times in (1, 5):
         (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) * times)
@@ -218,7 +219,7 @@ def test_accuracy_is_that_of_the_decided_and_copies_count_once(tmp_path):
         assert (one["coverage"], one["accuracy"], one["kappa"]) == (0.8, 0.75, 0.5)
         assert one["balanced_accuracy"] == pytest.approx(5 / 6)
         assert one["accuracy_interval"] == pytest.approx([0.300642, 0.954413], abs=1e-5)
-        assert (labelled(found), found["against_people"]["merged"]) == (5, 5 * (times - 1))
+        assert (labelled(found), found["label_comparison"]["merged"]) == (5, 5 * (times - 1))
         table = replay(tmp_path / "votes.jsonl", *options).stdout
         assert "the jury 80.0 % 75.0 % 83.3 % 0.50 0/1 0.0 % 1/3 33.3 % 4/5 30.1-95.4" in " ".join(table.split())
         assert ("(20 copies left out)" in table) is (times == 5)
@@ -259,8 +260,8 @@ def test_gold_comes_from_a_file_of_labels(tmp_path, named):
     assert run.invoke(app, asked, input="p\nf\n").exit_code == 0
     (tmp_path / "one.yaml").write_text("jurors: [{recorded: year}]\n")
     plain = replay(results, "--jury", tmp_path / "one.yaml")
-    assert "see --gold and --cases" in plain.stdout
-    (told,) = json.loads(replay(results, "--jury", tmp_path / "one.yaml", "--cases", labels, "--json").stdout)
+    assert "see --labels" in plain.stdout
+    (told,) = json.loads(replay(results, "--jury", tmp_path / "one.yaml", "--labels", labels, "--json").stdout)
     said = {
         (row.get("id") or row["review"]["line"]): row["gold"]
         for row in map(json.loads, labels.read_text().splitlines())
@@ -268,7 +269,7 @@ def test_gold_comes_from_a_file_of_labels(tmp_path, named):
     right = "c1" if named else 2
     assert labelled(told) == 2
     assert jury_of(told)["accuracy"] == sum((key == right) == (gold == "PASS") for key, gold in said.items()) / 2
-    refused = replay(results, "--jury", tmp_path / "one.yaml", "--cases", tmp_path / "no.jsonl")
+    refused = replay(results, "--jury", tmp_path / "one.yaml", "--labels", tmp_path / "no.jsonl")
     assert (refused.exit_code, "no.jsonl" in refused.stderr) == (2, True)
 
 
@@ -276,4 +277,4 @@ def test_recorded_votes_take_labels_but_no_cases(juries, tmp_path):
     (tmp_path / "cases.jsonl").write_text('{"answer": "x", "gold": "PASS"}\n')
     result = replay(VOTES, "--jury", juries / "panel.yaml", "--cases", tmp_path / "cases.jsonl")
     assert result.exit_code == 2
-    assert "cases.jsonl is no file that jury review wrote" in result.stderr
+    assert "cases.jsonl: recorded votes take no --cases; give human labels as --labels" in result.stderr

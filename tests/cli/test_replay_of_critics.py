@@ -12,20 +12,21 @@ from jury_adapters.config import load_jury
 PANEL = """
 name: panel
 jurors:
-  - {critic: faithfulness, model: "openai:gpt-4o-mini"}
-  - {critic: faithfulness, model: "openai:gpt-4.1-mini", name: second, repeat: 3}
+  - {rubric: faithfulness, model: "openai:gpt-4o-mini"}
+  - {rubric: faithfulness, model: "openai:gpt-4.1-mini", name: second, samples: 3}
   - {check: length_between, maximum: 40}
 """
 CASCADE = """
 name: cascade
 tiers:
-  - {name: screen, policy: reject_on_any_fail, check: not_empty}
+  - {name: screen, policy: reject_on_any_fail, judge: {check: not_empty}}
   - name: small
     policy: escalate_on_split
-    jurors:
-      - {critic: faithfulness, model: "openai:gpt-4o-mini"}
-      - {critic: faithfulness, model: "openai:gpt-4.1-mini"}
-  - {name: strong, critic: faithfulness, model: "openai:gpt-4o", repeat: 3}
+    judge:
+      jurors:
+        - {rubric: faithfulness, model: "openai:gpt-4o-mini"}
+        - {rubric: faithfulness, model: "openai:gpt-4.1-mini"}
+  - {name: strong, judge: {rubric: faithfulness, model: "openai:gpt-4o", samples: 3}}
 """
 
 
@@ -73,7 +74,7 @@ def test_a_replay_gives_the_same_verdicts_and_sends_nothing(judged, server, monk
     )
     assert replayed["calls"] == before["calls"] == asked
     assert replayed["cost_usd"] == pytest.approx(before["cost_usd"])
-    assert replayed["against_people"]["labelled_cases"] == 3
+    assert replayed["label_comparison"]["labelled_cases"] == 3
 
 
 def test_checks_run_again_with_the_options_of_the_file(judged, server):
@@ -100,7 +101,7 @@ def test_a_critic_without_recorded_votes_is_named_with_what_to_do(judged, server
     judged(PANEL)
     asked = len(server.asks)
     other = judged.folder / "other.yaml"
-    other.write_text('jurors: [{critic: answer_relevance, model: "openai:gpt-4o-mini"}]\n')
+    other.write_text('jurors: [{rubric: answer_relevance, model: "openai:gpt-4o-mini"}]\n')
     result = run("replay", judged.folder / "results.jsonl", "--jury", other)
     told = " ".join(result.stderr.split())
     assert result.exit_code == 2
@@ -126,8 +127,8 @@ def test_a_critic_that_lacks_votes_of_some_cases_is_reported(judged, server):
 
 def test_a_store_serves_critics_by_their_names(judged, server):
     mini, large = (
-        'critic: faithfulness, model: "openai:gpt-4o-mini"',
-        'critic: faithfulness, model: "openai:gpt-4o", name: s',
+        'rubric: faithfulness, model: "openai:gpt-4o-mini"',
+        'rubric: faithfulness, model: "openai:gpt-4o", name: s',
     )
     judged(f"jurors: [{{{mini}}}, {{{large}}}]\n")
     asked = len(server.asks)
@@ -141,14 +142,14 @@ def test_a_store_serves_critics_by_their_names(judged, server):
 def test_bare_labels_mean_what_they_mean_in_the_rubric(tmp_path):
     rows = [{"item_id": n, "votes": {"faithfulness gpt-4o": label}} for n, label in enumerate(["YES", "NO", "UNSURE"])]
     (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "jury.yaml").write_text('jurors: [{critic: faithfulness, model: "openai:gpt-4o"}]\n')
+    (tmp_path / "jury.yaml").write_text('jurors: [{rubric: faithfulness, model: "openai:gpt-4o"}]\n')
     (found,) = json.loads(run("replay", tmp_path / "votes.jsonl", "--jury", tmp_path / "jury.yaml", "--json").stdout)
     assert (found["cases"], found["decided"], found["passed"]) == (3, 2, 1)
 
 
-def test_the_stand_in_of_a_critic_needs_no_votes(judged, server):
-    mini, large = (f'critic: faithfulness, model: "openai:{model}"' for model in ("gpt-4o-mini", "gpt-4o"))
-    judged(f"jurors: [{{{mini}, stand_in: {{{large}}}}}]\n")
+def test_the_fallback_of_a_critic_needs_no_votes(judged, server):
+    mini, large = (f'rubric: faithfulness, model: "openai:{model}"' for model in ("gpt-4o-mini", "gpt-4o"))
+    judged(f"jurors: [{{{mini}, fallbacks: [{{{large}}}]}}]\n")
     asked = len(server.asks)
     result = run("replay", judged.folder / "results.jsonl", "--jury", judged.folder / "jury.yaml", "--json")
     assert result.exit_code == 0, result.output
@@ -157,20 +158,20 @@ def test_the_stand_in_of_a_critic_needs_no_votes(judged, server):
 
 def test_a_critic_has_one_default_name_in_python_and_in_a_jury_file(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-for-the-test")
-    in_file = load_jury('jurors: [{critic: faithfulness, model: "openai:gpt-4o-mini"}]')
-    in_python = Ensemble([Critic(model="openai:gpt-4o-mini", rubric="faithfulness")])
+    in_file = load_jury('jurors: [{rubric: faithfulness, model: "openai:gpt-4o-mini"}]')
+    in_python = Ensemble([Critic("openai:gpt-4o-mini", "faithfulness")])
     assert in_file.names == in_python.names == ("faithfulness gpt-4o-mini",)
-    criteria = load_jury('jurors: [{criteria: "The answer is short.", model: "openai:gpt-4o-mini"}]')
-    assert criteria.names == (Critic.from_criteria("The answer is short.", "openai:gpt-4o-mini").name,)
-    replayed = load_jury('jurors: [{critic: faithfulness, model: "openai:gpt-4o-mini"}]', replay=True)
+    criteria = load_jury('jurors: [{criterion: "The answer is short.", model: "openai:gpt-4o-mini"}]')
+    assert criteria.names == (Critic.from_criteria("openai:gpt-4o-mini", "The answer is short.").name,)
+    replayed = load_jury('jurors: [{rubric: faithfulness, model: "openai:gpt-4o-mini"}]', replay=True)
     assert replayed.names == in_file.names
     assert replayed.members[0].fingerprint == in_file.members[0].fingerprint
 
 
 def test_another_rubric_changes_the_default_name_but_no_given_name(server):
     options = {"rubric": "faithfulness", "base_url": server.openai, "api_key": "k"}
-    assert Critic(model="gpt", **options).with_rubric("safety").name == "safety gpt"
-    assert Critic("mine", "gpt", **options).with_rubric("safety").name == "mine"
+    assert Critic("gpt", **options).with_rubric("safety").name == "safety gpt"
+    assert Critic("gpt", name="mine", **options).with_rubric("safety").name == "mine"
 
 
 def test_a_rerun_from_a_store_reports_nothing_new_beside_what_is_on_record(judged, server):
@@ -190,3 +191,14 @@ def test_a_rerun_from_a_store_reports_nothing_new_beside_what_is_on_record(judge
     assert f"{asked}," in line
     markdown = run("report", folder / "results.jsonl", "--markdown").stdout
     assert "model calls 0, $0.00; on record " in markdown
+
+
+@pytest.mark.parametrize("vote", ["UNSURE", {"label": "UNSURE"}, {"label": "UNSURE", "reasoning": "says too little"}])
+def test_a_recorded_label_that_abstains_abstains_also_without_a_reason(vote):
+    jury = load_jury(
+        'jurors: {a: {rubric: faithfulness, model: "ollama:x", required: true}, b: {check: not_empty}}', replay=True
+    )
+    verdict = jury.judge(question="q", answer="a", contexts="c", metadata={"votes": {"a": vote}})
+    assert verdict.status == verdict.judgments[0].status == "ABSTAIN"
+    assert verdict.judgments[0].label == "UNSURE"
+    assert verdict.judgments[0].reasoning == ("says too little" if "reasoning" in vote else "recorded: UNSURE")

@@ -8,37 +8,41 @@ from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
 
-MODEL = "critic: faithfulness, model"
+MODEL = "rubric: faithfulness, model"
 JURIES = {
     "criteria": (
-        'jurors: [{criteria: "Is it right?", model: "openai:truth"}, '
-        '{criteria: "Is it polite?", model: "openai:truth"}]'
+        'jurors: [{criterion: "Is it right?", model: "openai:truth"}, '
+        '{criterion: "Is it polite?", model: "openai:truth"}]'
     ),
     "temperatures": (
         f'jurors: [{{{MODEL}: "openai:alternating"}}, {{{MODEL}: "openai:alternating", temperature: 0.5}}]'
     ),
-    "repeat": f'jurors: [{{{MODEL}: "openai:alternating", repeat: 2}}]',
-    "three asks": f'jurors: [{{{MODEL}: "openai:alternating", repeat: 3}}, {{{MODEL}: "openai:no"}}]',
+    "repeat": f'jurors: [{{{MODEL}: "openai:alternating", samples: 2}}]',
+    "three asks": f'jurors: [{{{MODEL}: "openai:alternating", samples: 3}}, {{{MODEL}: "openai:no"}}]',
     "twice": f'jurors: [{{{MODEL}: "openai:alternating"}}, {{{MODEL}: "openai:alternating"}}]',
-    "stand-in": (
-        f'jurors: [{{{MODEL}: "openai:broken", stand_in: {{{MODEL}: "openai:yes"}}}}, {{{MODEL}: "openai:truth"}}]'
+    "fallback": (
+        f'jurors: [{{{MODEL}: "openai:broken", fallbacks: [{{{MODEL}: "openai:yes"}}]}}, {{{MODEL}: "openai:truth"}}]'
     ),
-    "stand-in that repeats": (
-        f'jurors: [{{{MODEL}: "openai:broken", stand_in: {{{MODEL}: "openai:alternating", repeat: 3}}}}]'
+    "fallback that repeats": (
+        f'jurors: [{{{MODEL}: "openai:broken", fallbacks: [{{{MODEL}: "openai:alternating", samples: 3}}]}}]'
     ),
-    "stand-in of a stand-in": (
-        f'jurors: [{{{MODEL}: "openai:broken", stand_in: '
-        f'{{{MODEL}: "openai:broken", temperature: 1, stand_in: {{{MODEL}: "openai:truth"}}}}}}]'
+    "second fallback": (
+        f'jurors: [{{{MODEL}: "openai:broken", fallbacks: '
+        f'[{{{MODEL}: "openai:broken", temperature: 1}}, {{{MODEL}: "openai:truth"}}]}}]'
+    ),
+    "fallback of a fallback": (
+        f'jurors: [{{{MODEL}: "openai:broken", fallbacks: '
+        f'[{{{MODEL}: "openai:broken", temperature: 1, fallbacks: [{{{MODEL}: "openai:truth"}}]}}]}}]'
     ),
     "broken": f'jurors: [{{{MODEL}: "openai:broken"}}, {{{MODEL}: "openai:truth"}}, {{{MODEL}: "openai:yes"}}]',
     "scorecard": (
-        f'scorecard: {{faithful: {{{MODEL}: "openai:truth"}}, polite: {{criteria: "Polite?", model: "openai:yes"}}}}'
+        f'scorecard: {{faithful: {{{MODEL}: "openai:truth"}}, polite: {{criterion: "Polite?", model: "openai:yes"}}}}'
     ),
 }
 CASCADE = f"""
 tiers:
-  - {{name: screen, policy: reject_on_any_fail, check: not_empty}}
-  - {{name: model, {MODEL}: "openai:truth"}}
+  - {{name: screen, policy: reject_on_any_fail, judge: {{check: not_empty}}}}
+  - {{name: model, judge: {{{MODEL}: "openai:truth"}}}}
 """
 
 
@@ -114,7 +118,7 @@ def test_a_store_serves_the_rubric_of_the_file_after_an_edit(folder):
 
 def test_several_critics_of_one_name_are_listed_where_none_is_that_of_the_file(folder):
     judge(folder, JURIES["criteria"])
-    (folder / "other.yaml").write_text('jurors: [{criteria: "Is it short?", model: "openai:truth"}]')
+    (folder / "other.yaml").write_text('jurors: [{criterion: "Is it short?", model: "openai:truth"}]')
     result = run("replay", folder / "runs.db", "--jury", folder / "other.yaml")
     told = " ".join(result.stderr.split())
     assert result.exit_code == 2
@@ -124,13 +128,13 @@ def test_several_critics_of_one_name_are_listed_where_none_is_that_of_the_file(f
     names = [word.strip(",.") for word in told.split() if "@" in word]
     assert len(names) == 2
     chosen = f"name: 'criteria {names[0]}'"
-    (folder / "other.yaml").write_text(f'jurors: [{{criteria: "Is it short?", model: "openai:truth", {chosen}}}]')
+    (folder / "other.yaml").write_text(f'jurors: [{{criterion: "Is it short?", model: "openai:truth", {chosen}}}]')
     assert replay(folder, "runs.db", jury="other.yaml")[0]["decided"] == 4
 
 
 def test_a_store_without_the_fingerprint_is_searched_for_the_name(folder):
-    judge(folder, f'jurors: [{{{MODEL}: "openai:alternating", repeat: 2, stand_in: {{{MODEL}: "openai:truth"}}}}]')
-    other = f'jurors: [{{{MODEL}: "openai:alternating", temperature: 1, repeat: 2}}]'
+    judge(folder, f'jurors: [{{{MODEL}: "openai:alternating", samples: 2, fallbacks: [{{{MODEL}: "openai:truth"}}]}}]')
+    other = f'jurors: [{{{MODEL}: "openai:alternating", temperature: 1, samples: 2}}]'
     (folder / "other.yaml").write_text(other)
     replayed, told = replay(folder, "runs.db", jury="other.yaml")
     assert replayed == {**replay(folder, "runs.db")[0], "jury": "other"}
@@ -138,24 +142,24 @@ def test_a_store_without_the_fingerprint_is_searched_for_the_name(folder):
 
 
 def test_more_asks_than_are_recorded_are_reported(folder):
-    judge(folder, f'jurors: [{{{MODEL}: "openai:yes", repeat: 2}}]')
-    (folder / "more.yaml").write_text(f'jurors: [{{{MODEL}: "openai:yes", repeat: 5}}]')
+    judge(folder, f'jurors: [{{{MODEL}: "openai:yes", samples: 2}}]')
+    (folder / "more.yaml").write_text(f'jurors: [{{{MODEL}: "openai:yes", samples: 5}}]')
     replayed, told = replay(folder, "runs.db", jury="more.yaml")
     assert (replayed["passed"], replayed["calls"]) == (4, 8)
     assert "faithfulness yes has no recorded vote for 12 asks that reached it, and abstained" in told
 
 
-def test_a_stand_in_without_votes_is_reported(folder):
+def test_a_fallback_without_votes_is_reported(folder):
     jury = f'jurors: [{{{MODEL}: "openai:broken"}}, {{{MODEL}: "openai:yes"}}]'
     judge(folder, jury)
-    (folder / "backed.yaml").write_text(jury.replace('broken"', f'broken", stand_in: {{{MODEL}: "openai:truth"}}'))
+    (folder / "backed.yaml").write_text(jury.replace('broken"', f'broken", fallbacks: [{{{MODEL}: "openai:truth"}}]'))
     _, told = replay(folder, "runs.db", jury="backed.yaml")
-    assert "faithfulness truth has no recorded vote for 4 cases in which it would have stood in, and abstained" in told
+    assert "faithfulness truth has no recorded vote for 4 cases that reached it as a fallback, and abstained" in told
 
 
 def test_a_case_that_lacks_what_a_critic_needs_is_no_missing_vote(folder):
     write_cases(folder, [{"question": "q", "answer": "TRUTH=YES"}, {"question": "q", "answer": "a", "contexts": ["c"]}])
-    judge(folder, f'scorecard: {{a: {{{MODEL}: "openai:yes"}}, b: {{critic: answer_relevance, model: "openai:yes"}}}}')
+    judge(folder, f'scorecard: {{a: {{{MODEL}: "openai:yes"}}, b: {{rubric: answer_relevance, model: "openai:yes"}}}}')
     from_store, told = replay(folder, "runs.db")
     assert (from_store, told) == (replay(folder, "results.jsonl")[0], "")
 
@@ -166,7 +170,7 @@ def test_cases_that_reached_no_model_are_reported_or_come_from_the_file_of_cases
     judge(folder, CASCADE)
     from_results, _ = replay(folder, "results.jsonl")
     assert (from_results["cases"], from_results["passed"]) == (3, 1)
-    assert from_results["against_people"]["labelled_cases"] == 3
+    assert from_results["label_comparison"]["labelled_cases"] == 3
     from_store, told = replay(folder, "runs.db")
     assert (from_store["cases"], from_store["passed"]) == (2, 1)
     assert "holds only cases that reached a model" in told
@@ -180,7 +184,7 @@ def test_cases_that_a_store_cannot_tell_apart_are_reported(folder):
         "labels: {'YES': pass, 'NO': fail}\n"
     )
     write_cases(folder, [{"answer": "a", "policy": f"TRUTH={truth}"} for truth in ("YES", "NO", "YES!")])
-    judge(folder, 'jurors: [{critic: rubric.yaml, model: "openai:truth"}]')
+    judge(folder, 'jurors: [{rubric: rubric.yaml, model: "openai:truth"}]')
     from_store, told = replay(folder, "runs.db")
     assert from_store["cases"] == 1
     assert "holds 2 cases more that differ from others only in metadata" in told

@@ -58,10 +58,10 @@ def test_labels_are_cases_with_gold_and_say_who_when_and_of_which_verdict(result
     assert [row["gold"] for row in rows] == ["PASS", "FAIL", None, "FAIL"]
     assert [row["review"]["said"] for row in rows] == ["PASS", "FAIL", "unsure", "FAIL"]
     assert rows[1]["review"]["note"] == "the year is wrong"
-    keys = {Case.from_row(row).key for row in ROWS}
+    keys = {Case.from_row(row).content_hash for row in ROWS}
     for row in rows:
         about = row["review"]
-        assert Case.from_row(row).key == about["key"]
+        assert Case.from_row(row).content_hash == about["key"]
         assert about["by"] == "ann"
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", about["at"])
         assert about["seconds"] >= 0
@@ -73,7 +73,7 @@ def test_labels_are_cases_with_gold_and_say_who_when_and_of_which_verdict(result
 
 def test_what_is_asked_about(results: Path):
     def asked(only: str) -> list[str]:
-        shown = review(results, "--only", only, "--out", results.parent / f"{only}.jsonl", typed="s\n" * 9).stderr
+        shown = review(results, "--only", only, "--labels", results.parent / f"{only}.jsonl", typed="s\n" * 9).stderr
         return re.findall(r"^\d of \d: (.+?) ─", shown, re.MULTILINE)
 
     assert asked("contested") == asked("escalated") == ["a"]
@@ -86,9 +86,9 @@ def test_what_is_asked_about(results: Path):
 def test_the_verdict_is_hidden_until_it_cannot_sway(results: Path):
     default = review(results, typed="p\n").stderr
     assert default.index("[p]ass") < default.index("the jury\n")
-    shown = review(results, "--show", "--out", results.parent / "shown.jsonl", typed="p\n").stderr
+    shown = review(results, "--show", "--labels", results.parent / "shown.jsonl", typed="p\n").stderr
     assert shown.index("the jury\n") < shown.index("[p]ass")
-    never = review(results, "--blind", "--out", results.parent / "blind.jsonl", typed="p\n").stderr
+    never = review(results, "--blind", "--labels", results.parent / "blind.jsonl", typed="p\n").stderr
     assert "the jury" not in never
     seen = [
         json.loads((results.parent / f"{n}.jsonl").read_text())["review"]["verdict_seen"] for n in ("shown", "blind")
@@ -161,9 +161,9 @@ def test_untrusted_labels_are_shown_and_not_obeyed(tmp_path: Path):
     ("options", "said"),
     [
         (("--cases", "nowhere.jsonl"), "nowhere.jsonl"),
-        (("--out", "cases.jsonl"), "which is read"),
-        (("--out", "no/where.jsonl"), "No such file"),
-        (("--out", "labels.csv"), "ends in .jsonl"),
+        (("--labels", "cases.jsonl"), "which is read"),
+        (("--labels", "no/where.jsonl"), "No such file"),
+        (("--labels", "labels.csv"), "ends in .jsonl"),
         (("--limit", "0"), "limit"),
     ],
 )
@@ -226,7 +226,7 @@ def test_from_judging_to_a_calibrated_jury(tmp_path: Path):
 
     def answers(wrong: int | None = None) -> str:
         shown = run(
-            "review", out, "--by", "nobody", "--only", "all", "--out", folder / "x.jsonl", typed="s\n" * 60
+            "review", out, "--by", "nobody", "--only", "all", "--labels", folder / "x.jsonl", typed="s\n" * 60
         ).stderr
         order = [int(name) for name in re.findall(r"^\d+ of 60: (\d+) ─", shown, re.MULTILINE)]
         return "".join("p\n" if (n % 3 != 0) is (n != wrong) else "f\n" for n in order)
@@ -239,14 +239,14 @@ def test_from_judging_to_a_calibrated_jury(tmp_path: Path):
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["n"] == 59  # each case once, without the one on which they are split
     split = "1 case has contradicting labels (7: ann PASS, bob FAIL)"
-    assert f"{split} and is left out; a third person settles it" in done.stderr
+    assert f"{split} and is left out; a third reviewer settles it" in done.stderr
     assert "has no label" not in done.stderr
     again = run("review", out, "--by", "bob", "--only", "all")
-    assert f"59 cases in it have a label; {split}, which a third person settles" in " ".join(again.stdout.split())
+    assert f"59 cases in it have a label; {split}, which a third reviewer settles" in " ".join(again.stdout.split())
     assert "no fair sample" not in done.stderr
     judged = run("judge", folder / "cases.jsonl", "--jury", folder / "calibrated.yaml", "--json")
     assert json.loads(judged.stdout)["passed"] == 40
-    measured = run("agreement", out, "--cases", folder / "labels.jsonl", "--draws", 100)
+    measured = run("report", "--agreement", out, "--labels", folder / "labels.jsonl", "--draws", 100)
     assert measured.exit_code == 0, measured.output
     assert "59" in measured.stdout
 
@@ -384,4 +384,4 @@ def test_help_explains_every_key_and_asks_again(results: Path, asked: str):
 
 
 def test_a_key_that_is_none_points_to_the_help(results: Path):
-    assert "'x' is no answer; type one of the keys in brackets, h for help" in review(results, typed="x\n").stderr
+    assert "'x' is not an answer; type one of the keys in brackets, h for help" in review(results, typed="x\n").stderr

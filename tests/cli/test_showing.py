@@ -14,7 +14,7 @@ def shown(*, terminal):
     file = io.StringIO()
     console = Console(file=file, width=60, force_terminal=terminal, color_system=None)
     show_case(console, CASE, "case 1 of 2")
-    show_verdict(console, Ensemble.of(lambda case: (True, "fine")).judge(CASE))
+    show_verdict(console, Ensemble([lambda case: (True, "fine")]).judge(CASE))
     return file.getvalue().split("\n")
 
 

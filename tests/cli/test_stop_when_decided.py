@@ -21,7 +21,7 @@ except TypeError:
     RUNNER = CliRunner()
 
 JURY = "{name: answered, jurors: [{check: not_empty}]}"
-CRITIC = 'jurors: [{critic: correctness_without_reference, model: "openai:m"}]'
+CRITIC = 'jurors: [{rubric: correctness_without_reference, model: "openai:m"}]'
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_labels_without_a_meaning_end_the_run_as_the_error_they_are(folder: Path
     write(folder / "cases.jsonl", [{**row, "votes": {"ann": "blue"}} for row in rows(200, failing=0)])
     (folder / "jury.yaml").write_text("jurors: [{recorded: ann}]")
     result = run(folder, "--fail-under", 0.9, "--stop-when-decided", "--concurrency", 4, "--json")
-    assert (result.exit_code, "see pass_labels" in result.stderr) == (2, True)
+    assert (result.exit_code, "give it with labels:" in result.stderr) == (2, True)
     assert told(result)["cases"] < 100
 
 
@@ -233,7 +233,7 @@ def test_a_budget_that_is_spent_first_decides_nothing_early(
     spent = run(folder, *options, "--max-calls", 5)
     assert len(server.asks) == 5
     assert "the budget was spent before --fail-under was decided" in spent.stderr
-    assert (told(spent)["cases"], told(spent)["undecided"]) == (200, 195)
+    assert (told(spent)["cases"], told(spent)["abstained"]) == (200, 195)
     enough = run(folder, *options, "--max-calls", 150)
     assert (enough.exit_code, "budget" in enough.stderr) == (0, False)
     assert 20 < int(str(told(enough)["calls"])) < 60
@@ -250,4 +250,4 @@ def test_ctrl_c_leaves_the_gate_undecided(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("jury_adapters.cli.judge._jury", lambda *_: Ensemble([opinion]))
     result = run(folder, "--fail-under", 1, "--stop-when-decided", "--concurrency", 1, "--seed", 2)
     assert (result.exit_code, "stopped by Ctrl-C" in result.stderr) == (130, True)
-    assert "decision         gate of 1 undecided" in result.stdout
+    assert "decision         gate of 1 not decided" in result.stdout

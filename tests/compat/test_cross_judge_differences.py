@@ -14,7 +14,8 @@ import pytest
 from support.vendor import Act, VendorServer, error
 
 import jury_adapters.compat.cross_judge as ours
-from jury_adapters import ConfigurationError, krippendorff_alpha
+from jury_adapters import ConfigurationError
+from jury_adapters.statistics import krippendorff_alpha
 from jury_adapters.testing import no_waiting
 
 COOKBOOK = Path(__file__).parents[2] / "cookbook" / "cross_judge.md"

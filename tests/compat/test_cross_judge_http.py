@@ -138,9 +138,9 @@ def test_a_failed_call_is_an_error_that_does_not_vote(server, closing, status):
 def test_a_critic_goes_on_as_a_judge_of_this_package(server, closing):
     server.plan = lambda ask: Act(text=KEEP.replace("KEEP", "REJECT" if ask.body["model"] == "b" else "KEEP"))
     critics = [critic(ours, server, closing, name, model=name, prompt_template="{query} / {place}") for name in "abc"]
-    jury = jury_adapters.Ensemble([one.as_judge() for one in critics], min_share="2/3", fallback="UNCLEAR")
+    jury = jury_adapters.Ensemble([one.as_judge() for one in critics], min_share="2/3", default_label="UNCLEAR")
     verdict = jury.judge(question="Is it so?", metadata={"place": "here"})
-    assert (verdict.consensus, verdict.tally.ballots) == ("KEEP", ("KEEP", "REJECT", "KEEP"))
+    assert (verdict.label, verdict.tally.ballots) == ("KEEP", ("KEEP", "REJECT", "KEEP"))
     assert verdict.usage.calls == 3
     assert server.asks[0].body["messages"][-1]["content"] == "Is it so? / here"
     assert jury.judge(question="Is it so?").judgments[0].status is Status.ERROR  # no place: said, and not raised
@@ -156,7 +156,7 @@ def test_a_batch_of_judges_records_and_keeps_to_its_budget(server, closing, tmp_
         assert labels == ["KEEP", "KEEP"]
     assert len(server.asks) == 2
     assert judge.estimate_cost(["one", "two"]).calls == 2
-    spent = list(judge.judge_many(["three", "four"], budget=Budget(calls=1)))
+    spent = list(judge.judge_many(["three", "four"], budget=Budget(max_calls=1)))
     assert sorted(str(j.label) for j in spent) == ["KEEP", "None"]
 
 

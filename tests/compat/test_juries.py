@@ -2,7 +2,8 @@
 
 import pytest
 
-from jury_adapters import ConfigurationError, Ensemble, Status, always_fail, always_pass
+from jury_adapters import ConfigurationError, Ensemble, Status
+from jury_adapters.checks import always_fail, always_pass
 from jury_adapters.compat.juries import Juries
 
 

@@ -35,22 +35,25 @@ def thief():
         yield server
 
 
-CRITIC = "criteria: 'Is it so?', model: '{model}', base_url: '{url}'"
+CRITIC = "criterion: 'Is it so?', model: '{model}', base_url: '{url}'"
 # Every place of a file in which a judge may be.
 PLACES = {
     "a juror": "jurors: [{{" + CRITIC + "}}]",
     "the second juror": "jurors: [{{check: not_empty}}, {{" + CRITIC + "}}]",
-    "a critic with a rubric": "jurors: [{{critic: faithfulness, model: '{model}', base_url: '{url}'}}]",
-    "a juror of a nested jury": "jurors: [{{jury: {{jurors: [{{jurors: [{{" + CRITIC + "}}]}}]}}}}]",
-    "a tier": "tiers: [{{name: only, " + CRITIC + "}}]",
-    "a juror of a tier": "tiers: [{{name: only, jurors: [{{" + CRITIC + "}}]}}]",
-    "a tier of a nested cascade": "jurors: [{{tiers: [{{name: only, " + CRITIC + "}}]}}]",
-    "a stand-in": "jurors: [{{check: not_empty, stand_in: {{" + CRITIC + "}}}}]",
-    "the stand-in of a stand-in": "jurors: [{{check: not_empty, stand_in: {{check: not_empty, stand_in: {{"
+    "a critic with a rubric": "jurors: [{{rubric: faithfulness, model: '{model}', base_url: '{url}'}}]",
+    "the whole file": "{{" + CRITIC + "}}",
+    "a juror by name": "jurors: {{a: {{" + CRITIC + "}}}}",
+    "a criterion": "scorecard: {{a: {{" + CRITIC + "}}}}",
+    "a juror of a nested jury": "jurors: [{{jurors: [{{jurors: [{{" + CRITIC + "}}]}}]}}]",
+    "a tier": "tiers: [{{name: only, judge: {{" + CRITIC + "}}}}]",
+    "a juror of a tier": "tiers: [{{name: only, judge: {{jurors: [{{" + CRITIC + "}}]}}}}]",
+    "a tier of a nested cascade": "jurors: [{{tiers: [{{name: only, judge: {{" + CRITIC + "}}}}]}}]",
+    "a fallback": "jurors: [{{check: not_empty, fallbacks: [{{" + CRITIC + "}}]}}]",
+    "the fallback of a fallback": "jurors: [{{check: not_empty, fallbacks: [{{check: not_empty, fallbacks: [{{"
     + CRITIC
-    + "}}}}}}]",
-    "the last word of a screen": "jurors: [{{screen: grounding, final: {{" + CRITIC + "}}}}]",
-    "a critic that is asked several times": "jurors: [{{" + CRITIC + ", repeat: 3}}]",
+    + "}}]}}]}}]",
+    "the last word of a screen": "jurors: [{{check: grounding_screen, final: {{" + CRITIC + "}}}}]",
+    "a critic that is asked several times": "jurors: [{{" + CRITIC + ", samples: 3}}]",
     "an alias of YAML": "jurors: [{{jurors: [&thief {{" + CRITIC + "}}]}}, *thief]",
 }
 
@@ -70,7 +73,7 @@ def test_a_file_sends_no_key_from_the_environment_to_an_address_of_its_own(place
 @pytest.mark.parametrize("vendor", WITH_KEY)
 @pytest.mark.parametrize("spelt", [str.lower, str.upper, str.title])
 def test_no_vendors_key_is_sent_however_the_vendor_is_spelt(vendor, spelt, thief):
-    text = f"jurors: [{{criteria: 'Is it so?', model: '{spelt(vendor)}:m', base_url: '{thief.openai}'}}]\n"
+    text = f"jurors: [{{criterion: 'Is it so?', model: '{spelt(vendor)}:m', base_url: '{thief.openai}'}}]\n"
     with pytest.raises(ConfigurationError, match=VENDORS[vendor].key_variable):
         load_jury(text)
 
@@ -78,7 +81,7 @@ def test_no_vendors_key_is_sent_however_the_vendor_is_spelt(vendor, spelt, thief
 def test_the_message_says_where_it_is_and_what_to_do(tmp_path: Path):
     file = tmp_path / "jury.yaml"
     file.write_text(
-        "jurors:\n  - check: not_empty\n  - criteria: Is it so?\n    model: openai:m\n    base_url: http://localhost:9/v1\n"
+        "jurors:\n  - check: not_empty\n  - criterion: Is it so?\n    model: openai:m\n    base_url: http://localhost:9/v1\n"
     )
     with pytest.raises(ConfigurationError) as caught:
         load_jury(file)
@@ -91,7 +94,7 @@ def test_the_message_says_where_it_is_and_what_to_do(tmp_path: Path):
 
 def test_an_allowed_file_sends_the_key(thief):
     jury = load_jury(
-        f"jurors: [{{criteria: 'Is it so?', model: 'openai:m', base_url: '{thief.openai}'}}]\n", allow_base_url=True
+        f"jurors: [{{criterion: 'Is it so?', model: 'openai:m', base_url: '{thief.openai}'}}]\n", allow_base_url=True
     )
     assert jury.judge(**CASE).passed
     assert thief.asks[0].headers["authorization"] == f"Bearer {SECRET}"
@@ -99,7 +102,7 @@ def test_an_allowed_file_sends_the_key(thief):
 
 @pytest.mark.parametrize("model", ["m", *(f"{vendor}:m" for vendor in WITHOUT_KEY), "unknown:m", "OPENAI", "openai/m"])
 def test_a_model_without_a_key_needs_no_permission_and_sends_nothing_from_the_environment(model, thief):
-    jury = load_jury(f"jurors: [{{criteria: 'Is it so?', model: '{model}', base_url: '{thief.openai}'}}]\n")
+    jury = load_jury(f"jurors: [{{criterion: 'Is it so?', model: '{model}', base_url: '{thief.openai}'}}]\n")
     assert jury.judge(**CASE).passed
     (ask,) = thief.asks
     assert SECRET not in repr(ask)
@@ -119,16 +122,16 @@ def test_a_model_without_a_key_needs_no_permission_and_sends_nothing_from_the_en
 @pytest.mark.parametrize("where", ["juror", "file", "tier"])
 def test_a_file_has_no_other_way_to_name_addresses_headers_or_keys(option, where):
     text = {
-        "juror": f"jurors: [{{criteria: 'Is it so?', model: 'ollama:m', {option}}}]\n",
+        "juror": f"jurors: [{{criterion: 'Is it so?', model: 'ollama:m', {option}}}]\n",
         "file": f"{{jurors: [{{check: not_empty}}], {option}}}\n",
-        "tier": f"tiers: [{{name: only, check: not_empty, {option}}}]\n",
+        "tier": f"tiers: [{{name: only, judge: {{check: not_empty, {option}}}}}]\n",
     }[where]
     with pytest.raises(ConfigurationError, match=r"unknown key|a key does not belong into a file"):
         load_jury(text, allow_base_url=True, allow_commands=True)
 
 
 def test_a_merge_key_of_yaml_brings_no_address_in():
-    text = "jurors:\n  - &a {criteria: x, model: 'ollama:m', base_url: 'http://localhost:9/v1'}\n"
+    text = "jurors:\n  - &a {criterion: x, model: 'ollama:m', base_url: 'http://localhost:9/v1'}\n"
     with pytest.raises(ConfigurationError, match="<<"):
         load_jury(f"{text}  - {{<<: *a, model: 'openai:m'}}\n")
 
@@ -136,16 +139,16 @@ def test_a_merge_key_of_yaml_brings_no_address_in():
 @pytest.mark.parametrize("path", ["$OPENAI_API_KEY", "${OPENAI_API_KEY}", "{}", "%7B%7D"])
 def test_no_variable_is_put_into_an_address(path):
     url = f"http://localhost:9/{path}"
-    (critic,) = load_jury(f"jurors: [{{criteria: 'Is it so?', model: m, base_url: '{url}'}}]\n").members
+    (critic,) = load_jury(f"jurors: [{{criterion: 'Is it so?', model: m, base_url: '{url}'}}]\n").members
     assert critic.model.inner.base_url == url
     with pytest.raises(ConfigurationError, match="base_url") as caught:
-        load_jury(f"jurors: [{{criteria: 'Is it so?', model: m, base_url: '{path}'}}]\n")
+        load_jury(f"jurors: [{{criterion: 'Is it so?', model: m, base_url: '{path}'}}]\n")
     assert SECRET not in str(caught.value)
 
 
 def test_a_rubric_file_names_no_model_and_no_address(tmp_path: Path):
     (tmp_path / "rubric.yaml").write_text("criteria: Is it so?\nbase_url: http://localhost:9/v1\n")
-    (tmp_path / "jury.yaml").write_text("jurors: [{critic: rubric.yaml, model: 'openai:m'}]\n")
+    (tmp_path / "jury.yaml").write_text("jurors: [{rubric: rubric.yaml, model: 'openai:m'}]\n")
     with pytest.raises(InputError, match="unknown key 'base_url'"):
         load_jury(tmp_path / "jury.yaml")
 
@@ -153,6 +156,8 @@ def test_a_rubric_file_names_no_model_and_no_address(tmp_path: Path):
 def test_a_recorded_vote_reads_no_address_from_its_file(tmp_path: Path, thief):
     vote = {"label": "yes", "base_url": thief.openai, "model": "openai:m"}
     (tmp_path / "votes.jsonl").write_text(f'{{"item_id": "7", "votes": {{"a": {vote!r}}}}}'.replace("'", '"') + "\n")
-    (tmp_path / "jury.yaml").write_text("jurors: [{recorded: a, votes: votes.jsonl, pass_labels: ['yes']}]\n")
+    (tmp_path / "jury.yaml").write_text(
+        "jurors: [{recorded: a, votes: votes.jsonl, labels: {'yes': pass, 'no': fail}}]\n"
+    )
     assert load_jury(tmp_path / "jury.yaml").judge(metadata={"item_id": "7"}).passed
     assert not thief.asks

@@ -13,19 +13,20 @@ from jury_adapters.yaml_files import read_source
 
 CRITICS = """
 tiers:
-  - {name: safe, policy: reject_on_any_fail, critic: safety, model: local-model, base_url: 'http://localhost:9/v1'}
+  - {name: safe, policy: reject_on_any_fail, judge: {rubric: safety, model: local-model, base_url: 'http://localhost:9/v1'}}
   - name: panel
-    scorecard:
-      truth:
-        critic: faithfulness
-        model: ollama:qwen3
-        threshold: 0.7
-        repeat: 3
-        temperature: 0.5
-        max_tokens: 500
-        logprobs: true
-        timeout: 20
-      sourced: {criteria: The answer names its source., model: ollama:qwen3, temperature: null}
+    judge:
+      scorecard:
+        truth:
+          rubric: faithfulness
+          model: ollama:qwen3
+          threshold: 0.7
+          samples: 3
+          temperature: 0.5
+          max_tokens: 500
+          logprobs: true
+          request_timeout: 20
+        sourced: {criterion: The answer names its source., model: ollama:qwen3, temperature: null}
 """
 
 
@@ -41,14 +42,14 @@ def test_critics_come_with_their_options(tmp_path: Path):
     file = tmp_path / "jury.yaml"
     file.write_text(
         "scorecard:\n"
-        "  truth: {critic: faithfulness, model: small, base_url: 'http://localhost:9/v1', threshold: 0.7, repeat: 3,\n"
-        "     temperature: null, max_tokens: 500, logprobs: true, timeout: 20}\n"
-        "  polite: {critic: polite.yaml, model: 'ollama:small'}\n"
-        "  sourced: {criteria: It names its source., model: 'ollama:small'}\n"
+        "  truth: {rubric: faithfulness, model: small, base_url: 'http://localhost:9/v1', threshold: 0.7, samples: 3,\n"
+        "     temperature: null, max_tokens: 500, logprobs: true, request_timeout: 20}\n"
+        "  polite: {rubric: polite.yaml, model: 'ollama:small'}\n"
+        "  sourced: {criterion: It names its source., model: 'ollama:small'}\n"
     )
     truth, polite, sourced = load_jury(file).members
     assert [truth.name, polite.name, sourced.name] == ["faithfulness small", "polite small", "criteria small"]
-    assert (truth.threshold, truth.repeat, truth.temperature, truth.max_tokens) == (0.7, 3, None, 500)
+    assert (truth.threshold, truth.samples, truth.temperature, truth.max_tokens) == (0.7, 3, None, 500)
     assert truth.logprobs is True
     assert truth.model.name == "local:small"
     assert polite.rubric.criteria == "The answer is polite."
@@ -58,23 +59,23 @@ def test_critics_come_with_their_options(tmp_path: Path):
 def test_a_critic_without_its_key_says_which_variable_to_set(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigurationError, match=r"line 1: jurors\[0\]: no key for openai: set .* OPENAI_API_KEY"):
-        load_jury("jurors: [{critic: safety, model: 'openai:gpt-4o-mini'}]\n")
+        load_jury("jurors: [{rubric: safety, model: 'openai:gpt-4o-mini'}]\n")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0000")
     assert (
-        load_jury("jurors: [{critic: safety, model: 'openai:gpt-4o-mini'}]\n").members[0].name == "safety gpt-4o-mini"
+        load_jury("jurors: [{rubric: safety, model: 'openai:gpt-4o-mini'}]\n").members[0].name == "safety gpt-4o-mini"
     )
 
 
 def test_a_key_that_is_not_set_is_told_without_what_no_file_has(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigurationError, match=r"set the environment variable OPENAI_API_KEY$"):
-        load_jury("jurors:\n  - {critic: faithfulness, model: 'openai:gpt-4o'}\n")
+        load_jury("jurors:\n  - {rubric: faithfulness, model: 'openai:gpt-4o'}\n")
 
 
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_file_holds_no_keys(nested):
-    critic = "critic: safety, model: 'ollama:x', api_key: sk-very-secret"
-    text = f"tiers: [{{name: a, {critic}}}]\n" if nested else f"jurors: [{{{critic}}}]\n"
+    critic = "rubric: safety, model: 'ollama:x', api_key: sk-very-secret"
+    text = f"tiers: [{{name: a, judge: {{{critic}}}}}]\n" if nested else f"jurors: [{{{critic}}}]\n"
     with pytest.raises(ConfigurationError, match="api_key: a key does not belong into a file") as caught:
         load_jury(text)
     assert "OPENAI_API_KEY" in str(caught.value)
@@ -82,10 +83,10 @@ def test_a_file_holds_no_keys(nested):
 
 
 def test_a_critics_rubric_file_is_named_when_it_is_wrong(tmp_path: Path):
-    (tmp_path / "wrong.yaml").write_text("criterion: x\n")
+    (tmp_path / "wrong.yaml").write_text("criterias: x\n")
     file = tmp_path / "jury.yaml"
-    for rubric, words in (("wrong.yaml", "unknown key 'criterion'"), ("nowhere.yaml", "No such file")):
-        file.write_text(f"jurors: [{{critic: {rubric}, model: 'ollama:x'}}]\n")
+    for rubric, words in (("wrong.yaml", "unknown key 'criterias'"), ("nowhere.yaml", "No such file")):
+        file.write_text(f"jurors: [{{rubric: {rubric}, model: 'ollama:x'}}]\n")
         with pytest.raises(ConfigurationError, match=words) as caught:
             load_jury(file)
-        assert "jurors[0].critic: " in str(caught.value)
+        assert "jurors[0].rubric: " in str(caught.value)

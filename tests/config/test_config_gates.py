@@ -17,9 +17,9 @@ from jury_adapters.core.gates import GateOptions
 def test_gates_are_kept_by_the_jury_and_change_no_verdict():
     jury = load_jury(GOOD["gates"])
     assert jury.gates == {
-        "passed": True, "min_agreement": 0.6, "min_confidence": "medium", "min_eligible": 2, "allow_escalation": False,
+        "passed": True, "min_agreement": "medium", "min_confidence": 0.6, "min_votes": 2, "needs_review": False,
         "broken_tiers": False,
-        "allow_same_family": False, "allow_bias_warning": False, "allow_partial": False, "allow_undecided": False,
+        "same_family": False, "bias_warning": False, "partial": False, "decided": True,
         "max_cost_usd": 0.02, "undefined": "fail",
     }  # fmt: skip
     assert jury.gates.keys() == GateOptions.__annotations__.keys() == GatesSpec.model_fields.keys()
@@ -28,6 +28,8 @@ def test_gates_are_kept_by_the_jury_and_change_no_verdict():
     with pytest.raises(GateFailed, match="passed=True: found FAIL"):
         verdict.require(**jury.gates)
     assert load_jury("jurors: [{check: not_empty}]").gates == {}
+    lifted = load_jury("jurors: [{check: not_empty}]\ngates: {decided: null, partial: null}").gates
+    assert lifted == {"decided": None}  # checked by default, unlike the others
     assert load_jury(GOOD["gates of a cascade, and gates without a condition"]).gates == {}
 
 
@@ -40,17 +42,28 @@ def test_gates_are_kept_by_the_jury_and_change_no_verdict():
         ),
         (
             "jurors: [{check: not_empty}]\ngates: {min_agreement: 2}",
-            "line 2: gates.min_agreement: .*less than or equal",
+            "line 2: gates.min_agreement: must be 1 or less",
+        ),
+        ("jurors: [{check: not_empty}]\ngates: {min_confidence: high}", "gates.min_confidence: expected a number"),
+        (
+            "jurors: [{check: not_empty}]\ngates: {allow_partial: false}",
+            "unknown key 'allow_partial'. Did you mean 'par",
         ),
         ("jurors: [{check: not_empty}]\ngates: [passed]", "line 2: gates: expected a mapping with the keys passed,"),
         ("jurors: [{check: not_empty}]\ngates: {passed: 1}", "gates.passed: expected true or false, not 1"),
         (
-            "jurors: [{check: not_empty}]\ngates: {min_confidence: lo}",
-            "gates.min_confidence: unknown.*Did you mean 'low'",
+            "jurors: [{check: not_empty}]\ngates: {min_agreement: lo}",
+            "gates.min_agreement: unknown.*Did you mean 'low'",
         ),
         ("jurors: [{check: not_empty}]\ngate: {}", "line 2: gate: unknown key 'gate'. Did you mean 'gates'"),
-        ("jurors: [{jurors: [{check: not_empty}], gates: {}}]", r"jurors\[0\].gates: gates stand at the top of a jury"),
-        ("tiers: [{name: a, check: not_empty, gates: {}}]", r"tiers\[0\].gates: gates stand at the top of a jury file"),
+        (
+            "jurors: [{jurors: [{check: not_empty}], gates: {}}]",
+            r"jurors\[0\].gates: gates belong at the top of a jury",
+        ),
+        (
+            "tiers: [{name: a, judge: {check: not_empty, gates: {}}}]",
+            r"tiers\[0\].judge.gates: gates belong at the top of a jury file",
+        ),
         ("jurors: [{check: tool_calls, overrides: {a: exactly}}]", "unknown comparison of arguments 'exactly'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Juries of a file as they are built: ensembles, cascades, juries in juries, stand-ins."""
+"""Juries of a file as they are built: ensembles, cascades, juries in juries, fallbacks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def test_a_cascade_is_built_as_written():
     assert [str(tier.policy) for tier in jury.tiers] == [
         "reject_on_any_fail", "accept_on_all_pass", "escalate_below(0.8)", "escalate_on_split", "final",
     ]  # fmt: skip
-    assert jury.tiers[0].on_error == "reject"
-    assert jury.judge(answer="").stopped_at == "guards"
+    assert jury.tiers[0].if_broken == "reject"
+    assert jury.judge(answer="").stopped_at == "checks"
 
 
 def test_nested_juries_keep_their_names_and_weights():
@@ -34,45 +34,49 @@ def test_nested_juries_keep_their_names_and_weights():
 BACKED = """
 name: backed
 jurors:
-  - {recorded: gone, votes: nowhere, stand_in: {check: not_empty, name: backup}}
+  - {recorded: gone, votes: nowhere, fallbacks: [{check: not_empty, name: backup}]}
   - jurors: [{check: not_empty}, {check: refusal_check}]
     name: panel
-    stand_in: {check: not_empty, stand_in: {check: refusal_check}}
+    fallbacks: [{check: not_empty, fallbacks: [{check: refusal_check}]}]
   - check: command
     argv: [no-such-program-anywhere]
     name: prog
-    stand_in: {check: not_empty, name: spare}
+    fallbacks: [{check: not_empty, name: spare}, {check: refusal_check}]
 """
 
 
-def test_a_judge_of_a_file_may_have_a_stand_in():
-    text = BACKED.replace("  - {recorded: gone, votes: nowhere, stand_in: {check: not_empty, name: backup}}\n", "")
+def test_a_judge_of_a_file_may_have_fallbacks():
+    text = BACKED.replace("  - {recorded: gone, votes: nowhere, fallbacks: [{check: not_empty, name: backup}]}\n", "")
     jury = load_jury(text, allow_commands=True)
     assert [member.name for member in jury.members] == ["panel", "prog"]
-    assert jury.members[0].stand_in.stand_in.name == "RefusalCheck"
+    assert jury.members[0].fallbacks[0].fallbacks[0].name == "RefusalCheck"
+    assert [judge.name for judge in jury.members[1].fallbacks] == ["spare", "RefusalCheck"]
     schema_validator().validate(yaml.safe_load(BACKED))
 
 
 def test_a_tier_and_the_end_of_a_screen_may_have_one():
     text = """
 tiers:
-  - {name: screen, policy: {escalate_below: 0.8}, screen: grounding, final: {check: not_empty, stand_in: {check: not_empty}}}
-  - {name: last, jurors: [{check: not_empty}], stand_in: {check: refusal_check}}
+  - {name: screen, policy: {escalate_below: 0.8}, judge: {check: grounding_screen, final: {check: not_empty, fallbacks: [{check: not_empty}]}}}
+  - {name: last, judge: {jurors: [{check: not_empty}], fallbacks: [{check: refusal_check}]}}
 """  # noqa: E501
     jury = load_jury(text)
     schema_validator().validate(yaml.safe_load(text))
-    assert type(jury.members[1]).__name__ == "BackedJudge"
-    assert type(jury.members[0].members[-1]).__name__ == "BackedJudge"
+    assert type(jury.members[1]).__name__ == "FallbackJudge"
+    assert type(jury.members[0].members[-1]).__name__ == "FallbackJudge"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("jurors: [{check: not_empty}]\nstand_in: {check: not_empty}\n", "where it sits as a juror or tier"),
-     ("jurors: [{jury: {jurors: [{check: not_empty}], stand_in: {check: not_empty}}}]\n", "where it sits"),
-     ("jurors: [{check: not_empty, stand_in: {check: not_emty}}]\n", "jurors.0.*stand_in.*Did you mean 'not_empty'"),
-     ("jurors: [{check: not_empty, stand_in: [1]}]\n", "stand_in.*a judge is a mapping")],
+    [("jurors: [{check: not_empty}]\nfallbacks: [{check: not_empty}]\n", "where it is a juror or tier"),
+     ("{tiers: [{name: a, judge: {check: not_empty}}], fallbacks: [{check: not_empty}]}", "where it is a juror"),
+     ("jurors: [{check: not_empty, fallbacks: [{check: not_emty}]}]\n", r"\[0\]\.fallbacks\[0\].*mean 'not_empty'"),
+     ("jurors: [{check: not_empty, fallbacks: [1]}]\n", r"fallbacks\[0\].*a judge is a mapping"),
+     ("jurors: [{check: not_empty, fallbacks: {check: not_empty}}]\n", r"fallbacks is a list of judges, such as \["),
+     ("jurors: [{check: not_empty, fallbacks: []}]\n", r"fallbacks is a list of judges, such as \["),
+     ("jurors: [{check: not_empty, fallback: {check: not_empty}}]\n", "unknown key 'fallback'.*fallbacks")],
 )  # fmt: skip
-def test_a_stand_in_that_cannot_be_is_refused_with_its_place(text, said):
+def test_fallbacks_that_cannot_be_are_refused_with_its_place(text, said):
     with pytest.raises(ConfigurationError, match=said):
         load_jury(text)
 
@@ -87,8 +91,11 @@ def test_a_juror_may_be_required():
     ("text", "place"),
     [
         ("required: true\njurors: [{check: not_empty}]", "required"),
-        ("tiers: [{name: a, check: not_empty, required: true}]", "tiers[0].required"),
-        ("jurors: [{check: not_empty, stand_in: {check: not_empty, required: true}}]", "jurors[0].stand_in.required"),
+        ("tiers: [{name: a, judge: {check: not_empty, required: true}}]", "tiers[0].judge.required"),
+        (
+            "jurors: [{check: not_empty, fallbacks: [{check: not_empty, required: true}]}]",
+            "jurors[0].fallbacks[0].required",
+        ),
     ],
 )
 def test_only_a_juror_may_be_required(text, place):

@@ -33,10 +33,10 @@ guarantee:
   fingerprint: FINGERPRINT
 """
 CALIBRATED_TIERS = """
-gates: {allow_partial: true}
+gates: {partial: true}
 tiers:
-  - {name: quick, policy: {escalate_below: 0.5}, jurors: [{check: not_empty}, {check: refusal_check}]}
-  - {name: careful, check: not_empty}
+  - {name: quick, policy: {escalate_below: 0.5}, judge: {jurors: [{check: not_empty}, {check: refusal_check}]}}
+  - {name: careful, judge: {check: not_empty}}
 """
 
 
@@ -50,9 +50,9 @@ def calibrated_text(tiers: str = CALIBRATED_TIERS) -> str:
 def test_a_guarantee_sets_the_thresholds_and_is_kept_by_the_jury():
     jury = load_jury(calibrated_text())
     assert [(tier.name, str(tier.policy)) for tier in jury.tiers] == [
-        ("quick", "escalate_below(0.9)"), ("undecided", "final"),
+        ("quick", "escalate_below(0.9)"), ("abstained", "final"),
     ]  # fmt: skip
-    assert (jury.guarantee.n, jury.gates) == (100, {"allow_partial": True})
+    assert (jury.guarantee.n, jury.gates) == (100, {"partial": True})
     before = load_jury(calibrated_text(), calibrated=False)
     assert [tier.name for tier in before.tiers] == ["quick", "careful"]
     assert jury.judge(answer="Yes.").stopped_at == "quick"
@@ -68,7 +68,7 @@ def test_a_guarantee_sets_the_thresholds_and_is_kept_by_the_jury():
         (calibrated_text().replace("n: 100", "n: many"), "guarantee.n: expected a whole number"),
         (calibrated_text().replace("  delta: 0.1\n", ""), "guarantee: needs `delta:`"),
         (calibrated_text().replace("delta", "dleta"), "guarantee.dleta: unknown key.*Did you mean 'delta'"),
-        (calibrated_text().replace("quick: 0.9", "quick: 1.9"), "guarantee.thresholds.quick: .*less than or equal"),
+        (calibrated_text().replace("quick: 0.9", "quick: 1.9"), "guarantee.thresholds.quick: must be 1 or less"),
     ],
 )
 def test_a_guarantee_for_another_jury_or_without_sense_is_refused(text, message):
@@ -82,7 +82,7 @@ def test_a_jury_with_a_guarantee_loads_without_numpy(tmp_path: Path):
     code = (
         "import sys; from jury_adapters.config import load_jury; "
         "assert 'jury_adapters.calibration' not in sys.modules; "
-        "jury = load_jury(sys.argv[1]); assert jury.judge(answer='').stopped_at == 'undecided', jury; "
+        "jury = load_jury(sys.argv[1]); assert jury.judge(answer='').stopped_at == 'abstained', jury; "
         "assert 'numpy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code, str(file)], check=True)

@@ -29,7 +29,7 @@ def test_options_reach_the_judges():
 )  # fmt: skip
 def test_a_jury_file_names_the_label_of_a_disagreement(voting, tied):
     jurors = "jurors: [{check: contains, texts: Paris}, {check: contains, texts: Rome}]\n"
-    jury = load_jury(f"{jurors}{voting}disagree_label: SPLIT\nfallback: NONE\n")
+    jury = load_jury(f"{jurors}{voting}disagree_label: SPLIT\ndefault_label: NONE\n")
     assert jury.judge(answer="In Paris.").label == tied
     assert jury.judge(answer="Paris, Rome.").status is Status.PASS
     with pytest.raises(ConfigurationError, match="disagree_label"):
@@ -65,8 +65,8 @@ def test_votes_are_found_beside_the_file_and_read_once(tmp_path: Path):
     file = tmp_path / "jury.yaml"
     file.write_text(
         "jurors:\n"
-        "  - {recorded: a, votes: votes.jsonl, pass_labels: [ok]}\n"
-        "  - {recorded: b, votes: votes.jsonl, pass_labels: [ok]}\n"
+        "  - {recorded: a, votes: votes.jsonl, labels: {ok: pass, bad: fail}}\n"
+        "  - {recorded: b, votes: votes.jsonl, labels: {ok: pass, bad: fail}}\n"
     )
     for path in (file, str(file)):
         verdict = load_jury(path).judge(metadata={"item_id": "7"})
@@ -74,7 +74,7 @@ def test_votes_are_found_beside_the_file_and_read_once(tmp_path: Path):
 
 
 def test_ratings_are_labels_too():
-    jury = load_jury("jurors: [{recorded: a, pass_labels: [4, 5]}]\n")
+    jury = load_jury("jurors: [{recorded: a, labels: {4: pass, 5: pass, 1: fail}}]\n")
     assert jury.judge(metadata={"votes": {"a": {"label": 4}}}).passed is True
 
 
@@ -102,7 +102,7 @@ def test_checks_that_run_programs_are_refused_unless_the_reader_allows_them():
 
 def test_a_program_hidden_in_a_nested_jury_is_refused_as_well():
     with pytest.raises(ConfigurationError, match="TestsPass runs programs"):
-        load_jury("tiers: [{name: only, jury: {jurors: [{jurors: [{check: tests_pass}]}]}}]")
+        load_jury("tiers: [{name: only, judge: {jurors: [{jurors: [{check: tests_pass}]}]}}]")
 
 
 def test_a_function_is_no_option_of_a_file():
@@ -118,8 +118,9 @@ def test_the_refusal_of_programs_names_both_ways_to_allow_them():
 def test_weights_of_a_file_decide_without_a_rule(tmp_path):
     path = tmp_path / "jury.yaml"
     path.write_text(
-        "weights: {long: 3}\njurors:\n  - {check: contains, texts: ferry, name: one}\n"
-        "  - {check: contains, texts: boat, name: two}\n  - {check: length_between, minimum: 1, name: long}\n"
+        "jurors:\n  one: {check: contains, texts: ferry}\n"
+        "  two: {check: contains, texts: boat}\n  long: {check: length_between, minimum: 1, weight: 3}\n"
     )
     jury = load_jury(path)
     assert (jury.voting, jury.judge(answer="hello").status) == ("weighted", "PASS")
+    assert (jury.names, jury.weights) == (("one", "two", "long"), (1, 1, 3))

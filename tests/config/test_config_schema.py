@@ -37,10 +37,28 @@ def test_the_schema_is_a_schema_of_plain_json():
 
 @pytest.mark.parametrize(
     "text",
-    ["jurors: [{check: not_emty}]", "jurors: [{check: contains}]", "jury: 3", "tiers: [{check: not_empty}]",
+    ["jurors: [{check: not_emty}]", "jurors: [{check: contains}]", "jury: 3", "tiers: [{judge: {check: not_empty}}]",
+     "tiers: [{name: a, check: not_empty}]", "weights: [1]\njurors: [{check: not_empty}]",
+     "jurors: {a: {check: not_emty}}",
      "jurors: [{check: not_empty, recorded: x}]", "{jurors: [{check: not_empty}], votting: majority}",
      "{scorecard: [{check: not_empty}]}", "{scorecard: {a: {check: not_empty}}, pass_when: sometimes}",
-     "scorecard: {}"],
+     "scorecard: {}", "{check: not_empty, weight: 2}", "{check: not_empty, required: true}",
+     "tiers: [{name: a, judge: {check: not_empty, weight: 2}}]",
+     "{check: grounding_screen, final: {check: not_empty, weight: 1}}",
+     "jurors: [{check: not_empty, fallbacks: [{check: not_empty, required: true}]}]",
+     "jurors: {a: {check: not_empty, name: b}}", "scorecard: {a: {check: not_empty, required: true}}",
+     "scorecard: {a: {check: not_empty, name: b}}", "{scorecard: {a: {check: not_empty, weight: 0}}, threshold: 1}",
+     "{model: 'ollama:x'}", "{rubric: '', model: 'ollama:x'}",
+     "{fallbacks: [{check: not_empty}], jurors: [{check: not_empty}]}",
+     "{rubric: '', jurors: [{model: 'ollama:x'}]}",
+     "{fallbacks: [{check: not_empty}], scorecard: {a: {check: not_empty}}}", "{check: not_empty, timeout: 0}",
+     "{fallbacks: [{check: not_empty}], tiers: [{name: a, judge: {check: not_empty}}]}",
+     "{check: not_empty, timeout: -1}", "{jurors: [{check: not_empty}], juror_timeout: 0}",
+     "{rubric: safety, model: 'ollama:x', labels: {}}", "{scorecard: {a: {check: not_empty}}, pass_when: 0}",
+     "{scorecard: {a: {check: not_empty}}, pass_when: []}",
+     "{rubric: safety, model: 'ollama:x', labels: {A: pass, B: fail}, scale: {minimum: 1, maximum: 5}}",
+     "jurors: {'': {check: not_empty}}", "scorecard: {'': {check: not_empty}}",
+     "jurors: {a: {check: not_empty, weight: -1}}"],
 )  # fmt: skip
 def test_the_schema_refuses_what_the_loader_refuses(text):
     with pytest.raises(ConfigurationError):
@@ -55,10 +73,15 @@ def test_the_schema_explains_options_in_the_words_of_the_judges():
 
 
 def test_an_ensemble_has_every_option_of_the_core_and_no_other():
-    assert (
-        set(EnsembleSpec.keys()) - {"jurors", "stand_in", "rubric", "labels", "scale"}
-        == EnsembleOptions.__optional_keys__
-    )
+    assert set(EnsembleSpec.keys()) - {
+        "jurors",
+        "weight",
+        "timeout",
+        "fallbacks",
+        "rubric",
+        "labels",
+        "scale",
+    } == EnsembleOptions.__optional_keys__ - {"weights"}
     assert jury_schema()["$defs"]["jurors"]["properties"]["voting"]["enum"] == list(STRATEGIES)
 
 
@@ -66,11 +89,10 @@ def test_every_entry_of_the_registry_is_in_the_schema_and_builds():
     definitions = jury_schema()["$defs"]
     for key, kind in KINDS.items():
         for name in [key] if isinstance(kind, type) else [f"{key}.{name}" for name in kind]:
-            assert {name, f"tier.{name}"} <= definitions.keys()
+            assert {name, f"file.{name}"} <= definitions.keys()
     least = {"contains": ", texts: x", "matches": ", pattern: x", "command": ", argv: [x]"}
     least |= {"forbidden_tools": ", tools: x", "step_limit": ", max_steps: 1", "cost_limit": ", max_usd: 1"}
     least |= dict.fromkeys(("file_exists", "file_content"), ", path: x")
-    for key in ("check", "screen"):
-        for name in KINDS[key]:
-            jury = load_jury(f"jurors: [{{{key}: {name}{least.get(name, '')}}}]\n", allow_commands=True)
-            assert isinstance(jury.members[0], Judge)
+    for name in KINDS["check"]:
+        jury = load_jury(f"jurors: [{{check: {name}{least.get(name, '')}}}]\n", allow_commands=True)
+        assert isinstance(jury.members[0], Judge)

@@ -12,8 +12,8 @@ from jury_adapters.config import load_jury
 def test_a_scorecard_is_built_as_written():
     jury = load_jury(GOOD["a scorecard with the least number"])
     assert (jury.name, jury.names, jury.pass_when) == ("card", ("grounded", "brief", "answered"), 2)
-    assert {seat.timeout for seat in jury.seats} == {5.0}
-    assert jury.members[2].stand_in.name == "RefusalCheck"
+    assert {juror.timeout for juror in jury.jurors} == {5.0}
+    assert jury.members[2].fallbacks[0].name == "RefusalCheck"
     assert dict(jury.gates) == {"passed": True}
     verdict = jury.judge(question="Where?", answer="Lyon")
     assert [(name, result.status) for name, result in verdict.by_name.items()] == [
@@ -40,8 +40,8 @@ def test_a_calibrated_scorecard_is_known_by_criteria_and_rule():
         "scorecard: {a: {check: not_empty}, b: {check: refusal_check}}",
         "scorecard: {a: {check: refusal_check}, b: {check: not_empty}}",
         "scorecard: {a: {check: not_empty}, b: {check: refusal_check}}\npass_when: any",
-        "scorecard: {a: {check: not_empty}, b: {check: refusal_check}}\nweights: {a: 1}\nthreshold: 0.5",
-        "scorecard: {a: {check: not_empty}, b: {check: refusal_check}}\nweights: {a: 1, b: 1}\nthreshold: 0.5",
+        "scorecard: {a: {check: not_empty, weight: 1}, b: {check: refusal_check}}\nthreshold: 0.5",
+        "scorecard: {a: {check: not_empty, weight: 1}, b: {check: refusal_check, weight: 1}}\nthreshold: 0.5",
     ]
     assert len({str(identity_of(load_jury(text))) for text in files}) == len(files)
     assert identity_of(load_jury(files[0])) == identity_of(load_jury(files[0]))

@@ -41,7 +41,7 @@ jurors:
         monkeypatch,
     )
     assert rubrics(jury) == ["faithfulness", "faithfulness"]
-    assert critics(jury)[0].name == Critic("", "openai:gpt-4o-mini", rubric="faithfulness").name
+    assert critics(jury)[0].name == Critic("openai:gpt-4o-mini", "faithfulness").name
 
 
 def test_the_nearest_rubric_counts(tmp_path, monkeypatch) -> None:
@@ -50,9 +50,9 @@ def test_the_nearest_rubric_counts(tmp_path, monkeypatch) -> None:
         """
 rubric: faithfulness
 tiers:
-  - {name: panel, policy: {escalate_below: 0.8}, rubric: safety, jurors: [{model: "openai:gpt-4o-mini"}]}
-  - {name: other, policy: {escalate_below: 0.8}, jurors: [{model: "openai:gpt-4o-mini"}]}
-  - {name: strong, model: "openai:gpt-4o"}
+  - {name: panel, policy: {escalate_below: 0.8}, judge: {rubric: safety, jurors: [{model: "openai:gpt-4o-mini"}]}}
+  - {name: other, policy: {escalate_below: 0.8}, judge: {jurors: [{model: "openai:gpt-4o-mini"}]}}
+  - {name: strong, judge: {model: "openai:gpt-4o"}}
 """,
         monkeypatch,
     )
@@ -72,10 +72,10 @@ def test_one_scale_counts_for_all_critics_without_one(tmp_path, monkeypatch) -> 
         """
 scale: {minimum: 1, maximum: 5, pass_mark: 4}
 jurors:
-  - {critic: faithfulness, model: "openai:gpt-4o-mini"}
-  - {critic: faithfulness, model: "openai:gpt-4o"}
-  - {critic: faithfulness, model: "openai:gpt-4o", name: third, scale: {minimum: 0, maximum: 10}}
-  - critic: faithfulness
+  - {rubric: faithfulness, model: "openai:gpt-4o-mini"}
+  - {rubric: faithfulness, model: "openai:gpt-4o"}
+  - {rubric: faithfulness, model: "openai:gpt-4o", name: third, scale: {minimum: 0, maximum: 10}}
+  - rubric: faithfulness
     model: "openai:gpt-4o"
     name: fourth
     labels: {BACKED: pass, PARTLY: 0.5, MADE UP: fail, NONE: abstain}
@@ -91,6 +91,43 @@ jurors:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("rubric: safety", "safety"),
+        ("criterion: Is it polite?", "criteria"),
+        ("rubric: safety, labels: {SAFE: pass, UNSAFE: fail}", "safety"),
+    ],
+)
+def test_the_fallbacks_of_a_critic_inherit_its_question(tmp_path, monkeypatch, question: str, asked: str) -> None:
+    text = f'{{{question}, model: "openai:gpt-4o", fallbacks: [{{model: "openai:gpt-4o-mini"}}]}}'
+    for file in (text, f"rubric: faithfulness\njurors: {{a: {text}}}"):
+        jury = load(tmp_path, file, monkeypatch)
+        first, second = (judge.rubric for judge in jury.members[0].members)
+        assert (first.name, first.criteria, first.answers) == (second.name, second.criteria, second.answers)
+        assert first.name == asked
+
+
+@pytest.mark.parametrize("outer", ["", "labels: {YES: pass, NO: fail}\n", "scale: {minimum: 0, maximum: 1}\n"])
+def test_the_nearest_answers_count_also_where_the_rubric_is_further_out(tmp_path, monkeypatch, outer: str) -> None:
+    jury = load(
+        tmp_path,
+        f"rubric: faithfulness\n{outer}"
+        """
+jurors:
+  inner:
+    labels: {BACKED: pass, INVENTED: fail}
+    jurors: {gpt: {model: "openai:gpt-4o-mini"}, other: {rubric: faithfulness, model: "openai:gpt-4o"}}
+  beside: {model: "openai:gpt-4o-mini", labels: {A: pass, B: fail}}
+""",
+        monkeypatch,
+    )
+    found = (*jury.members[0].members, jury.members[1])
+    assert [[label.name for label in judge.rubric.answers.labels] for judge in found] == [
+        ["BACKED", "INVENTED"], ["BACKED", "INVENTED"], ["A", "B"],
+    ]  # fmt: skip
+
+
 def test_answers_beside_a_rubric_belong_to_that_rubric(tmp_path, monkeypatch) -> None:
     jury = load(
         tmp_path,
@@ -98,12 +135,14 @@ def test_answers_beside_a_rubric_belong_to_that_rubric(tmp_path, monkeypatch) ->
 tiers:
   - name: first
     policy: {escalate_below: 0.8}
-    rubric: faithfulness
-    labels: {BACKED: pass, INVENTED: fail}
-    jurors: [{model: "openai:gpt-4o-mini"}]
+    judge:
+      rubric: faithfulness
+      labels: {BACKED: pass, INVENTED: fail}
+      jurors: [{model: "openai:gpt-4o-mini"}]
   - name: last
-    scale: {minimum: 1, maximum: 5}
-    jurors: [{critic: conciseness, model: "openai:gpt-4o-mini"}, {check: not_empty}]
+    judge:
+      scale: {minimum: 1, maximum: 5}
+      jurors: [{rubric: conciseness, model: "openai:gpt-4o-mini"}, {check: not_empty}]
 """,
         monkeypatch,
     )
@@ -121,8 +160,8 @@ rubric: faithfulness
 labels: {BACKED: pass, INVENTED: fail}
 jurors:
   - {model: "openai:gpt-4o-mini"}
-  - {critic: conciseness, model: "openai:gpt-4o-mini"}
-  - {criteria: It is polite., model: "openai:gpt-4o-mini"}
+  - {rubric: conciseness, model: "openai:gpt-4o-mini"}
+  - {criterion: It is polite., model: "openai:gpt-4o-mini"}
 """,
         monkeypatch,
     )
@@ -144,9 +183,9 @@ def test_labels_that_yaml_might_read_as_truth_values_stay_labels(tmp_path, monke
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ('jurors:\n  - {model: "openai:gpt-4o-mini"}\n', 2, "nothing says what this model judges; give `critic:`"),
+        ('jurors:\n  - {model: "openai:gpt-4o-mini"}\n', 2, "nothing says what this model judges; give `rubric:`"),
         ('rubric: faithfullness\njurors:\n  - {model: "openai:m"}\n', 1, "Did you mean 'faithfulness'"),
-        ('rubric: faithfulness\njurors:\n  - {modle: "openai:m"}\n', 3, "nothing says who judges"),
+        ('rubric: faithfulness\njurors:\n  - {modle: "openai:m"}\n', 3, "unknown key 'modle'. Did you mean 'model'?"),
         (
             'rubric: faithfulness\nlabels: {A: pass}\nscale: {minimum: 1, maximum: 5}\njurors: [{model: "openai:m"}]\n',
             3,
@@ -182,6 +221,6 @@ def test_a_prompt_that_asks_for_other_labels_is_refused_in_the_words_of_a_file(t
 
 def test_the_schema_has_the_keys_with_their_meaning() -> None:
     definitions = jury_schema()["$defs"]
-    for name in ("jurors", "tiers", "tier.jurors"):
+    for name in ("jurors", "tiers", "file.jurors"):
         assert "What its critics judge" in json.dumps(definitions[name]["properties"]["rubric"])
-    assert "critic" not in definitions["critic"].get("required", [])
+    assert definitions["rubric"]["required"] == ["model"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from support.plain_judges import Says
 
 from jury_adapters import (
     CascadedJury,
@@ -18,25 +19,23 @@ from jury_adapters import (
     Judge,
     Judgment,
     Jury,
-    PlainJudge,
     Rubric,
     Status,
-    Tally,
     Tier,
     Verdict,
-    all_of,
-    always_pass,
-    any_of,
-    combine,
-    krippendorff_alpha,
-    normalise_score,
-    pairwise_agreement,
 )
+from jury_adapters.checks import always_pass
+from jury_adapters.compat.juries import combine
+from jury_adapters.compat.verdict_measures import agreement_pct, avg_confidence, consensus, sub_verdicts
 from jury_adapters.core.agreement import band_of, modal_share
 from jury_adapters.core.gates import check_gates
+from jury_adapters.core.values import normalise_score
 from jury_adapters.core.voting import resolve
-from jury_adapters.judges.commands import Command
-from jury_adapters.judges.files import DirectorySuperset, FileContent, FileExists, FilesMatch
+from jury_adapters.results import Tally
+from jury_adapters.statistics import krippendorff_alpha, pairwise_agreement
+from jury_adapters.voting import all_of, any_of
+from jury_adapters.workspace.commands import Command
+from jury_adapters.workspace.files import DirectorySuperset, FileContent, FileExists, FilesMatch
 
 FILE = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))
 CASES = {case["id"]: case for case in FILE["cases"]}
@@ -60,16 +59,6 @@ NOT_ADOPTED = {
 
 ERRORS = {"TREAT_AS_FAIL": "fail", "TREAT_AS_ABSTAIN": "abstain", "IGNORE": "ignore", "PROPAGATE": "propagate"}
 ANY_CASE = Case(question="?", answer="!")
-
-
-class Says(PlainJudge):
-    def __init__(self, judgment, name="", log=None):
-        self.name, self.judgment, self.log = name, judgment, log
-
-    def examine(self, case):
-        if self.log is not None:
-            self.log.append(self.name)
-        return self.judgment
 
 
 class Throws(Judge):
@@ -119,14 +108,14 @@ def check_verdict(verdict, expected):
         "failed_tiers": list(verdict.failed_tiers),
         "individual": statuses(j for j in verdict.judgments if j.status is not Status.ERROR),
         "failed_members": sum(judgment.status is Status.ERROR for judgment in verdict.judgments),
-        "sub_verdicts": len(verdict.sub_verdicts),
+        "sub_verdicts": len(sub_verdicts(verdict)),
         "named_results": len(verdict.by_name),
-        "consensus": verdict.consensus,
+        "consensus": consensus(verdict),
         "disagreement": verdict.disagreement,
-        "avg_confidence": pytest.approx(verdict.avg_confidence, abs=1e-6),
-        "agreement_pct": pytest.approx(verdict.agreement_pct, abs=1e-6),
+        "avg_confidence": pytest.approx(avg_confidence(verdict), abs=1e-6),
+        "agreement_pct": pytest.approx(agreement_pct(verdict), abs=1e-6),
         "voting": verdict.voting,
-        "n_verdicts": len(verdict.verdicts),
+        "n_verdicts": len(verdict.judgments),
         "n_errors": verdict.tally.errors,
         "passed": verdict.passed,
     }
@@ -157,6 +146,8 @@ def run_labels(given, expected):
         return
     verdicts = given["verdicts"]
     kwargs = {"voting": given.get("voting", "majority"), "on": "label", **given.get("kwargs", {})}
+    if "fallback" in kwargs:
+        kwargs["default_label"] = kwargs.pop("fallback")
     if "critic_weights" in given:
         kwargs["weights"] = given["critic_weights"]
     if verdicts:
@@ -209,7 +200,7 @@ def run_cascade(given, expected):
         return
     verdict = CascadedJury(tier_of(tier) for tier in given["tiers"]).judge(ANY_CASE)
     check_verdict(verdict, expected)
-    assert len(verdict.sub_verdicts) == len(verdict.tiers)
+    assert len(sub_verdicts(verdict)) == len(verdict.tiers)
 
 
 def run_composition(given, expected):
@@ -347,7 +338,7 @@ def run_deterministic(given, expected):
         judgment = workspace_judge(given, Path(folder)).judge(workspace=Path(folder) / "work")
     assert judgment.status == expected["status"]
     if "checks" in expected:
-        assert {check.name: check.passed for check in judgment.checks} == expected["checks"]
+        assert {check.name: check.passed for check in judgment.findings} == expected["checks"]
     assert set(expected.get("metadata_keys", ())) <= judgment.metadata.keys()
 
 
@@ -384,6 +375,8 @@ def test_case(case_id):
 def test_the_defaults_of_a_critic_are_the_known_ones_without_a_vendor():
     expected = {**CASES["dfl-01"]["expected"], "vendor": None}
     expected.pop("system_prompt_nonempty")
+    for known, ours in (("timeout", "request_timeout"), ("http_client", "client")):
+        expected[ours] = expected.pop(known)
     defaults = {name: p.default for name, p in inspect.signature(Critic).parameters.items()}
     assert {name: defaults[name] for name in expected} == expected
     assert Rubric.model_fields["system_prompt"].default.strip()

@@ -10,16 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
-from jury_adapters import (
-    ConfigurationError,
-    Ensemble,
-    Judgment,
-    Status,
-    always_pass,
-    krippendorff_alpha,
-    pairwise_agreement,
-)
+from jury_adapters import ConfigurationError, Ensemble, Judgment, Status
+from jury_adapters.checks import always_pass
 from jury_adapters.core.agreement import ballots_band, band_of, modal_share
+from jury_adapters.statistics import krippendorff_alpha, pairwise_agreement
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 # Krippendorff (2011), section C: four observers, twelve units; his own results are .743, .815, .849 and .797.
@@ -201,7 +195,7 @@ def test_the_band_of_a_number(agreement, band):
 @given(st.lists(st.sampled_from("KR"), min_size=2, max_size=30))
 def test_the_band_of_the_agreement_shown_is_the_band_shown(labels):
     verdict = Ensemble([always_pass()]).aggregate(Judgment(None, label=label) for label in labels)
-    assert verdict.confidence_band == band_of(verdict.agreement)
+    assert verdict.agreement_band == band_of(verdict.agreement)
 
 
 def test_the_modal_share_is_exact():
@@ -217,4 +211,4 @@ def test_alpha_on_one_verdict_says_unanimous_or_not_and_nothing_escalates_on_it(
         for statuses in (["PASS"] * 3, ["PASS"] * 9 + ["FAIL"], ["PASS"])
     )
     assert [verdict.krippendorff_alpha for verdict in (unanimous, split, alone)] == [1.0, 0.0, None]
-    assert not split.escalate_for_review
+    assert not split.needs_review

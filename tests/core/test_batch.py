@@ -16,19 +16,20 @@ from jury_adapters import (
     Case,
     ConfigurationError,
     Critic,
-    DecisionCritic,
     Ensemble,
     PairwiseCritic,
     Status,
     Tier,
     Verdict,
-    all_of,
     judge,
 )
-from jury_adapters.core import portal
-from jury_adapters.core.batch import Judged, astream, default_concurrency, stream
+from jury_adapters.core import event_loop
+from jury_adapters.core.batch import Judged, astream, stream
+from jury_adapters.core.concurrency import default_concurrency
+from jury_adapters.decision import DecisionCritic
 from jury_adapters.judges.llm import correctness
 from jury_adapters.testing import ScriptedModel
+from jury_adapters.voting import all_of
 
 
 class Gauge:
@@ -88,7 +89,7 @@ def tasks_on_the_portal():
     async def others():
         return len(asyncio.all_tasks()) - 1
 
-    return portal.run(others)
+    return event_loop.run(others)
 
 
 @BOTH
@@ -223,15 +224,15 @@ CYCLE["self"] = CYCLE
 def test_a_bad_row_is_an_error_and_the_others_are_judged(maker, bad):
     for found in (list(maker.judge_many(["a", bad, "b"])), collected(maker, ["a", bad, "b"])):
         assert [j.status for j in found] == ["PASS", "ERROR", "PASS"]
-        assert found[1].reasoning.startswith("this row is no case")
+        assert found[1].reasoning.startswith("this row is not a case")
         assert [found[0].reasoning, found[2].reasoning] == ["a", "b"]
 
 
 def test_a_bad_row_is_told_in_our_words_and_not_in_pydantics():
     told = [judgment.reasoning for judgment in plain.judge_many([{"answr": "b"}, {"answer": 3, "contexts": [1]}])]
-    assert told[0].startswith("this row is no case: unknown field 'answr'. Did you mean 'answer'? Known: ")
+    assert told[0].startswith("this row is not a case: unknown field 'answr'. Did you mean 'answer'? Known: ")
     assert told[1].startswith(
-        "this row is no case: answer: expected text, not int; Case.from_row() converts loose rows"
+        "this row is not a case: answer: expected text, not int; Case.from_row() converts loose rows"
     )
     assert "; contexts.0: expected text, not int" in told[1]
     assert not any(word in text for text in told for word in ("pydantic", "validation error", "input_value"))
@@ -512,7 +513,7 @@ def test_a_callback_that_raises_is_logged_once_and_the_batch_goes_on(maker, orde
 
 
 def models(count, **options):
-    return [Critic(f"c{n}", ScriptedModel("YES", model=f"m{n}"), rubric="safety", **options) for n in range(count)]
+    return [Critic(ScriptedModel("YES", model=f"m{n}"), "safety", name=f"c{n}", **options) for n in range(count)]
 
 
 @judge
@@ -528,9 +529,9 @@ DEFAULTS = {
     "panel with a check": (Ensemble([one, two, three, check]), 22),
     "early stopping": (Ensemble([one, two, three], schedule="early_stop"), 22),
     "sequential": (Ensemble([one, two, three], schedule="sequential"), 64),
-    "repeated": (models(1, repeat=5)[0], 13),
+    "repeated": (models(1, samples=5)[0], 13),
     "panel of a hundred": (Ensemble(models(100)), 1),
-    "fallback": (one.backed_by(two), 64),
+    "fallback": (one.with_fallbacks([two]), 64),
     "chain": (all_of(check, one, two), 64),
     "cascade": (
         CascadedJury(
@@ -545,7 +546,7 @@ DEFAULTS = {
     "pairwise": (PairwiseCritic(one.with_rubric("pairwise")), 32),
     "by case": (correctness(ScriptedModel("YES")), 64),
     "one request for three rubrics": (
-        DecisionCritic("d", "openai:d", rubrics=["safety", "conciseness", "faithfulness"], api_key="k"),
+        DecisionCritic("openai:d", ["safety", "conciseness", "faithfulness"], name="d", api_key="k"),
         64,
     ),
     "check": (check, 16),
@@ -566,7 +567,7 @@ def test_by_default_as_many_cases_are_in_flight_as_keep_64_requests_busy(kind):
 @pytest.mark.parametrize("options", [{}, {"max_concurrency": None}], ids=["left out", "None"])
 def test_the_default_is_what_a_batch_keeps(server, ask, options):
     server.plan = lambda ask: Act(delay=0.1)
-    critic = Critic("c", "openai:m", rubric="safety", base_url=server.openai, api_key="k", repeat=8)
+    critic = Critic("openai:m", "safety", name="c", base_url=server.openai, api_key="k", samples=8)
     assert len(ask(critic, [Case(answer=str(number)) for number in range(12)], **options)) == 12
     assert 32 < server.most_in_flight <= 64
     gauge = Gauge()

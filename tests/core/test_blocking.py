@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from jury_adapters import ConfigurationError, Ensemble, Judge, PlainJudge, judge
+from jury_adapters import ConfigurationError, Ensemble, Judge, judge
 
 CASE = {"answer": "Yes."}
 
@@ -47,10 +47,10 @@ def test_blocking_functions_of_several_cases_run_beside_each_other():
 
 
 def test_a_class_is_blocking_by_its_attribute():
-    class Sleeps(PlainJudge):
+    class Sleeps(Judge):
         blocking = True
 
-        def examine(self, case):
+        def assess(self, case):
             return ticked.wait(60), threading.current_thread().name
 
     async def ticking():
@@ -113,8 +113,8 @@ def test_a_function_that_holds_the_event_loop_is_reported_once(caplog):
 
 
 def test_a_class_that_holds_the_event_loop_is_reported_too(caplog):
-    class Slow(PlainJudge):
-        def examine(self, case):
+    class Slow(Judge):
+        def assess(self, case):
             time.sleep(0.08)
             return True
 

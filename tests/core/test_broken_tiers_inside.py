@@ -6,31 +6,32 @@ import pytest
 from support.plain_judges import breaks, passes
 from typer.testing import CliRunner
 
-from jury_adapters import CascadedJury, Case, Ensemble, GateFailed, Scorecard, Tier, Verdict, all_of
+from jury_adapters import CascadedJury, Case, Ensemble, GateFailed, Scorecard, Tier, Verdict
 from jury_adapters.cli.app import app
 from jury_adapters.report import Report
 from jury_adapters.report.summary import Summary
+from jury_adapters.voting import all_of
 
 CASE = Case(answer="x")
 
 
-GUARDED = CascadedJury([Tier("guard", breaks, "reject_on_any_fail"), Tier("last", passes)], name="inner")
+SCREENED = CascadedJury([Tier("screen", breaks, "reject_on_any_fail"), Tier("last", passes)], name="inner")
 NESTED = [
-    (GUARDED, ("guard",)),
-    (CascadedJury([Tier("outer", GUARDED)]), ("outer/guard",)),
-    (Ensemble([GUARDED]), ("inner/guard",)),
-    (Ensemble({"first": GUARDED, "second": GUARDED}), ("first/guard", "second/guard")),
-    (Scorecard({"safe": GUARDED}), ("safe/guard",)),
-    (all_of(GUARDED, passes), ("inner/guard",)),
+    (SCREENED, ("screen",)),
+    (CascadedJury([Tier("outer", SCREENED)]), ("outer/screen",)),
+    (Ensemble([SCREENED]), ("inner/screen",)),
+    (Ensemble({"first": SCREENED, "second": SCREENED}), ("first/screen", "second/screen")),
+    (Scorecard({"safe": SCREENED}), ("safe/screen",)),
+    (all_of(SCREENED, passes), ("inner/screen",)),
     (
         CascadedJury(
-            [Tier("a", Ensemble([GUARDED, passes]), "reject_on_any_fail"), Tier("b", Scorecard({"c": GUARDED}))]
+            [Tier("a", Ensemble([SCREENED, passes]), "reject_on_any_fail"), Tier("b", Scorecard({"c": SCREENED}))]
         ),
-        ("a/inner/guard", "b/c/guard"),
+        ("a/inner/screen", "b/c/screen"),
     ),
     (
-        CascadedJury([Tier("a", Ensemble([breaks, GUARDED]), "reject_on_any_fail"), Tier("b", passes)]),
-        ("a", "a/inner/guard"),
+        CascadedJury([Tier("a", Ensemble([breaks, SCREENED]), "reject_on_any_fail"), Tier("b", passes)]),
+        ("a", "a/inner/screen"),
     ),
 ]
 IDS = ["alone", "in a tier", "in a panel", "twice", "in a scorecard", "in a row", "in two tiers", "in a broken tier"]
@@ -41,19 +42,19 @@ def test_verdict_and_gates_name_it_by_its_path(jury, paths):
     verdict = jury.judge(CASE)
     for found in (verdict, Verdict.from_json(verdict.to_json())):
         assert (found.status, found.failed_tiers) == ("PASS", paths)
-        assert (found.review_reasons, found.escalate_for_review) == (("broken_tier",), True)
+        assert (found.review_reasons, found.needs_review) == (("broken_tier",), True)
         assert f"broken tiers: {', '.join(paths)}" in str(found)
         with pytest.raises(GateFailed, match=f"broken_tiers=False: found {', '.join(paths)}"):
             found.require(passed=True, broken_tiers=False)
-        with pytest.raises(GateFailed, match="allow_escalation=False"):
-            found.require(passed=True, allow_escalation=False)
+        with pytest.raises(GateFailed, match="needs_review=False"):
+            found.require(passed=True, needs_review=False)
 
 
 def test_a_nested_tier_that_works_is_not_named():
-    fine = CascadedJury([Tier("guard", passes, "reject_on_any_fail"), Tier("last", passes)])
+    fine = CascadedJury([Tier("screen", passes, "reject_on_any_fail"), Tier("last", passes)])
     verdict = CascadedJury([Tier("outer", Ensemble([fine, fine]))]).judge(CASE)
     assert (verdict.failed_tiers, verdict.review_reasons) == ((), ())
-    verdict.require(broken_tiers=False, allow_escalation=False)
+    verdict.require(broken_tiers=False, needs_review=False)
 
 
 @pytest.mark.parametrize(("jury", "paths"), NESTED, ids=IDS)
@@ -69,14 +70,15 @@ def test_summary_and_pages_count_it(jury, paths):
     assert "A tier broke" in report.to_html()
 
 
-@pytest.mark.parametrize("gates", ["{broken_tiers: false}", "{allow_escalation: false}"])
+@pytest.mark.parametrize("gates", ["{broken_tiers: false}", "{needs_review: false}"])
 def test_the_command_names_it_and_exits_with_1_where_a_gate_forbids_it(tmp_path, gates):
     inner = (
-        "      tiers:\n        - {name: screen, policy: reject_on_any_fail, check: valid_json, schema: {$ref: '#'}}\n"
-        "        - {name: last, check: not_empty}\n"
+        "      tiers:\n        - name: screen\n          policy: reject_on_any_fail\n"
+        "          judge: {check: valid_json, schema: {$ref: '#'}}\n"
+        "        - {name: last, judge: {check: not_empty}}\n"
     )
     (tmp_path / "rows.jsonl").write_text(json.dumps({"answer": "{}"}))
-    (tmp_path / "jury.yaml").write_text(f"gates: {gates}\ntiers:\n  - name: outer\n    jury:\n{inner}")
+    (tmp_path / "jury.yaml").write_text(f"gates: {gates}\ntiers:\n  - name: outer\n    judge:\n{inner}")
     result = CliRunner().invoke(app, ["judge", str(tmp_path / "rows.jsonl"), "--jury", str(tmp_path / "jury.yaml")])
     assert result.exit_code == 1, result.output
     assert "outer/screen in 1 of 1 case" in " ".join(result.stdout.split())

@@ -152,7 +152,7 @@ def test_an_abstention_for_want_of_budget_is_neither_recorded_nor_shared():
 
 
 def test_keys_of_cases_leave_metadata_out():
-    assert Case(answer="a", metadata={"id": 1}).key == Case(answer="a", metadata={"id": 2}).key
+    assert Case(answer="a", metadata={"id": 1}).content_hash == Case(answer="a", metadata={"id": 2}).content_hash
     assert isinstance(Judgment("PASS"), Judgment)
 
 

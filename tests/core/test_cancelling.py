@@ -67,7 +67,7 @@ SHAPES = {
     "in turn": lambda juror: Ensemble([juror, sleeps], schedule="sequential"),
     "nested": lambda juror: Ensemble([Ensemble([juror, sleeps]), sleeps]),
     "cascade": lambda juror: CascadedJury([Tier("only", juror)]),
-    "backed": lambda juror: juror.backed_by(lambda case: True),
+    "backed": lambda juror: juror.with_fallbacks([lambda case: True]),
     "chain": lambda juror: juror & judge(sleeps),
 }
 
@@ -213,7 +213,7 @@ def test_a_cancelled_error_of_a_jurors_own_is_one_error_among_its_peers(breaks, 
         jury = Ensemble([juror, lambda case: True, lambda case: True], schedule=schedule)
         assert jury.judge(CASE).status is Status.PASS
         assert asyncio.run(jury.ajudge(CASE)).status is Status.PASS
-    assert juror.backed_by(lambda case: True).judge(CASE).status is Status.PASS
+    assert juror.with_fallbacks([lambda case: True]).judge(CASE).status is Status.PASS
     many = [judgment.status for judgment in juror.judge_many(["a", "b"])]
     assert many == [Status.ERROR, Status.ERROR]
 

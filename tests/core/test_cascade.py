@@ -1,8 +1,10 @@
 import asyncio
+from functools import partial
 from itertools import product
 from typing import get_args
 
 import pytest
+from support.plain_judges import Says
 
 from jury_adapters import (
     CascadedJury,
@@ -11,20 +13,17 @@ from jury_adapters import (
     Ensemble,
     Judge,
     Judgment,
-    PlainJudge,
-    Policy,
     Status,
     Tier,
-    TierPolicy,
     Usage,
     Verdict,
-    all_of,
-    always_fail,
-    always_pass,
     escalate_below,
 )
-from jury_adapters.core.escalation import POLICIES, THRESHOLD_POLICIES, PolicyName, is_guard_policy
+from jury_adapters.checks import always_fail, always_pass
 from jury_adapters.core.judgment import PASS_OR_FAIL
+from jury_adapters.core.tier_policies import POLICIES, THRESHOLD_POLICIES, Policy, PolicyName, is_screening_policy
+from jury_adapters.results import TierPolicy
+from jury_adapters.voting import all_of
 
 CASE = Case(question="?", answer="!")
 LETTERS = {
@@ -35,20 +34,12 @@ LETTERS = {
 }
 
 
-class Says(PlainJudge):
-    opinion_statuses = PASS_OR_FAIL
-
-    def __init__(self, judgment, name="", log=None):
-        self.judgment, self.name, self.log = judgment, name, [] if log is None else log
-
-    def examine(self, case):
-        self.log.append(self.name)
-        return self.judgment
-
-
 class Throws(Judge):
     async def assess(self, case):
         raise OSError("disk gone")
+
+
+Says = partial(Says, opinion_statuses=PASS_OR_FAIL)
 
 
 def panel(letters, log=None, **options):
@@ -138,22 +129,22 @@ def test_the_confidence_of_a_jury_is_that_of_its_vote():
 
 
 @pytest.mark.parametrize("judge", [Throws(), panel("PE"), panel("E"), Ensemble([Throws()], errors="propagate")])
-def test_a_broken_guard_escalates_or_rejects_as_told_and_is_named(judge):
+def test_a_broken_judge_of_a_reject_tier_escalates_or_rejects_as_told_and_is_named(judge):
     verdict = cascade(judge, "reject_on_any_fail").judge(CASE)
     assert (verdict.stopped_at, verdict.status, verdict.failed_tiers) == ("last", "PASS", ("first",))
-    verdict = cascade(judge, "reject_on_any_fail", on_error="reject").judge(CASE)
+    verdict = cascade(judge, "reject_on_any_fail", if_broken="reject").judge(CASE)
     assert verdict.tally.errors_decided  # nobody objected
-    assert verdict.escalate_for_review
+    assert verdict.needs_review
     assert (verdict.stopped_at, verdict.status, verdict.decision) == ("first", "FAIL", "rejected")
     assert verdict.failed_tiers == ("first",)
-    assert "broken guard" in verdict.reasoning
+    assert "broken judge" in verdict.reasoning
 
 
-def test_a_guard_that_objects_decides_and_not_those_that_broke_beside_it():
+def test_a_juror_of_a_reject_tier_that_objects_decides_and_not_those_that_broke_beside_it():
     verdict = cascade(panel("PPFEE"), "reject_on_any_fail").judge(CASE)
-    assert verdict.tiers[0].judgment.tally.errors_decided  # in the guards' own vote, which is not what counts here
+    assert verdict.tiers[0].judgment.tally.errors_decided  # in the tier's own vote, which is not what counts here
     assert (verdict.decision, verdict.tally.errors_decided) == ("rejected", False)
-    assert verdict.review_reasons == ("broken_tier",)  # guards that could not run are seen
+    assert verdict.review_reasons == ("broken_tier",)  # jurors that could not run are seen
 
 
 @pytest.mark.parametrize("policy", ["accept_on_all_pass", "escalate_on_split", escalate_below(0.1)])
@@ -199,7 +190,7 @@ def test_a_verdict_keeps_each_tier_that_ran_with_its_usage_and_what_was_saved():
     log = []
     jury = CascadedJury(
         [
-            Tier("guard", panel("PP", log), "reject_on_any_fail"),
+            Tier("screen", panel("PP", log), "reject_on_any_fail"),
             Tier("cheap", panel("PFP", log), "escalate_on_split"),
             Tier("sure", panel("PP", log), "accept_on_all_pass"),
             Tier("dear", panel("PPPPP", log), "final"),
@@ -210,7 +201,7 @@ def test_a_verdict_keeps_each_tier_that_ran_with_its_usage_and_what_was_saved():
     assert isinstance(verdict, Verdict)
     assert (verdict.critic, verdict.stopped_at, verdict.decision) == ("funnel", "sure", "accepted")
     assert [(tier.name, tier.stopped, tier.judgment.usage.calls) for tier in verdict.tiers] == [
-        ("guard", False, 2), ("cheap", False, 3), ("sure", True, 2),
+        ("screen", False, 2), ("cheap", False, 3), ("sure", True, 2),
     ]  # fmt: skip
     assert (verdict.usage.calls, verdict.usage.cost_usd) == (7, 1.75)
     assert (verdict.skipped, verdict.calls_saved) == (("dear",), 5)
@@ -220,7 +211,7 @@ def test_a_verdict_keeps_each_tier_that_ran_with_its_usage_and_what_was_saved():
     assert verdict.reasoning == "accepted at sure: all 2 said PASS"
     assert [tier.policy for tier in verdict.tiers] == ["reject_on_any_fail", "escalate_on_split", "accept_on_all_pass"]
     assert [tier.name for tier in verdict.tiers if tier.why == "not unanimous"] == ["cheap"]
-    assert len(verdict.sub_verdicts) == 3
+    assert all(isinstance(tier.judgment, Verdict) for tier in verdict.tiers)
     assert jury.size == 12
 
 
@@ -245,8 +236,8 @@ def test_the_sentence_says_what_was_decided_and_why(judge, policy, said):
 
 def test_a_final_tier_that_cannot_say_leaves_the_case_undecided():
     unsure = Says(Judgment("ABSTAIN", reasoning="no contexts"))
-    assert CascadedJury([Tier("last", unsure)]).judge(CASE).reasoning == "undecided at last: no contexts"
-    assert CascadedJury([Tier("undecided", unsure)]).judge(CASE).reasoning == "undecided: no contexts"
+    assert CascadedJury([Tier("last", unsure)]).judge(CASE).reasoning == "abstained at last: no contexts"
+    assert CascadedJury([Tier("abstained", unsure)]).judge(CASE).reasoning == "abstained: no contexts"
 
 
 def test_a_single_judge_is_its_tiers_one_individual():
@@ -346,7 +337,7 @@ def test_a_tier_that_is_too_slow_is_broken():
         async def assess(self, case):
             await asyncio.Event().wait()
 
-    verdict = cascade(Hangs().with_timeout(0.02), "reject_on_any_fail", on_error="reject").judge(CASE)
+    verdict = cascade(Hangs().with_timeout(0.02), "reject_on_any_fail", if_broken="reject").judge(CASE)
     assert (verdict.status, verdict.failed_tiers) == (Status.FAIL, ("first",))
     assert verdict.tiers[0].judgment.error == "timeout"
 
@@ -402,10 +393,10 @@ def test_policies_are_read_however_they_are_written(written, policy):
         (lambda: TierPolicy(Policy.ESCALATE_BELOW, 80), "must be a number from 0 to 1"),
         (lambda: TierPolicy("final", 0.5), "final has no threshold; escalate_below has"),
         (lambda: escalate_below(80), "escalate_below must be a number from 0 to 1, not 80"),
-        (lambda: Tier("a", always_pass(), "final", on_error="reject"), "belongs to a reject_on_any_fail tier; 'a' is"),
+        (lambda: Tier("a", always_pass(), "final", if_broken="reject"), "belongs to a reject_on_any_fail tier; 'a' is"),
         (
-            lambda: Tier("a", always_pass(), "final", on_error="stop"),
-            r"unknown on_error= 'stop'. Known: escalate, reject",
+            lambda: Tier("a", always_pass(), "final", if_broken="stop"),
+            r"unknown if_broken= 'stop'. Known: escalate, reject",
         ),
     ],
 )
@@ -429,9 +420,9 @@ def test_every_policy_has_a_class_and_a_name_for_type_checkers():
     assert [rule.kind for rule in POLICIES.values()] == list(POLICIES) == list(Policy)
 
 
-def test_the_policies_of_guards_are_known_by_their_texts():
+def test_the_policies_of_screening_tiers_are_known_by_their_texts():
     policies = [TierPolicy(kind, 0.8 if rule.takes_threshold else None) for kind, rule in POLICIES.items()]
-    assert [policy.kind for policy in policies if is_guard_policy(str(policy))] == [
+    assert [policy.kind for policy in policies if is_screening_policy(str(policy))] == [
         Policy.REJECT_ON_ANY_FAIL,
         Policy.ACCEPT_ON_ALL_PASS,
     ]

@@ -156,7 +156,7 @@ def test_a_case_cannot_be_changed_all_the_way_down():
 
 def test_equal_cases_are_equal_and_hash_alike_whatever_they_were_made_of():
     one, two = Case(**FULL), Case(query="q", **{k: v for k, v in FULL.items() if k != "question"})
-    two.key  # noqa: B018  a case that has computed its key is no other case
+    two.content_hash  # noqa: B018  a case that has computed its key is no other case
     assert one == two
     assert hash(one) == hash(two)
     assert len({one, two}) == 1
@@ -167,22 +167,25 @@ def test_the_key_and_equality_see_every_field(field):
     one, other = Case(**FULL), Case(**{**FULL, field: CHANGES[field]})
     assert one != other
     if field == "metadata":  # ids and labels are not content
-        assert one.key == other.key
+        assert one.content_hash == other.content_hash
         return
-    assert one.key != other.key
-    assert Case(**{name: value for name, value in FULL.items() if name != field}).key not in (one.key, other.key)
+    assert one.content_hash != other.content_hash
+    assert Case(**{name: value for name, value in FULL.items() if name != field}).content_hash not in (
+        one.content_hash,
+        other.content_hash,
+    )
 
 
 def test_fields_do_not_run_into_each_other_in_the_key():
     keys = [
-        Case(question="a", answer="b").key,
-        Case(question="b", answer="a").key,
-        Case(question="ab").key,
-        Case(question="ab", answer="").key,
-        Case(contexts=("a", "b")).key,
-        Case(contexts=("ab",)).key,
-        Case(contexts=("a b",)).key,
-        Case(candidates=("a", "b")).key,
+        Case(question="a", answer="b").content_hash,
+        Case(question="b", answer="a").content_hash,
+        Case(question="ab").content_hash,
+        Case(question="ab", answer="").content_hash,
+        Case(contexts=("a", "b")).content_hash,
+        Case(contexts=("ab",)).content_hash,
+        Case(contexts=("a b",)).content_hash,
+        Case(candidates=("a", "b")).content_hash,
     ]
     assert len(set(keys)) == len(keys)
 
@@ -190,12 +193,14 @@ def test_fields_do_not_run_into_each_other_in_the_key():
 def test_the_key_does_not_depend_on_the_order_of_keys():
     one = Case(question="q", metadata={"a": 1, "b": {"x": 1, "y": 2}})
     two = Case(question="q", metadata={"b": {"y": 2, "x": 1}, "a": 1})
-    assert one.key == two.key
+    assert one.content_hash == two.content_hash
 
 
 def test_the_key_is_the_same_in_another_process():
     fields = {**FULL, "question": "¿qué? 判断 \U0001f600", "metadata": {"s": sorted({"x", "y", "z"}), "f": 0.1}}
-    script = "import json, sys; from jury_adapters import Case; print(Case(**json.loads(sys.stdin.read())).key)"
+    script = (
+        "import json, sys; from jury_adapters import Case; print(Case(**json.loads(sys.stdin.read())).content_hash)"
+    )
     found = {
         subprocess.run(
             [sys.executable, "-c", script],
@@ -207,21 +212,21 @@ def test_the_key_is_the_same_in_another_process():
         ).stdout.strip()
         for seed in ("1", "2")
     }
-    assert found == {Case(**fields).key}
+    assert found == {Case(**fields).content_hash}
 
 
 def test_the_key_of_a_known_case_never_changes():
     # Stores keep these keys; a change here throws away every stored judgment.
-    assert Case(question="2 + 2?", answer="4").key == "35d195a0e53eed20b060111e7901b212"
+    assert Case(question="2 + 2?", answer="4").content_hash == "35d195a0e53eed20b060111e7901b212"
 
 
 @given(st.dictionaries(st.text(max_size=8), json_values, max_size=4))
 def test_any_json_metadata_gives_a_key_and_survives_pickling(metadata):
     case = Case(question="q", metadata=metadata)
-    assert len(case.key) == 32
+    assert len(case.content_hash) == 32
     again = pickle.loads(pickle.dumps(case))
     assert again == case
-    assert again.key == case.key
+    assert again.content_hash == case.content_hash
     assert copy.deepcopy(case) == case
 
 
@@ -229,7 +234,7 @@ def test_a_full_case_survives_pickling_and_copies():
     case = Case(**FULL)
     for again in (pickle.loads(pickle.dumps(case)), copy.copy(case), copy.deepcopy(case), case.model_copy()):
         assert again == case
-        assert again.key == case.key
+        assert again.content_hash == case.content_hash
         with pytest.raises(TypeError, match="cannot be changed"):
             again.metadata["new"] = 1
 
@@ -244,10 +249,10 @@ def test_fields_that_make_no_case_are_a_configuration_error_of_one_line():
 
 def test_a_changed_copy_is_checked_and_has_its_own_key():
     case = Case(question="q", answer="a")
-    before = case.key
+    before = case.content_hash
     other = case.model_copy(update={"response": "b", "metadata": {"tags": ["x"]}})
     assert (other.question, other.answer, other.metadata) == ("q", "b", {"tags": ("x",)})
-    assert other.key == Case(question="q", answer="b", metadata={"tags": ["x"]}).key != before
+    assert other.content_hash == Case(question="q", answer="b", metadata={"tags": ["x"]}).content_hash != before
     with pytest.raises(ValueError, match="Did you mean 'answer'"):
         case.model_copy(update={"anwser": "b"})
 
@@ -260,7 +265,7 @@ def test_lone_surrogates_are_replaced_on_entry_and_nothing_else_is(text):
     assert case.question.encode().decode() == case.question
     paired = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     assert case.question == paired
-    assert len(case.key) == 32
+    assert len(case.content_hash) == 32
 
 
 def test_a_surrogate_pair_is_joined_and_a_byte_order_mark_stays():
@@ -269,7 +274,7 @@ def test_a_surrogate_pair_is_joined_and_a_byte_order_mark_stays():
 
 
 def test_a_workspace_with_bytes_that_are_no_text_has_a_key():
-    assert len(Case(workspace="folder/\udc80").key) == 32
+    assert len(Case(workspace="folder/\udc80").content_hash) == 32
 
 
 def test_text_of_a_subclass_becomes_plain_text():
@@ -417,7 +422,7 @@ def test_a_row_that_is_no_mapping_is_refused(row):
 @given(st.dictionaries(st.sampled_from(["question", "query", "answer", "contexts", "x", "metadata"]), json_values))
 def test_any_json_row_makes_a_case(row):
     case = Case.from_row(row)
-    assert len(case.key) == 32
+    assert len(case.content_hash) == 32
 
 
 @pytest.mark.parametrize(

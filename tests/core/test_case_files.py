@@ -7,7 +7,7 @@ import pytest
 from jury_adapters import Case
 from jury_adapters.core.case_files import UnknownColumns, case_of, read_cases
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.rows import first_row, read_whole_rows
+from jury_adapters.core.row_files import first_row, read_whole_rows
 
 
 def test_each_row_is_a_case_or_a_problem_with_its_line(tmp_path):

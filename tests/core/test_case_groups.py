@@ -2,7 +2,8 @@
 
 import pytest
 
-from jury_adapters import Case, Contains, Ensemble, InputError
+from jury_adapters import Case, Ensemble, InputError
+from jury_adapters.checks import Contains
 from jury_adapters.core.case_groups import group_of_case, group_of_row
 
 VERDICT = Ensemble([Contains(["a"])]).judge(Case(answer="a", metadata={"meta": {"user": 7}, "document": "minutes"}))
@@ -26,7 +27,7 @@ def test_a_column_counts_before_a_path(row, field, group):
 
 @pytest.mark.parametrize("row", [{}, {"document": None}, {"document": float("nan")}, {"document": " "}, {"doc": "x"}])
 def test_a_row_without_the_field_or_with_an_empty_one_is_refused(row):
-    with pytest.raises(InputError, match=r"line 7 has no document, which was named as what groups cases"):
+    with pytest.raises(InputError, match=r"line 7 has no document, the field that groups the cases"):
         group_of_row(row, "document", "line 7")
 
 

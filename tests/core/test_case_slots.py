@@ -11,28 +11,18 @@ from functools import partial
 import pytest
 from support.vendor import WELL, Act
 
-from jury_adapters import (
-    CascadedJury,
-    Critic,
-    DecisionCritic,
-    Ensemble,
-    JudgeQueue,
-    PairwiseCritic,
-    Run,
-    Store,
-    Tier,
-    all_of,
-    any_of,
-    judge,
-)
+from jury_adapters import CascadedJury, Critic, Ensemble, JudgeQueue, PairwiseCritic, Store, Tier, judge
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState, CaseSlot
 from jury_adapters.core.context import run_context
 from jury_adapters.core.judge import Judge
+from jury_adapters.decision import DecisionCritic
 from jury_adapters.judges.external import Call, ExternalJudge
 from jury_adapters.judges.external_calls import called
 from jury_adapters.judges.llm import correctness
 from jury_adapters.models.retries import Limits
+from jury_adapters.results import Run
+from jury_adapters.voting import all_of, any_of
 
 FAITHFUL = {"question": "Q?", "answer": "A.", "contexts": ["TRUTH=YES"]}
 PATIENT = Limits(attempts=1000, deadline_s=None, open_after=None)
@@ -105,7 +95,7 @@ def critic(server):
 
     def make(rubric="faithfulness", **options):
         model = f"openai:m{next(made)}"  # each with slots of its own
-        return Critic("critic", model, rubric=rubric, base_url=server.openai, api_key="k", limits=PATIENT, **options)
+        return Critic(model, rubric, name="critic", base_url=server.openai, api_key="k", limits=PATIENT, **options)
 
     return make
 
@@ -134,20 +124,20 @@ ONLY_WAITING = {
     "panel with a check": lambda critic: Ensemble([critic(), lambda case: True, critic()]),
     "panel with a juror that is done": lambda critic: Ensemble([critic(), judge(name="done")(_at_once)]),
     "nested": lambda critic: Ensemble([Ensemble([critic(), critic()]), critic()]),
-    "repeated": lambda critic: critic(repeat=3),
+    "repeated": lambda critic: critic(samples=3),
     "early stopping": lambda critic: Ensemble([critic(), critic(), critic()], schedule="early_stop"),
     "early stopping with a juror that is done": lambda critic: Ensemble(
         [critic(), critic(), judge(name="done")(_at_once)], schedule="early_stop"
     ),
     "sequential": lambda critic: Ensemble([critic(), critic()], schedule="sequential"),
-    "fallback": lambda critic: broken().backed_by(critic()),
+    "fallback": lambda critic: broken().with_fallbacks([critic()]),
     "all_of": lambda critic: all_of(lambda case: True, critic()),
     "any_of": lambda critic: any_of(lambda case: False, critic()),
     "cascade": lambda critic: CascadedJury(
         [Tier("check", lambda case: True, "reject_on_any_fail"), Tier("panel", Ensemble([critic(), critic()]), "final")]
     ),
     "with a time limit": lambda critic: Ensemble([critic(), critic()]).with_timeout(600),
-    "with time limits per juror": lambda critic: Ensemble([critic(), critic()], timeout=600),
+    "with time limits per juror": lambda critic: Ensemble([critic(), critic()], juror_timeout=600),
     "by case": lambda critic: correctness(critic().model),
     "a user's judge": lambda critic: Wrapping(critic()),
     "a user's function": lambda critic: judge(name="own")(critic().ajudge),
@@ -191,7 +181,7 @@ def test_pairwise_and_decision_critics_give_up_their_places_too(server, critic, 
     server.plan = busy
     maker = PairwiseCritic(critic("pairwise"))
     if kind == "decision":
-        maker = DecisionCritic("d", "openai:d", rubric="safety", base_url=server.openai, api_key="k", limits=PATIENT)
+        maker = DecisionCritic("openai:d", "safety", name="d", base_url=server.openai, api_key="k", limits=PATIENT)
     source = Source(20, candidates=["a", "b"])
     with batch_in_a_thread(maker, source, max_concurrency=4) as found:
         assert settles(lambda: source.read == 16)

@@ -6,7 +6,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from jury_adapters import CascadedJury, Case, Ensemble, Judgment, NotEmpty, Scorecard, Tier, Verdict, judge
+from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Scorecard, Tier, Verdict, judge
+from jury_adapters.checks import NotEmpty
 from jury_adapters.cli.app import app
 from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.results_file import read_results
@@ -108,7 +109,7 @@ def test_a_row_that_is_no_case_gets_a_verdict_of_the_jury_with_its_id(panel):
     for verdict in found:
         assert isinstance(verdict, Verdict)
         assert (verdict.status, verdict.judgments, verdict.review_reasons) == ("ERROR", (), ("error",))
-        assert verdict.reasoning.startswith("this row is no case: ")
+        assert verdict.reasoning.startswith("this row is not a case: ")
         assert Verdict.from_json(verdict.to_json()) == verdict
     assert asyncio.run(collected(panel.ajudge_many(rows))) == found
     assert [verdict for _, verdict in panel.judge_pairs(rows)] == found

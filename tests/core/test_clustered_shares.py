@@ -139,7 +139,7 @@ def test_a_change_in_few_documents_is_wide_and_one_that_is_scattered_is_not():
 
 
 def test_impossible_pairs_are_refused():
-    with pytest.raises(ConfigurationError, match="fewer than 0"):
+    with pytest.raises(ConfigurationError, match="cannot be negative"):
         clustered_paired_interval([(1, -1, 0, 0)])
 
 

@@ -1,34 +1,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.plain_judges import Says
 
-from jury_adapters import (
-    Case,
-    ConfigurationError,
-    Ensemble,
-    Judge,
-    Judgment,
-    PlainJudge,
-    Status,
-    Usage,
-    all_of,
-    always_fail,
-    always_pass,
-    any_of,
-)
+from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, Status, Usage
+from jury_adapters.checks import always_fail, always_pass
+from jury_adapters.voting import all_of, any_of
 
 CASE = Case(question="?")
-
-
-class Says(PlainJudge):
-    def __init__(self, judgment, name="", log=None):
-        self.judgment, self.name, self.log = judgment, name, [] if log is None else log
-
-    def examine(self, case):
-        self.log.append(self.name)
-        if isinstance(self.judgment, Exception):
-            raise self.judgment
-        return self.judgment
 
 
 def chain(letters, log):
@@ -132,19 +111,19 @@ def test_waiting_judges_chain_too():
 
 def test_repeated_asks_the_same_judge_and_votes():
     answers = iter([True, False, True])
-    verdict = Judge.from_function(lambda case: next(answers), name="coin").repeated(3).judge(CASE)
+    verdict = Judge.from_function(lambda case: next(answers), name="coin").with_samples(3).judge(CASE)
     assert (verdict.status, verdict.critic, verdict.agreement) == (Status.PASS, "coin x3", pytest.approx(1 / 3))
     assert list(verdict.by_name) == ["coin", "coin-2", "coin-3"]
-    assert not always_pass().repeated(2, voting="average").judge(CASE).disagreement
+    assert not always_pass().with_samples(2, voting="average").judge(CASE).disagreement
 
 
 @pytest.mark.parametrize("times", [0, -1, 2.0, True, "3"])
 def test_repeated_takes_a_whole_number_from_1(times):
     with pytest.raises(ConfigurationError, match="whole number from 1"):
-        always_pass().repeated(times)
+        always_pass().with_samples(times)
 
 
-def test_stand_ins_say_their_name():
+def test_fixed_judges_say_their_name():
     assert (always_pass().judge(CASE).critic, always_fail(name="later").judge(CASE).critic) == ("always_pass", "later")
 
 

@@ -12,7 +12,7 @@ CASE = a_case()
 
 def test_changes_hold_inside_a_block_and_keep_what_is_set_around_it():
     before = run_context()
-    budget = Budget(calls=1)
+    budget = Budget(max_calls=1)
     with changed_context(budget=budget), judging():
         assert (run_context().budget, run_context().judging, run_context().sample) == (budget, True, before.sample)
         with changed_context(budget=None):

@@ -2,9 +2,10 @@
 
 import pytest
 
-from jury_adapters import CascadedJury, Case, Critic, Ensemble, Tier, all_of, judge, set_price
-from jury_adapters.models import prices
+from jury_adapters import CascadedJury, Case, Critic, Ensemble, Tier, judge
+from jury_adapters.models import prices, set_price
 from jury_adapters.testing import ScriptedModel, a_case
+from jury_adapters.voting import all_of
 
 
 @pytest.fixture(autouse=True)
@@ -15,7 +16,7 @@ def known_prices(monkeypatch):
 
 
 def critic(model="cheap", **options):
-    return Critic(model, ScriptedModel(["YES"], model=model), rubric="faithfulness", **{"max_tokens": 100, **options})
+    return Critic(ScriptedModel(["YES"], model=model), "faithfulness", name=model, **{"max_tokens": 100, **options})
 
 
 CASES = [a_case(question=f"What is number {i}?") for i in range(10)]
@@ -66,7 +67,7 @@ def test_a_cascade_has_a_row_per_tier_as_if_every_case_got_there():
 
 
 def test_repeated_asks_and_chains_count():
-    assert critic(repeat=3).estimate_cost(CASES).calls == 30
+    assert critic(samples=3).estimate_cost(CASES).calls == 30
     assert all_of(critic(), critic("dear")).estimate_cost(CASES).calls == 20
 
 
@@ -99,7 +100,7 @@ def test_retries_and_repairs_are_said_to_come_on_top_and_no_bound_is_claimed():
 
 
 def test_a_repair_request_does_come_on_top():
-    mumbling = Critic("m", ScriptedModel(["no verdict at all"]), rubric="faithfulness")
+    mumbling = Critic(ScriptedModel(["no verdict at all"]), "faithfulness", name="m")
     (judgment,) = mumbling.judge_many(CASES[:1])
     assert judgment.usage.calls == 2 > mumbling.estimate_cost(CASES[:1]).calls
 

@@ -15,17 +15,17 @@ from jury_adapters.core.duplicates import (
 
 def test_content_and_id_identify_an_item() -> None:
     plain, other = Case(answer="4"), Case(answer="4", metadata={"note": "x"})
-    assert identity_of(plain.key, plain.item_id) == identity_of(other.key, other.item_id)
-    assert identity_of(plain.key, "a") != identity_of(plain.key, "b")
-    assert identity_of(plain.key, "a") != identity_of(Case(answer="5").key, "a")
+    assert identity_of(plain.content_hash, plain.item_id) == identity_of(other.content_hash, other.item_id)
+    assert identity_of(plain.content_hash, "a") != identity_of(plain.content_hash, "b")
+    assert identity_of(plain.content_hash, "a") != identity_of(Case(answer="5").content_hash, "a")
 
 
 def test_without_content_and_id_there_is_no_identity() -> None:
     empty = Case(metadata={"gold": "PASS"})
-    assert empty.key == EMPTY_KEY
-    assert identity_of(empty.key, None) is None
+    assert empty.content_hash == EMPTY_KEY
+    assert identity_of(empty.content_hash, None) is None
     assert identity_of(None, None) is None
-    assert identity_of(empty.key, "a") == identity_of(None, "a") == (None, "a")
+    assert identity_of(empty.content_hash, "a") == identity_of(None, "a") == (None, "a")
     assert positions_by_item([None, None]) == [[0], [1]]
 
 

@@ -5,41 +5,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_adapters import (
-    Case,
-    ConfigurationError,
-    Ensemble,
-    Judge,
-    Judgment,
-    NotEmpty,
-    PlainJudge,
-    Status,
-    Usage,
-    Verdict,
-    combine,
-    judge,
-)
+from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, Status, Usage, Verdict, judge
+from jury_adapters.checks import NotEmpty
+from jury_adapters.compat.juries import combine
 from jury_adapters.core.voting.rules.majority import Majority
 from jury_adapters.core.voting.rules.unanimous import Unanimous
 
 CASE = Case(question="?", answer="!")
 
 
-class Says(PlainJudge):
+class Says(Judge):
     def __init__(self, status="PASS", name="", **fields):
         self.name, self.judgment = name, Judgment(status, **fields)
 
-    def examine(self, case):
+    def assess(self, case):
         return self.judgment
 
 
-class Breaks(PlainJudge):
+class Breaks(Judge):
     name = "broken"
 
     def __init__(self, error=None):
         self.error = error or ValueError("no template")
 
-    def examine(self, case):
+    def assess(self, case):
         raise self.error
 
 
@@ -108,7 +97,7 @@ def test_a_verdict_says_who_voted_what_how_it_was_counted_and_what_it_cost():
     assert (verdict.tally.passed, verdict.tally.failed, verdict.tally.abstained) == (1, 1, 1)
     assert verdict.weights == (3, 1, 1)
     assert verdict.usage == Usage(input_tokens=20, calls=2, cost_usd=0.5)
-    assert (verdict.agreement, verdict.disagreement, verdict.confidence_band) == (0.0, True, "low")
+    assert (verdict.agreement, verdict.disagreement, verdict.agreement_band) == (0.0, True, "low")
     assert (verdict.partial, verdict.calls_saved, verdict.skipped) == (False, 0, ())
 
 
@@ -148,7 +137,7 @@ def test_a_juror_that_returns_nonsense_is_an_error_that_says_what_to_return():
 
 def test_a_juror_that_is_too_slow_is_a_timeout_and_the_others_vote():
     slow = Waits(60, "slow")
-    verdict = Ensemble([slow, Waits(0, "fast"), Waits(0, "also fast")], timeout=0.05).judge(CASE)
+    verdict = Ensemble([slow, Waits(0, "fast"), Waits(0, "also fast")], juror_timeout=0.05).judge(CASE)
     assert not slow.waited
     assert verdict.by_name["slow"].error == "timeout"
     assert "0.05" in verdict.by_name["slow"].reasoning
@@ -163,7 +152,7 @@ def test_a_plain_function_that_hangs_is_given_up_on():
         return True
 
     try:
-        verdict = Ensemble([hangs, passes, passes], timeout=0.05).judge(CASE)
+        verdict = Ensemble([hangs, passes, passes], juror_timeout=0.05).judge(CASE)
     finally:
         release.set()
     assert [judgment.error for judgment in verdict.judgments] == ["timeout", None, None]
@@ -173,8 +162,8 @@ def test_a_plain_function_that_hangs_is_given_up_on():
 def test_the_shorter_of_the_jurys_and_the_jurors_own_timeout_applies():
     own, jurys = Waits(30, "own").with_timeout(0.01), Waits(30, "jury's").with_timeout(20)
     assert Ensemble([own]).judge(CASE).judgments[0].error == "timeout"
-    assert Ensemble([own], timeout=20).judge(CASE).judgments[0].reasoning == "no judgment within 0.01 s"
-    assert Ensemble([jurys], timeout=0.02).judge(CASE).judgments[0].reasoning == "no judgment within 0.02 s"
+    assert Ensemble([own], juror_timeout=20).judge(CASE).judgments[0].reasoning == "no judgment within 0.01 s"
+    assert Ensemble([jurys], juror_timeout=0.02).judge(CASE).judgments[0].reasoning == "no judgment within 0.02 s"
 
 
 def test_the_jury_itself_may_time_out_and_says_so_in_a_verdict():
@@ -203,11 +192,21 @@ def test_weights_by_position_name_or_number(weights):
         ([lambda: True], {}, "takes one Case"),
         ([passes], {"schedule": "early_stp"}, r"unknown schedule 'early_stp'\. Did you mean 'early_stop'\?"),
         ([passes], {"band_on": "pair"}, r"Did you mean 'pairs'\?"),
-        ([passes], {"timeout": 0}, "timeout is a positive number of seconds"),
+        ([passes], {"juror_timeout": 0}, "timeout is a positive number of seconds"),
         ([passes], {"weights": [1, 2]}, "2 weights for 1 judgments; give one weight per judgment"),
         ([passes], {"weights": [0]}, "all weights are zero"),
         ([passes], {"weights": {"pases": 2}}, r"unknown juror in weights 'pases'\. Did you mean 'passes'\?"),
         ([passes], {"voting": "majorty"}, r"Did you mean 'majority'\?"),
+        (
+            [passes],
+            {"shedule": "parallel"},
+            r"option of Ensemble 'shedule'\. Did you mean 'schedule'\? Known: band_on,",
+        ),
+        ([passes], {"requird": [0]}, r"Did you mean 'required'\? Known: .*, disagree_label, .*, weights\."),
+        ([passes], {"requird": [0], "voting": Majority()}, r"Did you mean 'required'\?"),
+        ([passes], {"requird": [0], "voting": any}, r"Did you mean 'required'\?"),
+        ([passes], {"strategy": "majority"}, "the argument strategy= is called voting= here"),
+        ([passes], {"vote": "majority"}, "the argument vote= is called voting= here"),
         ([passes], {"threshold": 0.5}, "unknown option of majority 'threshold'"),
         ([passes], {"voting": Majority(), "tie": "pass"}, r"give tie to Majority\(\.\.\.\) itself"),
         ([passes], {"voting": "bayes"}, "bayes needs reliabilities="),
@@ -230,7 +229,7 @@ def test_an_outage_is_no_opinion(voting):
         answer="a"
     )
     assert (verdict.status, verdict.confidence, verdict.tally.eligible) == (Status.ERROR, None, 0)
-    assert verdict.reasoning == "3 of 3 judges broke, and nobody else could say"
+    assert verdict.reasoning == "3 of 3 judges broke, and no other juror could say"
     assert verdict.error == "breaks: ConnectionError: no line"
 
 
@@ -240,7 +239,7 @@ def test_told_that_errors_are_fails_an_outage_is_one():
 
 def test_broken_jurors_that_turn_a_verdict_make_it_need_review():
     verdict = Ensemble([passes, breaks, breaks]).judge(answer="a")
-    assert (verdict.status, verdict.tally.errors_decided, verdict.escalate_for_review) == (Status.FAIL, True, True)
+    assert (verdict.status, verdict.tally.errors_decided, verdict.needs_review) == (Status.FAIL, True, True)
     assert verdict.reasoning == "2 of 3 voted FAIL, 2 of them by breaking"
     assert "jurors that broke turned this verdict: needs review" in str(verdict)
     assert Ensemble([passes, passes, passes, breaks]).judge(answer="a").tally.errors_decided is False
@@ -248,7 +247,7 @@ def test_broken_jurors_that_turn_a_verdict_make_it_need_review():
 
 
 def test_of_takes_the_judges_one_by_one():
-    jury = Ensemble.of(passes, fails, passes, voting="average", threshold=0.6, name="panel")
+    jury = Ensemble([passes, fails, passes], voting="average", threshold=0.6, name="panel")
     verdict = jury.judge(CASE)
     assert (verdict.status, verdict.score, verdict.critic) == (Status.PASS, pytest.approx(2 / 3), "panel")
     assert jury.voting_kwargs == {"threshold": 0.6}
@@ -295,7 +294,7 @@ def test_an_error_counts_as_a_fail_among_judges_and_propagates_among_juries():
     assert Ensemble([passes, passes, Breaks()]).judge(CASE).status is Status.PASS
     broken = Ensemble([Breaks()], errors="propagate")
     juries = [Ensemble([passes]), Ensemble([passes]), broken]
-    for jury in (Ensemble(juries), combine(*juries), Ensemble.of(*juries)):
+    for jury in (Ensemble(juries), combine(*juries)):
         verdict = jury.judge(CASE)
         assert (verdict.status, verdict.tally.eligible, len(verdict.judgments)) == (Status.ERROR, 0, 3)
     assert Ensemble([*juries[:2], Breaks()]).judge(CASE).status is Status.PASS
@@ -322,7 +321,7 @@ def test_juries_nest_and_keep_every_opinion():
     assert len(verdict.jurors()) == 3 + 3 + 1 + 2
     assert verdict.usage.calls == 4
     assert Ensemble([middle, fails, passes]).size == 9
-    assert len(verdict.sub_verdicts) == 1
+    assert [isinstance(judgment, Verdict) for judgment in verdict.judgments] == [True, False, False]
 
 
 def test_a_juror_of_the_generators_family_deep_inside_is_found():
@@ -334,10 +333,10 @@ def test_a_juror_of_the_generators_family_deep_inside_is_found():
 
 def test_the_band_is_made_of_pairs_or_of_the_modal_share():
     jurors = [passes, passes, fails]
-    assert Ensemble(jurors).judge(CASE).confidence_band == "low"
+    assert Ensemble(jurors).judge(CASE).agreement_band == "low"
     verdict = Ensemble(jurors, band_on="share").judge(CASE)
-    assert (verdict.confidence_band, verdict.escalate_for_review) == ("medium", False)
-    assert Ensemble([passes]).judge(CASE).confidence_band is None
+    assert (verdict.agreement_band, verdict.needs_review) == ("medium", False)
+    assert Ensemble([passes]).judge(CASE).agreement_band is None
 
 
 def test_plain_juries_never_touch_a_loop():
@@ -347,7 +346,7 @@ def test_plain_juries_never_touch_a_loop():
     jury.judge(CASE)
     assert set(threads) == {threading.get_ident()}
     assert not Ensemble([passes, Waits(0)]).inline
-    assert not Ensemble([passes], timeout=1).inline
+    assert not Ensemble([passes], juror_timeout=1).inline
 
 
 def test_a_jury_judges_inside_a_running_loop_too():

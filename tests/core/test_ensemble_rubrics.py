@@ -4,13 +4,14 @@ import warnings
 
 import pytest
 
-from jury_adapters import CascadedJury, Critic, Ensemble, NotEmpty, Scorecard, Tier
+from jury_adapters import CascadedJury, Critic, Ensemble, Scorecard, Tier
+from jury_adapters.checks import NotEmpty
 from jury_adapters.config import load_jury
 from jury_adapters.testing import ScriptedModel
 
 
 def critic(rubric, name=""):
-    return Critic(name or rubric, ScriptedModel("YES"), rubric=rubric)
+    return Critic(ScriptedModel("YES"), rubric, name=name or rubric)
 
 
 def test_different_rubrics_draw_a_warning_that_names_them_and_scorecard():
@@ -19,8 +20,8 @@ def test_different_rubrics_draw_a_warning_that_names_them_and_scorecard():
     assert caught[0].filename == __file__
 
 
-def test_a_stand_in_does_not_hide_the_rubric_and_adds_none():
-    backed = critic("faithfulness").backed_by(critic("hallucination"))
+def test_a_fallback_does_not_hide_the_rubric_and_adds_none():
+    backed = critic("faithfulness").with_fallbacks([critic("hallucination")])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Ensemble([backed, critic("faithfulness", "two")])
@@ -32,7 +33,7 @@ def test_one_rubric_other_judges_and_scorecards_draw_none():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Ensemble([critic("faithfulness"), critic("faithfulness", "two"), lambda case: True])
-        Ensemble([Critic.from_criteria("It is polite.", ScriptedModel("YES"), name=name) for name in ("one", "two")])
+        Ensemble([Critic.from_criteria(ScriptedModel("YES"), "It is polite.", name=name) for name in ("one", "two")])
         Scorecard({"faithful": critic("faithfulness"), "relevant": critic("answer_relevance")})
 
 
@@ -41,8 +42,8 @@ def test_a_jury_file_draws_it_too():
         load_jury(
             """
 jurors:
-  - {critic: faithfulness, model: "ollama:a"}
-  - {critic: answer_relevance, model: "ollama:a"}
+  - {rubric: faithfulness, model: "ollama:a"}
+  - {rubric: answer_relevance, model: "ollama:a"}
 """
         )
 

@@ -5,21 +5,10 @@ from itertools import product
 import pytest
 from support.plain_judges import breaks, fails, passes
 
-from jury_adapters import (
-    CascadedJury,
-    Case,
-    Ensemble,
-    Judgment,
-    Scorecard,
-    Tier,
-    Verdict,
-    abstain,
-    all_of,
-    any_of,
-    judge,
-)  # fmt: skip
+from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Scorecard, Tier, Verdict, abstain, judge
 from jury_adapters.core.verdict import failed_by_errors
 from jury_adapters.report.summary import Summary
+from jury_adapters.voting import all_of, any_of  # fmt: skip
 
 CASE = Case(answer="x")
 
@@ -32,7 +21,9 @@ AROUND = {
     "a panel of scores": Ensemble([OUTAGE, lambda case: 0.9, lambda case: 0.2], voting="average"),
     "errors are left out": Ensemble([OUTAGE, passes], errors="ignore"),
     "a cascade": CascadedJury([Tier("last", OUTAGE)]),
-    "a guard": CascadedJury([Tier("guard", Ensemble([OUTAGE, passes]), "reject_on_any_fail"), Tier("last", passes)]),
+    "a screening tier": CascadedJury(
+        [Tier("screen", Ensemble([OUTAGE, passes]), "reject_on_any_fail"), Tier("last", passes)]
+    ),
     "a tier that agrees": CascadedJury([Tier("first", Ensemble([OUTAGE]), "escalate_on_split"), Tier("last", passes)]),
     "a scorecard": Scorecard({"a": OUTAGE, "b": passes}),
     "a scorecard with weights": Scorecard({"a": OUTAGE, "b": passes}, weights={"a": 1, "b": 1}, threshold=0.8),
@@ -54,7 +45,9 @@ def test_the_verdict_around_says_so(jury):
 
 VOTED_DOWN = {
     "a panel": Ensemble([OUTAGE, fails, fails]),
-    "a guard": CascadedJury([Tier("guard", Ensemble([OUTAGE, fails]), "reject_on_any_fail"), Tier("last", passes)]),
+    "a screening tier": CascadedJury(
+        [Tier("screen", Ensemble([OUTAGE, fails]), "reject_on_any_fail"), Tier("last", passes)]
+    ),
     "a scorecard": Scorecard({"a": OUTAGE, "b": fails}),
     "a scorecard with weights": Scorecard({"a": OUTAGE, "b": fails}, weights={"a": 1, "b": 9}, threshold=0.8),
     "all_of": all_of(fails, OUTAGE),

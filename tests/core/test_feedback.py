@@ -68,9 +68,9 @@ def test_a_fail_of_passing_jurors_has_the_reason_of_the_vote():
     assert feedback_of(verdict).startswith(verdict.reasoning)
 
 
-def test_in_a_guard_tier_the_other_guards_are_no_dissent():
-    guards = Ensemble([GOOD, BAD, SILENT, down("d")], errors="ignore")
-    verdict = CascadedJury([Tier("guards", guards, "reject_on_any_fail"), Tier("last", GOOD)]).judge(answer="a")
+def test_in_a_screening_tier_the_other_judges_are_no_dissent():
+    rules = Ensemble([GOOD, BAD, SILENT, down("d")], errors="ignore")
+    verdict = CascadedJury([Tier("rules", rules, "reject_on_any_fail"), Tier("last", GOOD)]).judge(answer="a")
     assert feedback_of(verdict) == (
         "wrong year; 1 juror could not judge: d (ConnectionError: d hung up); silent abstained: no contexts"
     )

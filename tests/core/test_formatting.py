@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import CascadedJury, Check, Ensemble, Judgment, Tally, Tier, TierResult, Usage, Verdict, judge
+from jury_adapters import CascadedJury, Ensemble, Judgment, Tier, Usage, Verdict, judge
 from jury_adapters.core.formatting import to_html, to_text, visible
+from jury_adapters.results import Finding, Tally, TierResult
 
 # ANSI colour, bell, NUL, next line, right-to-left override, isolate, zero-width space, soft hyphen, line and paragraph
 # separator, byte order mark, a tag character, a lone surrogate.
@@ -28,7 +29,7 @@ def assert_one_safe_line(line):
 def hostile(text):
     """A verdict with the text in every place where text can stand."""
     juror = Judgment(None, label=text, reasoning=text, critic=text, model=text, family=text, error=text,
-                     raw_response=text, checks=[Check(text, False, text, text)], metadata={text: text},
+                     raw_response=text, findings=[Finding(text, False, text, text)], metadata={text: text},
                      probabilities={text: 0.5})  # fmt: skip
     inner = Verdict("FAIL", label=text, reasoning=text, critic=text, judgments=[juror, juror], voting=text,
                     tally=Tally("label", 2, tied=True, ballots=(text, text + "x")), skipped=[text],
@@ -77,17 +78,17 @@ def test_what_needs_review_says_so_and_why():
 
     assert told("PASS", "PASS") == told("FAIL") == []
     assert told("PASS", "FAIL") == ["agreement 0.00, band low: needs review"]
-    assert told("ABSTAIN", "ABSTAIN") == told("ERROR", errors="propagate") == ["undecided: needs review"]
+    assert told("ABSTAIN", "ABSTAIN") == told("ERROR", errors="propagate") == ["not decided: needs review"]
     assert told("PASS", "FAIL", tie="abstain") == ["agreement 0.00, band low: needs review"]
     assert told("ERROR", "ERROR", "PASS", "PASS") == ["jurors that broke turned this verdict: needs review"]
 
 
 def test_a_cascade_shows_each_tier_with_its_jurors_and_what_was_not_needed():
-    guards = Ensemble([judge(name="g1")(lambda c: True), judge(name="g2")(lambda c: False)])
+    rules = Ensemble([judge(name="g1")(lambda c: True), judge(name="g2")(lambda c: False)])
     first = Tier("screen", judge(name="s")(lambda c: True), "escalate_on_split")
-    cascade = CascadedJury([Tier("guards", guards, "reject_on_any_fail"), first, Tier("last", guards, "final")])
+    cascade = CascadedJury([Tier("rules", rules, "reject_on_any_fail"), first, Tier("last", rules, "final")])
     text = str(cascade.judge("q"))
-    assert "tier guards (reject_on_any_fail) stopped here" in text
+    assert "tier rules (reject_on_any_fail) stopped here" in text
     assert "    PASS g1" in text.splitlines()
     assert "    FAIL g2" in text.splitlines()
     assert "  not needed: screen, last" in text.splitlines()
@@ -104,8 +105,8 @@ def test_nested_juries_are_indented_below_their_member():
 def test_costs_and_broken_tiers_are_told():
     verdict = Verdict("PASS", usage=Usage(calls=2, input_tokens=10, output_tokens=3, cost_usd=0.5, cost_complete=False))
     assert str(verdict).splitlines()[1] == "  2 model calls, 10 + 3 tokens, $0.500000 or more (a price is unknown)"
-    tier = TierResult("guard", "final", Judgment("ERROR", error="broken"), True, True, "why")
-    assert "  broken tiers: guard" in str(Verdict("ERROR", error="broken", tiers=[tier])).splitlines()
+    tier = TierResult("screen", "final", Judgment("ERROR", error="broken"), True, True, "why")
+    assert "  broken tiers: screen" in str(Verdict("ERROR", error="broken", tiers=[tier])).splitlines()
 
 
 @given(any_text)

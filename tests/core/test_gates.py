@@ -12,8 +12,8 @@ from jury_adapters import (
     Status,
     Tier,
     Usage,
-    always_pass,
 )
+from jury_adapters.checks import always_pass
 from jury_adapters.core.gates import check_gates
 
 
@@ -45,24 +45,25 @@ LABELLED = Ensemble([always_pass()]).aggregate([Judgment(None, label="KEEP")] * 
         (SPLIT, {"min_agreement": 0.34}, "failed"),
         (FIVE_ONE, {"min_agreement": 2 / 3}, "passed"),
         (ALONE, {"min_agreement": 0.1}, "skipped"),
-        (UNANIMOUS, {"min_confidence": "high"}, "passed"),
-        (FIVE_ONE, {"min_confidence": "medium"}, "passed"),
-        (FIVE_ONE, {"min_confidence": "high"}, "failed"),
-        (SPLIT, {"min_confidence": "low"}, "passed"),
-        (SPLIT, {"min_confidence": "medium"}, "failed"),
-        (ALONE, {"min_confidence": "low"}, "skipped"),
+        (UNANIMOUS, {"min_agreement": "high"}, "passed"),
+        (FIVE_ONE, {"min_agreement": "medium"}, "passed"),
+        (FIVE_ONE, {"min_agreement": "high"}, "failed"),
+        (SPLIT, {"min_agreement": "low"}, "passed"),
+        (SPLIT, {"min_agreement": "medium"}, "failed"),
+        (ALONE, {"min_agreement": "low"}, "skipped"),
         (SPLIT, {"min_confidence": 2 / 3}, "passed"),
         (SPLIT, {"min_confidence": 0.7}, "failed"),
-        (SPLIT, {"min_eligible": 3}, "passed"),
-        (SPLIT, {"min_eligible": 4}, "failed"),
-        (SPLIT, {"allow_escalation": False}, "failed"),
-        (SPLIT, {"allow_escalation": True}, "passed"),
-        (UNANIMOUS, {"allow_escalation": False}, "passed"),
-        (SPLIT, {"allow_same_family": False}, "failed"),
-        (UNANIMOUS, {"allow_same_family": False}, "passed"),
-        (SPLIT, {"allow_bias_warning": False}, "failed"),
-        (verdict_of("PASS", "PASS", generator="gpt-5"), {"allow_bias_warning": False}, "passed"),
-        (UNANIMOUS, {"allow_partial": False}, "passed"),
+        (SPLIT, {"min_votes": 3}, "passed"),
+        (SPLIT, {"min_votes": 4}, "failed"),
+        (SPLIT, {"needs_review": False}, "failed"),
+        (SPLIT, {"needs_review": True}, "passed"),
+        (UNANIMOUS, {"needs_review": False}, "passed"),
+        (SPLIT, {"same_family": False}, "failed"),
+        (UNANIMOUS, {"same_family": False}, "skipped"),
+        (verdict_of("PASS", generator="claude-3"), {"same_family": False}, "passed"),
+        (SPLIT, {"bias_warning": False}, "failed"),
+        (verdict_of("PASS", "PASS", generator="gpt-5"), {"bias_warning": False}, "passed"),
+        (UNANIMOUS, {"partial": False}, "passed"),
         (verdict_of("PASS", usage=Usage(cost_usd=0.5)), {"max_cost_usd": 0.5}, "passed"),
         (verdict_of("PASS", usage=Usage(cost_usd=0.5)), {"max_cost_usd": 0.4}, "failed"),
         (verdict_of("PASS", usage=Usage(cost_usd=0.5, cost_complete=False)), {"max_cost_usd": 1}, "skipped"),
@@ -83,51 +84,83 @@ BROKEN = verdict_of("ERROR", "ERROR", errors="propagate")
 
 @pytest.mark.parametrize(
     ("verdict", "found"),
-    [(NOBODY, "found ABSTAIN (nobody voted"), (BROKEN, "found ERROR (")],
+    [(NOBODY, "found ABSTAIN (no juror voted"), (BROKEN, "found ERROR (")],
     ids=["ABSTAIN", "ERROR"],
 )
 @pytest.mark.parametrize("conditions", [{}, {"min_agreement": 0.9}, {"passed": False}, {"max_cost_usd": 1}])
 def test_a_verdict_that_decides_nothing_meets_no_conditions(verdict, found, conditions):
     first, *rest = check_gates(verdict, **conditions)
-    assert (first.gate, first.result) == ("allow_undecided", "failed")
-    assert first.note.startswith(f"allow_undecided=False: {found}")
+    assert (first.gate, first.result) == ("decided", "failed")
+    assert first.note.startswith(f"decided=True: {found}")
     assert [gate.gate for gate in rest] == list(conditions)
-    with pytest.raises(GateFailed, match=r"allow_undecided=False: found (ABSTAIN|ERROR)"):
+    with pytest.raises(GateFailed, match=r"decided=True: found (ABSTAIN|ERROR)"):
         verdict.require(**conditions)
 
 
-@pytest.mark.parametrize(("verdict", "found"), [(NOBODY, "ABSTAIN (nobody voted"), (BROKEN, "ERROR (")])
+@pytest.mark.parametrize(("verdict", "found"), [(NOBODY, "ABSTAIN (no juror voted"), (BROKEN, "ERROR (")])
 def test_who_asks_for_a_pass_is_told_once(verdict, found):
     (gate,) = check_gates(verdict, passed=True)
     assert (gate.result, gate.note.partition(": ")[2].startswith(f"found {found}")) == ("failed", True)
 
 
 def test_unless_it_may():
-    allowed, eligible, agreement = NOBODY.require(allow_undecided=True, min_eligible=0, min_agreement=0.9)
-    assert (allowed.result, allowed.note[:35]) == ("passed", "allow_undecided=True: found ABSTAIN")
+    eligible, agreement = NOBODY.require(decided=None, min_votes=0, min_agreement=0.9)
     assert (eligible.result, agreement.result) == ("passed", "skipped")
     with pytest.raises(GateFailed, match="passed=True: found ERROR"):
-        BROKEN.require(allow_undecided=True, passed=True)
+        BROKEN.require(decided=None, passed=True)
+
+
+@pytest.mark.parametrize("verdict", [NOBODY, BROKEN])
+def test_an_abstention_can_be_asked_for(verdict):
+    (gate,) = verdict.require(decided=False)
+    assert (gate.result, gate.note[:20]) == ("passed", "decided=False: found")
+    with pytest.raises(GateFailed, match="decided=False: found PASS"):
+        UNANIMOUS.require(decided=False)
+
+
+def test_none_lifts_a_condition():
+    gates = {"passed": True, "needs_review": False, "min_agreement": "high", "max_cost_usd": 0.0}
+    assert (
+        SPLIT.require(**{**gates, "needs_review": None, "min_agreement": None, "max_cost_usd": None, "passed": None})
+        == ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "found"),
+    [
+        (SPLIT, "low_agreement"),
+        (NOBODY, "abstained"),
+        (BROKEN, "error"),
+        (verdict_of("PASS", "ERROR"), "errors_decided"),
+    ],
+)
+def test_the_gate_of_reviews_says_why_one_is_needed(verdict, found):
+    with pytest.raises(GateFailed, match=f"needs_review=False: found {found}"):
+        verdict.require(needs_review=False)
+    assert verdict.require(needs_review=True, decided=None)[0].result == "passed"
+    with pytest.raises(GateFailed, match="needs_review=True: found no reason"):
+        UNANIMOUS.require(needs_review=True)
 
 
 @pytest.mark.parametrize("verdict", [UNANIMOUS, SPLIT, LABELLED, verdict_of("FAIL")])
 def test_who_decides_is_not_asked_whether_it_did(verdict):
     assert verdict.require() == ()
-    (gate,) = verdict.require(allow_undecided=False)
-    assert (gate.result, gate.note) == ("passed", f"allow_undecided=False: found {verdict.opinion}")
+    (gate,) = verdict.require(decided=True)
+    assert (gate.result, gate.note) == ("passed", f"decided=True: found {verdict.opinion}")
 
 
-def test_what_a_guard_decides_has_no_agreement_to_ask_for():
-    guard = Tier("guard", Ensemble([always_pass(), lambda case: False]), "reject_on_any_fail")
-    verdict = CascadedJury([guard, Tier("last", always_pass())]).judge("?")
-    gates = verdict.require(min_agreement=0.9, min_confidence="high", allow_escalation=False)
-    assert [gate.result for gate in gates] == ["skipped", "skipped", "passed"]
-    assert [gate.note.partition(": ")[2] for gate in gates[:2]] == ["undefined (decided by a guard, by rule)"] * 2
+def test_what_a_screening_tier_decides_has_no_agreement_to_ask_for():
+    screen = Tier("screen", Ensemble([always_pass(), lambda case: False]), "reject_on_any_fail")
+    verdict = CascadedJury([screen, Tier("last", always_pass())]).judge("?")
+    gates = verdict.require(min_agreement="high", needs_review=False)
+    assert [gate.result for gate in gates] == ["skipped", "passed"]
+    assert [gate.note.partition(": ")[2] for gate in gates[:1]] == ["undefined (decided by a screening tier, by rule)"]
 
 
 def test_an_early_stopping_verdict_is_partial():
     verdict = Ensemble([always_pass()] * 3, schedule="early_stop").judge("?")
-    (gate,) = check_gates(verdict, allow_partial=False)
+    (gate,) = check_gates(verdict, partial=False)
     assert gate.result == "failed"
 
 
@@ -139,9 +172,9 @@ def test_nothing_is_checked_that_was_not_asked():
 
 def test_require_names_every_condition_that_is_not_met():
     with pytest.raises(GateFailed) as caught:
-        SPLIT.require(passed=True, min_agreement=0.9, allow_escalation=False, min_eligible=2)
+        SPLIT.require(passed=True, min_agreement=0.9, needs_review=False, min_votes=2)
     unmet = caught.value.unmet
-    assert [line.partition("=")[0] for line in unmet] == ["min_agreement", "allow_escalation"]
+    assert [line.partition("=")[0] for line in unmet] == ["min_agreement", "needs_review"]
     assert "min_agreement=0.9: found 0.333333" in str(caught.value)
     assert isinstance(caught.value, JuryError)
     assert isinstance(caught.value, AssertionError)
@@ -159,13 +192,23 @@ def test_require_hands_back_what_it_checked():
     ("conditions", "message"),
     [
         ({"min_agrement": 0.5}, r"unknown condition 'min_agrement'\. Did you mean 'min_agreement'\?"),
-        ({"min_confidence": "hihg"}, r"unknown band 'hihg'\. Did you mean 'high'\?"),
+        ({"min_agreement": "hihg"}, r"unknown band 'hihg'\. Did you mean 'high'\?"),
         ({"undefined": "ignore"}, r"unknown undefined= 'ignore'\. Known: fail, skip"),
-        ({"min_agreement": "0.5"}, "min_agreement takes a number, not '0.5'"),
+        (
+            {"min_agreement": "0.5"},
+            r"min_agreement takes a number or a band; unknown band '0\.5'\. Known: high",
+        ),
+        ({"min_confidence": "0.5"}, "min_confidence takes a number, not '0.5'$"),
+        ({"min_agreement": 60}, "min_agreement takes a number from 0 to 1, not 60$"),
+        ({"min_confidence": -0.1}, "min_confidence takes a number from 0 to 1, not -0.1$"),
+        ({"max_cost_usd": -1}, "max_cost_usd takes a number that is not negative, not -1$"),
+        ({"min_votes": float("nan")}, "min_votes takes a number that is not negative, not nan$"),
+        ({"min_confidence": "medium"}, "min_confidence takes a number, not 'medium'; a band.* min_agreement='medium'$"),
+        ({"allow_partial": False}, r"unknown condition 'allow_partial'\. Did you mean 'partial'\?"),
         ({"min_agreement": True}, "min_agreement takes a number, not True"),
         ({"passed": "yes"}, "passed takes True or False, not 'yes'"),
-        ({"allow_escalation": 0}, "allow_escalation takes True or False, not 0"),
-        ({"allow_undecided": "yes"}, "allow_undecided takes True or False, not 'yes'"),
+        ({"needs_review": 0}, "needs_review takes True or False, not 0"),
+        ({"decided": "yes"}, "decided takes True or False, not 'yes'"),
     ],
 )
 def test_a_condition_that_cannot_be_read_is_refused(conditions, message):

@@ -17,21 +17,20 @@ from support.proportion import assert_proportional
 from jury_adapters import (
     CascadedJury,
     Case,
-    Check,
     ConfigurationError,
     Ensemble,
+    Judge,
     Judgment,
-    PlainJudge,
     Status,
-    Tally,
     Tier,
     Usage,
     Verdict,
-    always_fail,
-    always_pass,
-    combine,
     judge,
 )
+from jury_adapters.checks import always_fail, always_pass
+from jury_adapters.compat.juries import combine
+from jury_adapters.compat.verdict_measures import agreement_pct, avg_confidence
+from jury_adapters.results import Finding, Tally
 
 NAN, INF = float("nan"), float("inf")
 SCORES = ["average", "weighted_average", "median", "quorum"]
@@ -59,7 +58,13 @@ def assert_sound(verdict):
     verdict._repr_html_().encode()
     hash(verdict)
     assert pickle.loads(pickle.dumps(verdict)) == verdict
-    for value in (verdict.score, verdict.confidence, verdict.agreement, verdict.agreement_pct, verdict.avg_confidence):
+    for value in (
+        verdict.score,
+        verdict.confidence,
+        verdict.agreement,
+        agreement_pct(verdict),
+        avg_confidence(verdict),
+    ):
         assert value is None or 0.0 <= value <= 1.0
     tally = verdict.tally
     assert len(tally.ballots) == len(verdict.judgments)
@@ -149,8 +154,8 @@ def test_a_juror_that_returns_nonsense_is_one_error_among_its_peers(make, outcom
         lambda: Judgment("PASS", usage=Usage(input_tokens=None)),
         lambda: Judgment("PASS", usage=Usage(cost_usd=NAN)),
         lambda: Judgment("PASS", reasoning=5),
-        lambda: Judgment("PASS", checks=[True]),
-        lambda: Judgment("PASS", checks=[Check("c", "yes")]),
+        lambda: Judgment("PASS", findings=[True]),
+        lambda: Judgment("PASS", findings=[Finding("c", "yes")]),
         lambda: Judgment("PASS", metadata=[1]),
         lambda: Judgment("PASS", elapsed_s=NAN),
         lambda: Judgment("PASS", label=["x"]),
@@ -191,13 +196,13 @@ def test_a_juror_cannot_change_the_case_that_its_peers_see():
 
     case = Case(question="q", answer="a", contexts=["c"], metadata={"list": [1], "dict": {"k": 1}},
                 trajectory=[{"tool": "t", "arguments": {"a": 1}}])  # fmt: skip
-    before, key = case.model_copy(update={"question": "q"}), case.key
+    before, key = case.model_copy(update={"question": "q"}), case.content_hash
     seen = []
     Ensemble([judge(vandal), judge(lambda case: seen.append(case) or True)]).judge(case)
     assert len(tried) == 8
     assert seen == [before]
     assert case == before
-    assert case.key == key == before.key
+    assert case.content_hash == key == before.content_hash
 
 
 def test_a_juror_that_keeps_a_judgment_cannot_change_the_verdict():
@@ -282,7 +287,7 @@ def test_a_juror_that_hangs_costs_its_limit_and_no_more(schedule):
     release, waited = threading.Event(), []
     hangs = judge(name="hangs")(lambda case: waited.append(release.wait(60)))
     jurors = [hangs, later(True, 60, "sleeps"), always_pass(), always_pass("p"), always_pass("r")]
-    verdict = assert_sound(Ensemble(jurors, timeout=0.1, schedule=schedule).judge("q"))
+    verdict = assert_sound(Ensemble(jurors, juror_timeout=0.1, schedule=schedule).judge("q"))
     assert waited == []
     release.set()
     assert verdict.status is Status.PASS
@@ -374,7 +379,7 @@ def test_megabytes_of_text_go_through_everything_in_proportion_and_are_shown_sho
 def test_megabytes_of_every_kind_make_a_case_with_a_key():
     text = big(5_000_000)
     case = Case(question=text, answer=text, contexts=[text, text], metadata={"a": text})
-    assert len(case.key) == 32
+    assert len(case.content_hash) == 32
 
 
 def test_lone_surrogates_from_end_to_end_can_be_printed_written_and_read():
@@ -383,7 +388,7 @@ def test_lone_surrogates_from_end_to_end_can_be_printed_written_and_read():
     def echo(case):
         assert "\ufffd" in case.answer
         return Judgment("PASS", reasoning=bad, label=bad, model=bad, family=bad, raw_response=bad,
-                        metadata={bad: [bad]}, checks=[Check(bad, True, bad, bad)],
+                        metadata={bad: [bad]}, findings=[Finding(bad, True, bad, bad)],
                         probabilities={bad: 1.0})  # fmt: skip
 
     async def raising(case):
@@ -430,15 +435,15 @@ def test_metadata_too_deep_is_an_error_of_its_juror_and_a_value_error_of_its_cas
 def test_huge_integers_never_break_json_or_the_key():
     huge = 10**5000
     case = Case(question="q", metadata={"n": huge, "list": [huge, -huge]})
-    assert len(case.key) == 32
+    assert len(case.content_hash) == 32
     verdict = Ensemble([says(Judgment("PASS", metadata={"n": huge}))]).judge(case)
     assert Verdict.from_json(verdict.to_json()) == verdict
     row = Case.from_row({"question": huge, "contexts": [huge], "extra": huge})
     assert int(row.question, 16) == huge
 
 
-class Echo(PlainJudge):
-    def examine(self, case):
+class Echo(Judge):
+    def assess(self, case):
         return True, f"{case.question} {{answer}} %s"
 
 

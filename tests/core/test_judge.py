@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, PlainJudge, Status, Usage, Verdict, judge
-from jury_adapters.core import portal
+from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, Status, Usage, Verdict, judge
+from jury_adapters.core import event_loop
 from jury_adapters.core.function_judge import FunctionJudge
 
 PASSING = Exception, SystemExit
@@ -178,8 +178,8 @@ def test_a_reason_beside_a_judgment_replaces_its_own_and_an_empty_one_does_not()
 def test_a_judgment_that_others_hold_too_is_never_changed(wrap, kind):
     shared = kind("PASS", critic="original")
 
-    class Returns(PlainJudge):
-        def examine(self, case):
+    class Returns(Judge):
+        def assess(self, case):
             return wrap(shared)
 
     for maker in (Returns(), of(wrap(shared)), later(wrap(shared))):
@@ -296,7 +296,7 @@ def test_an_exception_becomes_an_error_with_type_and_message(error, shown, how):
         lambda j, slow: j,
         lambda j, slow: j.with_timeout(5),
         lambda j, slow: Ensemble([of(True), j, slow]),
-        lambda j, slow: Ensemble([of(True), j, slow], timeout=60),
+        lambda j, slow: Ensemble([of(True), j, slow], juror_timeout=60),
         lambda j, slow: Ensemble([Ensemble([j, later(True)]), later(True)], schedule="early_stop"),
         lambda j, slow: j & of(True),
     ],
@@ -334,16 +334,16 @@ def test_a_plain_function_over_its_limit_is_abandoned_counted_and_forgotten_when
         release.wait(60)
         raise ValueError("nobody hears this")
 
-    before = portal.abandoned_threads()
+    before = event_loop.abandoned_threads()
     judgment = slow.judge("q")
     assert (judgment.status, judgment.error, judgment.critic) == (Status.ERROR, "timeout", "slow")
     assert "0.05 s" in judgment.reasoning
     assert 0.04 < judgment.elapsed_s < 5
-    assert portal.abandoned_threads() == before + 1
+    assert event_loop.abandoned_threads() == before + 1
     assert seen[0].daemon
     release.set()
     seen[0].join(60)
-    assert portal.abandoned_threads() == before
+    assert event_loop.abandoned_threads() == before
 
 
 def test_an_abandoned_function_that_raises_later_disturbs_nobody(caplog):
@@ -371,7 +371,7 @@ def test_threads_that_were_given_up_and_ended_are_not_kept():
         slow.judge("q")
     time.sleep(0.05)
     slow.judge("q")
-    assert len(portal._abandoned) <= 2
+    assert len(event_loop._abandoned) <= 2
 
 
 def test_an_asynchronous_function_over_its_limit_is_cancelled():
@@ -417,7 +417,7 @@ def test_a_timed_function_sees_the_context_variables_of_its_caller():
 
 def test_the_tighter_of_two_limits_holds():
     for inner, outer in ((0.05, 5.0), (5.0, 0.05)):
-        verdict = Ensemble([later(True, 10).with_timeout(inner), of(True)], timeout=outer).judge("q")
+        verdict = Ensemble([later(True, 10).with_timeout(inner), of(True)], juror_timeout=outer).judge("q")
         assert verdict.judgments[0].error == "timeout"
         assert verdict.elapsed_s < 4
 
@@ -439,10 +439,10 @@ def test_with_timeout_and_named_leave_the_original_alone():
 
 def test_a_judge_that_is_a_frozen_dataclass_can_be_renamed():
     @dataclass(frozen=True)
-    class Shorter(PlainJudge):
+    class Shorter(Judge):
         limit: int
 
-        def examine(self, case):
+        def assess(self, case):
             return len(case.answer) < self.limit
 
     assert Shorter(3).named("n").judge(answer="ab").critic == "n"
@@ -454,7 +454,7 @@ def test_a_judge_that_is_a_frozen_dataclass_can_be_renamed():
 
 def test_repeated_asks_as_often_as_told_and_votes():
     answers = iter([True, False, True])
-    verdict = judge(name="coin")(lambda case: next(answers)).repeated(3).judge("q")
+    verdict = judge(name="coin")(lambda case: next(answers)).with_samples(3).judge("q")
     assert [j.critic for j in verdict.judgments] == ["coin", "coin-2", "coin-3"]
     assert (verdict.status, verdict.tally.passed, verdict.critic) == (Status.PASS, 2, "coin x3")
 
@@ -462,7 +462,7 @@ def test_repeated_asks_as_often_as_told_and_votes():
 @pytest.mark.parametrize("times", [0, -1, 1.5, True, "3", None])
 def test_repeated_takes_a_whole_number_from_1(times):
     with pytest.raises(ConfigurationError, match="whole number"):
-        of(True).repeated(times)
+        of(True).with_samples(times)
 
 
 def test_and_and_or_ask_the_second_only_when_it_matters():
@@ -481,8 +481,8 @@ def test_and_and_or_ask_the_second_only_when_it_matters():
 
 
 def test_a_subclass_is_named_like_its_class_and_a_name_of_its_own_stands():
-    class Polite(PlainJudge):
-        def examine(self, case):
+    class Polite(Judge):
+        def assess(self, case):
             return "please" in case.answer, "looked for 'please'"
 
     class Named(Polite):
@@ -510,18 +510,46 @@ def test_a_subclass_of_judge_may_wait_and_hold_state():
     assert remote.asked == 2
 
 
-def test_abstract_judges_cannot_be_made():
-    for kind in (Judge, PlainJudge):
-        with pytest.raises(TypeError, match="abstract"):
-            kind()
+def test_an_abstract_judge_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        Judge()
 
 
-def test_a_subclass_that_forgot_async_is_an_error_not_an_exception():
-    class Forgot(Judge):
+def test_assess_may_be_plain_or_asynchronous():
+    class Plain(Judge):
         def assess(self, case):
-            return True
+            return True, "plain"
 
-    assert Forgot().judge("q").status is Status.ERROR
+    class Waits(Judge):
+        async def assess(self, case):
+            await asyncio.sleep(0)
+            return True, "waited"
+
+    class WaitsAfterAll(Plain):
+        async def assess(self, case):
+            return True, "waited"
+
+    class Returns(Judge):
+        def assess(self, case):
+            return Waits().assess(case)
+
+    judges = [Plain(), Waits(), WaitsAfterAll(), Returns()]
+    assert [(one.inline, one.judge("q").reasoning) for one in judges] == [
+        (True, "plain"), (False, "waited"), (False, "waited"), (True, "waited"),
+    ]  # fmt: skip
+    assert [one.reasoning for one in Ensemble(judges).judge("q").judgments] == ["plain", "waited", "waited", "waited"]
+    assert all(one.with_timeout(5).judge("q").passed for one in judges)
+
+
+def test_a_plain_assess_that_blocks_runs_in_a_worker_thread():
+    class Slow(Judge):
+        blocking = True
+
+        def assess(self, case):
+            return threading.current_thread() is not threading.main_thread()
+
+    assert not Slow().inline
+    assert Slow().judge("q").passed
 
 
 # --- what is judged

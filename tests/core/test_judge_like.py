@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_adapters import ConfigurationError, NotEmpty
+from jury_adapters import ConfigurationError
+from jury_adapters.checks import NotEmpty
 from jury_adapters.core.judge_like import judge_of
 
 
@@ -36,7 +37,7 @@ def test_a_function_keeps_its_name():
     [
         ("jury.yaml", r"load_jury\('jury.yaml'\)"),
         (Path("jury.yml"), r"load_jury\('jury.yml'\)"),
-        ("openai:gpt-4o-mini", r"load_jury\(path\).*Critic\('name', model"),
+        ("openai:gpt-4o-mini", r"load_jury\(path\).*Critic\(model, \.\.\."),
         (NotEmpty, r"the class NotEmpty; a judge is NotEmpty\(\)"),
         ([NotEmpty()], r"Ensemble\(\[\.\.\.\]\)"),
         ((NotEmpty(), brief), r"Ensemble\(\[\.\.\.\]\)"),

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Status, judge
-from jury_adapters.core import portal
-from jury_adapters.core.judge import PlainJudge
+from jury_adapters.core import event_loop
+from jury_adapters.core.judge import Judge
 
 
 def endless(ask):
@@ -72,8 +72,8 @@ def test_a_judge_that_calls_itself_in_empty_contexts_is_stopped():
 def test_a_judge_that_calls_itself_in_new_threads_is_stopped():
     calls = []
 
-    class Endless(PlainJudge):
-        def examine(self, case):
+    class Endless(Judge):
+        def assess(self, case):
             calls.append(1)
             found = []
             thread = threading.Thread(target=lambda: found.append(self.judge(case)))
@@ -157,8 +157,8 @@ def test_a_judge_may_call_itself_for_other_cases():
 
 
 def test_synchronous_judges_are_stopped_too():
-    class Endless(PlainJudge):
-        def examine(self, case):
+    class Endless(Judge):
+        def assess(self, case):
             return self.judge(case)
 
     assert "RecursionError" in str(Endless().judge("q").error)
@@ -213,12 +213,11 @@ def test_under_trio_ajudge_says_what_it_requires_and_what_it_says_works():
 
 
 def test_a_judge_that_never_waits_may_await_another_one():
-    class Asks(PlainJudge):
+    class Asks(Judge):
+        inline = True
+
         async def assess(self, case):
             return await judge(lambda case: True).ajudge(case)
 
-        def examine(self, case):
-            raise AssertionError("assess is enough")
-
     assert Asks().judge("q").passed
-    assert not portal.runs_inline()
+    assert not event_loop.runs_inline()

@@ -8,16 +8,17 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
-from jury_adapters import Check, ConfigurationError, Judgment, Status, Usage, Verdict, abstain, judge
+from jury_adapters import ConfigurationError, Judgment, Status, Usage, Verdict, abstain, judge
 from jury_adapters.core.judgment import broken, evolve, total_usage
 from jury_adapters.core.usage import NO_USAGE
+from jury_adapters.results import Finding
 
 NAN, INF = float("nan"), float("inf")
 OUTSIDE = [NAN, INF, -INF, -0.01, 1.01, "0.5", [1]]
 
 
 def test_a_judgment_cannot_be_changed_in_any_field():
-    judgment = Judgment("PASS", checks=[Check("c", True)], metadata={"a": {"b": [1]}}, probabilities={"x": 1})
+    judgment = Judgment("PASS", findings=[Finding("c", True)], metadata={"a": {"b": [1]}}, probabilities={"x": 1})
     for field in fields(judgment):
         with pytest.raises(FrozenInstanceError):
             setattr(judgment, field.name, None)
@@ -26,19 +27,19 @@ def test_a_judgment_cannot_be_changed_in_any_field():
     for mapping in (judgment.metadata, judgment.metadata["a"], judgment.probabilities):
         with pytest.raises(TypeError, match="cannot be changed"):
             mapping["x"] = 2
-    assert isinstance(judgment.checks, tuple)
+    assert isinstance(judgment.findings, tuple)
     assert judgment.metadata["a"]["b"] == (1,)
     with pytest.raises(FrozenInstanceError):
-        judgment.checks[0].passed = False
+        judgment.findings[0].passed = False
 
 
 def test_a_judgment_does_not_follow_what_it_was_made_of():
-    metadata, checks = {"list": [1]}, [Check("c", True)]
-    judgment = Judgment("PASS", metadata=metadata, checks=checks)
+    metadata, findings = {"list": [1]}, [Finding("c", True)]
+    judgment = Judgment("PASS", metadata=metadata, findings=findings)
     metadata["list"].append(2)
-    checks.append(Check("d", False))
+    findings.append(Finding("d", False))
     assert judgment.metadata == {"list": (1,)}
-    assert len(judgment.checks) == 1
+    assert len(judgment.findings) == 1
 
 
 @pytest.mark.parametrize("value", OUTSIDE)
@@ -52,8 +53,8 @@ def test_scores_and_confidences_outside_0_to_1_are_refused(field, value):
 def test_probabilities_and_check_scores_outside_0_to_1_are_refused(value):
     with pytest.raises(ConfigurationError, match="probability of 'yes'"):
         Judgment("PASS", probabilities={"yes": value})
-    with pytest.raises(ConfigurationError, match=r"Check\.score"):
-        Check("c", True, score=value)
+    with pytest.raises(ConfigurationError, match=r"Finding\.score"):
+        Finding("c", True, score=value)
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -1, -0.5, None, "3"])
@@ -170,21 +171,21 @@ def test_every_text_is_cleaned_and_anything_else_is_refused(field):
 @pytest.mark.parametrize("field", ["name", "detail", "evidence"])
 def test_every_text_of_a_check_is_cleaned_and_anything_else_is_refused(field):
     values = {"name": "n", "passed": True}
-    assert getattr(Check(**{**values, field: "\udfffé"}), field) == "\ufffdé"
-    with pytest.raises(ConfigurationError, match=rf"Check\.{field} is text, not list"):
-        Check(**{**values, field: ["x"]})
+    assert getattr(Finding(**{**values, field: "\udfffé"}), field) == "\ufffdé"
+    with pytest.raises(ConfigurationError, match=rf"Finding\.{field} is text, not list"):
+        Finding(**{**values, field: ["x"]})
 
 
 def test_text_that_holds_nothing_may_be_given_as_none():
-    assert Judgment("PASS", reasoning=None, critic=None, checks=None, metadata=None) == Judgment("PASS")
+    assert Judgment("PASS", reasoning=None, critic=None, findings=None, metadata=None) == Judgment("PASS")
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("checks", ["not a check"]),
-        ("checks", 5),
-        ("checks", {"name": "c", "passed": True}),
+        ("findings", ["not a check"]),
+        ("findings", 5),
+        ("findings", {"name": "c", "passed": True}),
         ("usage", "free"),
         ("usage", None),
         ("usage", {"calls": 1}),
@@ -193,23 +194,23 @@ def test_text_that_holds_nothing_may_be_given_as_none():
     ],
 )
 def test_parts_of_another_kind_are_refused(field, value):
-    with pytest.raises(ConfigurationError, match=r"checks|usage|mapping|probabilities"):
+    with pytest.raises(ConfigurationError, match=r"findings|usage|mapping|probabilities"):
         Judgment("PASS", **{field: value})
 
 
 def test_whether_a_check_passed_is_true_false_or_none():
-    assert Check("c", np.bool_(True)).passed is True
-    assert Check("c", None).passed is None
+    assert Finding("c", np.bool_(True)).passed is True
+    assert Finding("c", None).passed is None
     for value in (1, "yes", 0.0, []):
-        with pytest.raises(ConfigurationError, match=r"Check\.passed"):
-            Check("c", value)
+        with pytest.raises(ConfigurationError, match=r"Finding\.passed"):
+            Finding("c", value)
 
 
 def test_equal_contents_are_equal_judgments_and_hash_alike():
-    make = lambda: Judgment("PASS", score=0.5, checks=[Check("c", True)], metadata={"a": [1]})  # noqa: E731
+    make = lambda: Judgment("PASS", score=0.5, findings=[Finding("c", True)], metadata={"a": [1]})  # noqa: E731
     assert make() == make()
     assert hash(make()) == hash(make())
-    assert make() != Judgment("PASS", score=0.5, checks=[Check("c", True)], metadata={"a": [2]})
+    assert make() != Judgment("PASS", score=0.5, findings=[Finding("c", True)], metadata={"a": [2]})
     assert Judgment("PASS") != Verdict("PASS")
 
 
@@ -219,7 +220,7 @@ def test_copies_and_pickles_are_equal_and_just_as_frozen(kind, again):
     judgment = kind(
         "FAIL",
         score=0.25,
-        checks=[Check("c", False, "d", "e", 0.5)],
+        findings=[Finding("c", False, "d", "e", 0.5)],
         usage=Usage(1, 2, 3, 4, 5, 0.5, False),
         probabilities={"yes": 0.25},
         metadata={"deep": {"list": [1, {"x": None}]}},

@@ -7,22 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import (
-    CascadedJury,
-    ConfigurationError,
-    Ensemble,
-    Judgment,
-    Jury,
-    Status,
-    Tier,
-    Verdict,
-    all_of,
-    always_pass,
-    any_of,
-    combine,
-    judge,
-)
+from jury_adapters import CascadedJury, ConfigurationError, Ensemble, Judgment, Jury, Status, Tier, Verdict, judge
+from jury_adapters.checks import always_pass
+from jury_adapters.compat.juries import combine
 from jury_adapters.core.jury import judges_own_family, members_of, unique_names
+from jury_adapters.voting import all_of, any_of
 
 
 @given(st.lists(st.sampled_from(["", "a", "b", "a-2", "a-3", "Judge#1", "Judge#2", "Judge#1-2"]) | st.text(max_size=3)))
@@ -122,8 +111,8 @@ def test_a_jury_that_breaks_inside_a_jury_is_one_error_among_its_peers():
         (Judgment("PASS", model="gpt-4o", family="custom"), "gpt-4.1", False),
         (Judgment("PASS", model="claude-3"), "gpt-4.1", False),
         (Judgment("PASS"), "gpt-4.1", False),
-        (Judgment("PASS", model="my-finetune"), "my-finetune", False),
-        (Judgment("PASS", model="gpt-4o"), None, False),
+        (Judgment("PASS", model="my-finetune"), "my-finetune", None),
+        (Judgment("PASS", model="gpt-4o"), None, None),
         (Verdict("PASS", judgments=[Judgment("PASS", model="gpt-4o")]), "gpt-4.1", True),
         (Verdict("PASS", judgments=[Judgment("PASS", model="claude-3")], model="gpt-4o"), "gpt-4.1", False),
         (Verdict("PASS", model="gpt-4o"), "gpt-4.1", True),
@@ -141,13 +130,13 @@ def test_the_size_of_a_jury_is_the_number_of_opinions_it_can_take():
 
 def test_gates_belong_to_a_copy_and_are_checked_at_once():
     jury = Ensemble([always_pass()], name="j")
-    gated = jury.with_gates(min_agreement=0.8, min_confidence="high")
-    assert (jury.gates, gated.gates) == ({}, {"min_agreement": 0.8, "min_confidence": "high"})
+    gated = jury.with_gates(min_confidence=0.8, min_agreement="high")
+    assert (jury.gates, gated.gates) == ({}, {"min_confidence": 0.8, "min_agreement": "high"})
     assert gated.with_gates(passed=True).gates == {"passed": True}
     assert pickle.loads(pickle.dumps(gated)).gates == gated.gates
     assert gated.named("other").gates == gated.gates
     with pytest.raises(TypeError, match="cannot be changed"):
         gated.gates["passed"] = True
-    for wrong in ({"min_agrement": 1}, {"min_agreement": "high"}, {"min_confidence": "hi"}, {"undefined": "skipped"}):
+    for wrong in ({"min_agrement": 1}, {"min_confidence": "high"}, {"min_agreement": "hi"}, {"undefined": "skipped"}):
         with pytest.raises(ConfigurationError):
             jury.with_gates(**wrong)

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from jury_adapters import Case, ToolCalls
+from jury_adapters import Case
+from jury_adapters.checks import ToolCalls
 from jury_adapters.core.case_parts import Message, Step
-from jury_adapters.core.transcript import Transcript
+from jury_adapters.core.conversation import Conversation
 
 ARGUMENTS = {"city": "Bern"}
 OLD_OPENAI = [
@@ -83,14 +84,14 @@ LOGS = {
 
 @pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
 def test_every_vendor_gives_the_same_case(log):
-    transcript = Transcript.of(log)
-    assert transcript == Transcript(
+    conversation = Conversation.of(log)
+    assert conversation == Conversation(
         question="Weather in Bern?",
         answer="It rains.",
         steps=(Step(tool="weather", arguments=ARGUMENTS, output="rain", text="I look it up."),),
         earlier=(Message(role="user", content="Hello"), Message(role="assistant", content="Hello!")),
     )
-    assert Case.from_row({"messages": log}) == transcript.case()
+    assert Case.from_row({"messages": log}) == Case.from_messages(log)
 
 
 @pytest.mark.parametrize("log", [OLD_OPENAI, ANTHROPIC, GEMINI, RESPONSES])
@@ -102,14 +103,14 @@ def test_a_call_with_other_arguments_than_the_expected_ones_fails(log):
 
 @pytest.mark.parametrize("log", [OLD_OPENAI[:5], ANTHROPIC[:5], GEMINI[:5], RESPONSES[:7]])
 def test_a_log_that_ends_with_the_result_of_a_call_has_no_answer(log):
-    read = Transcript.of(log)
+    read = Conversation.of(log)
     assert (read.question, read.answer, read.steps[0].output) == ("Weather in Bern?", None, "rain")
 
 
 def test_calls_of_one_response_are_parallel():
     calls = [{"type": "function_call", "call_id": city, "name": "weather", "arguments": "{}"} for city in "ab"]
     results = [{"type": "function_call_output", "call_id": city, "output": city} for city in "ba"]
-    steps = Transcript.of([RESPONSES[2], *calls, *results, calls[0], results[1]]).steps
+    steps = Conversation.of([RESPONSES[2], *calls, *results, calls[0], results[1]]).steps
     assert [(step.output, step.parallel) for step in steps] == [("a", False), ("b", True), ("a", False)]
 
 
@@ -126,7 +127,7 @@ def test_calls_of_one_response_are_parallel():
     ],
 )  # fmt: skip
 def test_a_failed_call_is_an_error_and_not_an_output(log):
-    (step,) = Transcript.of(log).steps
+    (step,) = Conversation.of(log).steps
     assert (step.tool, step.output, step.error) == ("weather", None, "no such city")
 
 
@@ -164,6 +165,6 @@ def test_code_that_gemini_runs_is_a_step(outcome, output, error):
         {"codeExecutionResult": {"outcome": outcome, "output": "1994"}},
         {"text": "In 1994."},
     ]
-    read = Transcript.of([("user", "When?"), {"role": "model", "parts": parts}])
+    read = Conversation.of([("user", "When?"), {"role": "model", "parts": parts}])
     step = Step(tool="code_execution", arguments={"code": "year + 1"}, text="I compute it.", output=output, error=error)
     assert (read.answer, read.steps) == ("In 1994.", (step,))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import family_of
+from jury_adapters.models import family_of
 
 FAMILIES = {
     "anthropic": [

@@ -1,10 +1,10 @@
-"""The votes, jurors and guards in a judgment."""
+"""The votes, jurors and screening tiers in a judgment."""
 
 from __future__ import annotations
 
 from jury_adapters import CascadedJury, Ensemble, Judgment, PairwiseCritic, Status, Tier
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.opinions import guards_in, juror_names, opinions_of, votes_in
+from jury_adapters.core.opinions import juror_names, opinions_of, screening_tiers_in, votes_in
 
 
 def saying(answer: bool | Status | Judgment, name: str) -> Judge:
@@ -48,7 +48,7 @@ def test_a_pairwise_juror_has_a_vote_in_each_order_and_one_opinion():
     assert [(path, vote.opinion) for path, vote in opinions_of(verdict)] == [
         (("rule", "g"), "PASS"), (("last", "a"), "tie"), (("last", "b"), "tie"),
     ]  # fmt: skip
-    assert list(guards_in(verdict)) == [("rule",)]
+    assert list(screening_tiers_in(verdict)) == [("rule",)]
     alone = pairs[1].judge(question="q", candidates=["one", "two"])
     assert [path for path, _ in opinions_of(alone)] == [("b",)]
     assert list(opinions_of(Judgment("PASS"))) == []

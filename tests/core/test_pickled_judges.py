@@ -40,7 +40,7 @@ def test_a_copy_under_another_name_keeps_its_own_settings():
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_juries_go_to_process_pools(method):
     juries = [
-        Ensemble(JURORS), polite & length_score, polite.repeated(3),
+        Ensemble(JURORS), polite & length_score, polite.with_samples(3),
         CascadedJury([
             Tier("cheap", Ensemble([polite]), policy="reject_on_any_fail"), Tier("last", patient, policy="final"),
         ]),

@@ -2,26 +2,16 @@
 
 import pytest
 
-from jury_adapters import (
-    CascadedJury,
-    Command,
-    Critic,
-    Ensemble,
-    Judge,
-    PlainJudge,
-    Tier,
-    all_of,
-    any_of,
-    escalate_below,
-    judge,
-)
+from jury_adapters import CascadedJury, Critic, Ensemble, Judge, Tier, escalate_below, judge
+from jury_adapters.checks import Command
 from jury_adapters.testing import ScriptedModel
+from jury_adapters.voting import all_of, any_of
 
 KEY = "sk-proj-0123456789abcdef"
 
 
-class Polite(PlainJudge):
-    def examine(self, case):
+class Polite(Judge):
+    def assess(self, case):
         return True
 
 
@@ -40,8 +30,8 @@ cheap = Ensemble([short, Polite()], name="cheap")
         (Judge.from_function(lambda case: True), "FunctionJudge(function='<lambda>')"),
         (Polite(), "Polite()"),
         (Polite().named("kind"), "Polite('kind')"),
-        (short.backed_by(Polite()), "BackedJudge('short', stand_in='Polite')"),
-        (short.backed_by(lambda case: True), "BackedJudge('short', stand_in='FunctionJudge')"),
+        (short.with_fallbacks([Polite()]), "FallbackJudge('short', fallbacks=['Polite'])"),
+        (short.with_fallbacks([lambda case: True]), "FallbackJudge('short', fallbacks=['FunctionJudge'])"),
         (Ensemble([short, lambda case: True]), "Ensemble(members=['short', 'Judge#2'])"),
         (cheap, "Ensemble('cheap', members=['short', 'Polite'])"),
         (
@@ -63,8 +53,8 @@ cheap = Ensemble([short, Polite()], name="cheap")
             "Tier('first', Ensemble('cheap', members=['short', 'Polite']), 'escalate_below(0.8)')",
         ),
         (
-            Tier("guard", short, "reject_on_any_fail", on_error="reject"),
-            "Tier('guard', FunctionJudge('short'), 'reject_on_any_fail', on_error='reject')",
+            Tier("screen", short, "reject_on_any_fail", if_broken="reject"),
+            "Tier('screen', FunctionJudge('short'), 'reject_on_any_fail', if_broken='reject')",
         ),
         (Command(["make", "check"], cwd="src"), "Command(argv='make check', cwd='src')"),
     ],
@@ -75,7 +65,7 @@ def test_it_says_class_name_members_and_what_is_not_as_usual(made, told):
 
 
 def test_the_model_is_named_and_no_prompt_is_shown():
-    critic = Critic("truth", ScriptedModel("PASS"), prompt_template="Is it so? {answer}")
+    critic = Critic(ScriptedModel("PASS"), name="truth", prompt="Is it so? {answer}")
     assert "Is it so" not in repr(critic)
 
     class Asking(Polite):
@@ -87,7 +77,12 @@ def test_the_model_is_named_and_no_prompt_is_shown():
 @pytest.mark.parametrize("name", [f"a\n{KEY}", "x" * 10_000, "\x1b[31mred\u202e", "\ud800"])
 def test_whatever_a_name_is_it_stays_one_short_line_without_keys(name):
     wild = short.named(name)
-    for made in (wild, Ensemble([wild] * 50, name=name), wild.backed_by(wild), Tier(name, Ensemble([wild] * 50))):
+    for made in (
+        wild,
+        Ensemble([wild] * 50, name=name),
+        wild.with_fallbacks([wild]),
+        Tier(name, Ensemble([wild] * 50)),
+    ):
         told = repr(made)
         assert told.isprintable()
         assert len(told) < 600

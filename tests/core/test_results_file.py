@@ -10,7 +10,7 @@ import pytest
 from jury_adapters import Ensemble, InputError, Judgment, Verdict
 from jury_adapters.calibration import Votes
 from jury_adapters.core.results_file import Result, cases_named_in, is_result, read_results
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.row_files import read_rows
 
 VERDICT = Ensemble([lambda case: True, lambda case: False], name="two").judge("?")
 

@@ -5,8 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from jury_adapters import CascadedJury, Case, Ensemble, GateFailed, Scorecard, Tier, abstain, needs_review
+from jury_adapters import CascadedJury, Case, Ensemble, GateFailed, Scorecard, Tier, abstain
 from jury_adapters.cli.app import app
+from jury_adapters.core.verdict import is_doubtful
 from jury_adapters.report import Report
 from jury_adapters.report.summary import Summary
 
@@ -50,8 +51,8 @@ SCREENED = CascadedJury([Tier("screen", Ensemble([breaks]), "reject_on_any_fail"
 def test_each_reason(jury, reasons):
     verdict = jury.judge(CASE)
     assert verdict.review_reasons == reasons
-    assert needs_review(verdict) == bool(reasons)
-    assert verdict.escalate_for_review == bool({*reasons} - {"abstained", "error"})
+    assert verdict.needs_review == bool(reasons)
+    assert is_doubtful(verdict) == bool({*reasons} - {"abstained", "error"})
 
 
 def test_a_gate_forbids_broken_tiers():
@@ -75,8 +76,8 @@ def test_summary_and_pages_name_the_tier():
 
 def test_the_command_exits_with_1_where_a_gate_forbids_it(tmp_path):
     tiers = (
-        "tiers:\n  - {name: screen, policy: reject_on_any_fail, check: valid_json, schema: {$ref: '#'}}\n"
-        "  - {name: last, check: not_empty}\n"
+        "tiers:\n  - {name: screen, policy: reject_on_any_fail, judge: {check: valid_json, schema: {$ref: '#'}}}\n"
+        "  - {name: last, judge: {check: not_empty}}\n"
     )
     (tmp_path / "rows.jsonl").write_text(json.dumps({"answer": "{}"}))
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from jury_adapters import InputError
 from jury_adapters.cli.app import app
-from jury_adapters.core.rows import LONGEST_JSON, LONGEST_ROW, read_rows, read_stream
+from jury_adapters.core.row_files import LONGEST_JSON, LONGEST_ROW, read_rows, read_stream
 
 MEMBER = gzip.compress(b"x" * (1 << 24), 1)
 UTF_16 = gzip.compress("x".encode("utf-16-le") * (1 << 23), 1)
@@ -44,7 +44,7 @@ MEASURED = """
 import re, resource, sys
 from pathlib import Path
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.row_files import read_rows
 
 def peak():
     status = Path("/proc/self/status")
@@ -177,14 +177,14 @@ def test_a_row_that_names_a_key_twice_is_reported_and_the_others_are_read(tmp_pa
     for path in (lines, items):
         one, wrong, three = read_rows(path)
         assert (one.values, three.values) == ({"x": 1}, {"x": 3})
-        assert (wrong.line, wrong.values, wrong.error) == (2, None, "the key 'a' stands twice in one object")
+        assert (wrong.line, wrong.values, wrong.error) == (2, None, "the key 'a' occurs twice in one object")
 
 
 @pytest.mark.parametrize("content", ['{"question": "q", "question": "r"}', '{"data": [{"a": 1, "a": 2}]}'])
 def test_a_json_object_that_names_a_key_twice_is_refused(tmp_path: Path, content: str):
     path = tmp_path / "a.json"
     path.write_text(content)
-    with pytest.raises(InputError, match=r"a\.json: the key '(question|a)' stands twice in one object"):
+    with pytest.raises(InputError, match=r"a\.json: the key '(question|a)' occurs twice in one object"):
         list(read_rows(path))
 
 
@@ -201,7 +201,7 @@ def test_a_table_that_names_a_column_twice_is_refused_with_the_line_of_its_heade
     path = tmp_path / "a.csv"
     path.write_text(content)
     line = 3 if content.startswith("\n") else 1
-    with pytest.raises(InputError, match=rf"a\.csv: line {line}: the column ' ?a' stands twice"):
+    with pytest.raises(InputError, match=rf"a\.csv: line {line}: the column ' ?a' occurs twice"):
         list(read_rows(path))
 
 
@@ -214,5 +214,5 @@ def test_columns_without_a_name_may_be_several(tmp_path: Path):
 def test_many_columns_are_no_work(tmp_path: Path):
     path = tmp_path / "a.csv"
     path.write_text(",".join(f"c{n}" for n in range(500_000)) + ",c0\n")
-    with pytest.raises(InputError, match="the column 'c0' stands twice"):
+    with pytest.raises(InputError, match="the column 'c0' occurs twice"):
         list(read_rows(path))

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from jury_adapters import Case, NotEmpty, ValidJSON, grounding_screen
+from jury_adapters import Case, grounding_screen
+from jury_adapters.checks import NotEmpty, ValidJSON
 
 LYON = "The capital of France is Lyon."
 SOURCES = {"answer": LYON, "sources": [LYON], "contexts": [LYON], "messages": [{"role": "tool", "content": LYON}]}

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
-from jury_adapters import Case, Ensemble, Judge, Judgment, PlainJudge, Status, combine
+from jury_adapters import Case, Ensemble, Judge, Judgment, Status
+from jury_adapters.compat.juries import combine
 from jury_adapters.core.context import run_context
 from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL
 from jury_adapters.core.voting.rules.average import Average
@@ -39,30 +40,30 @@ JURIES = [
             (Majority(on="status"), STATUSES, None),
             (Majority(), STATUSES, None),
             (Majority(tie="pass", errors="ignore"), STATUSES, None),
-            (Majority(tie="abstain", min_valid=2), STATUSES, None),
-            (Majority(tie="first", errors="abstain", min_valid=3), STATUSES, None),
-            (Majority(min_share="2/3", priority=["PASS"], fallback="?"), STATUSES, (1, 2, 3, 4)),
+            (Majority(tie="abstain", min_votes=2), STATUSES, None),
+            (Majority(tie="first", errors="abstain", min_votes=3), STATUSES, None),
+            (Majority(min_share="2/3", priority=["PASS"], default_label="?"), STATUSES, (1, 2, 3, 4)),
             (Majority(errors="propagate"), STATUSES, None),
             (Unanimous(), STATUSES, None),
-            (Unanimous(on_split="abstain", errors="ignore", min_valid=2), STATUSES, None),
+            (Unanimous(on_split="abstain", errors="ignore", min_votes=2), STATUSES, None),
             (FirstDisagreement(), STATUSES, None),
-            (Majority(disagree_label="!", fallback="?", min_valid=2), STATUSES, None),
-            (Majority(disagree_label="!", fallback="?", min_share="2/3"), STATUSES, (1, 2, 3, 4)),
-            (Unanimous(disagree_label="!", fallback="?", min_valid=2), STATUSES, None),
-            (Weighted(disagree_label="!", fallback="?"), STATUSES, (0, 1, 1, 2)),
-            (Majority(on="label", disagree_label="!", fallback="?", min_valid=2), LABELS, None),
-            (Unanimous(on="label", disagree_label="!", fallback="?", min_valid=3), RATED, None),
+            (Majority(disagree_label="!", default_label="?", min_votes=2), STATUSES, None),
+            (Majority(disagree_label="!", default_label="?", min_share="2/3"), STATUSES, (1, 2, 3, 4)),
+            (Unanimous(disagree_label="!", default_label="?", min_votes=2), STATUSES, None),
+            (Weighted(disagree_label="!", default_label="?"), STATUSES, (0, 1, 1, 2)),
+            (Majority(on="label", disagree_label="!", default_label="?", min_votes=2), LABELS, None),
+            (Unanimous(on="label", disagree_label="!", default_label="?", min_votes=3), RATED, None),
             (Weighted(), STATUSES, (3, 1, 1, 0)),
             (Weighted(tie="first"), STATUSES, (0, 1, 1, 2)),
             (Average(), SCORES, None),
-            (Average(threshold=0.7, errors="ignore", min_valid=2), SCORES, None),
+            (Average(threshold=0.7, errors="ignore", min_votes=2), SCORES, None),
             (WeightedAverage(threshold=0.6), SCORES, (5, 1, 1, 2)),
             (Median(threshold=0.6, errors="abstain"), SCORES, None),
             (Quorum(), SCORES, None),
             (Quorum(quorum=0.67, errors="ignore"), SCORES, None),
             (Majority(), LABELS, None),
             (Majority(on="label", priority=["B"]), LABELS, None),
-            (Majority(on="label", min_share="1/2", fallback="?"), LABELS, None),
+            (Majority(on="label", min_share="1/2", default_label="?"), LABELS, None),
             (Majority(on="label", errors="fail", error_label="B"), LABELS, None),
             (Majority(on="label", tie="abstain"), RATED, None),
             (Unanimous(on="label"), RATED, None),
@@ -74,13 +75,13 @@ JURIES = [
 ]
 
 
-class Recorded(PlainJudge):
+class Recorded(Judge):
     opinion_statuses = PASS_OR_FAIL
 
     def __init__(self, vote, name="", cost=0.0, log=None, opinions=PASS_OR_FAIL):
         self.vote, self.name, self.cost, self.log, self.opinion_statuses = vote, name, cost, log, opinions
 
-    def examine(self, case):
+    def assess(self, case):
         if self.log is not None:
             self.log.append(self.name)
         return self.vote
@@ -156,9 +157,9 @@ def test_an_early_stopping_jury_comes_to_the_status_and_label_of_the_full_vote_a
         needed = next(
             k for k, prefix in enumerate(prefixes, start=1) if strategy.settled(prefix, weights, [opinions] * 4)
         )
-        if strategy.min_valid == 1:
+        if strategy.min_votes == 1:
             assert len(early.judgments) == needed
-        else:  # nobody plans with so many abstentions that min_valid is missed
+        else:  # nobody plans with so many abstentions that min_votes is missed
             assert needed <= len(early.judgments) <= 4
         assert (early.partial, early.calls_saved) == (len(early.judgments) < 4, 4 - len(early.judgments))
 
@@ -265,10 +266,10 @@ def test_auto_stops_early_as_soon_as_labels_vote():
 
 
 def test_the_same_early_stopping_jury_plans_anew_for_each_case():
-    class Echo(PlainJudge):
+    class Echo(Judge):
         opinion_statuses = PASS_OR_FAIL
 
-        def examine(self, case):
+        def assess(self, case):
             return case.answer == "yes"
 
     jury = Ensemble([Echo(), Echo(), Recorded(FAIL)], schedule="early_stop")
@@ -389,7 +390,7 @@ def test_who_sits_twice_is_another_sample_and_the_next_case_begins_anew():
 
 def test_who_sits_twice_has_its_time_limit_each_time():
     hangs = Never([])
-    verdict = Ensemble([hangs, hangs], timeout=0.02).with_timeout(10).judge(CASE)
+    verdict = Ensemble([hangs, hangs], juror_timeout=0.02).with_timeout(10).judge(CASE)
     assert ["timeout" in judgment.error for judgment in verdict.judgments] == [True, True]
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from support.examples import examples
 
-from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, PlainJudge, Status, Tier, Verdict
-from jury_adapters.core.portal import Carried, carried
+from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Status, Tier, Verdict
+from jury_adapters.core.event_loop import CapturedException, run_and_capture
 from jury_adapters.core.voting import VotingStrategy
 from jury_adapters.core.voting.rules.average import Average
 from jury_adapters.core.voting.rules.majority import Majority
@@ -35,7 +35,7 @@ VOTES = {
 }
 STRATEGIES: tuple[VotingStrategy, ...] = (
     Majority(on="status"),
-    Majority(on="status", tie="abstain", errors="ignore", min_valid=2),
+    Majority(on="status", tie="abstain", errors="ignore", min_votes=2),
     Majority(on="status", errors="propagate"),
     Unanimous(on="status"),
     Weighted(on="status"),
@@ -82,13 +82,13 @@ class Held(Judge):
         return self.answer is not None and not self.answer.done()
 
 
-class Prompt(PlainJudge):
+class Prompt(Judge):
     """A juror that never waits, and is asked without the event loop."""
 
     def __init__(self, name: str, cost: float, vote: Judgment) -> None:
         self.name, self.cost, self.vote, self.asked = name, cost, vote, 0
 
-    def examine(self, case: Case) -> Judgment:
+    def assess(self, case: Case) -> Judgment:
         self.asked += 1
         return self.vote
 
@@ -111,7 +111,7 @@ class World:
     jury: Ensemble | CascadedJury
     held: list[Held]
     prompt: list[Prompt | Ready]
-    task: asyncio.Task[Verdict | Carried]
+    task: asyncio.Task[Verdict | CapturedException]
     abandoned: bool = False
     interrupted: set[str] = field(default_factory=set)
     timeouts: bool = False
@@ -152,12 +152,12 @@ class Scheduler(RuleBasedStateMachine):
             jury = Ensemble(built, voting=strategy, schedule=schedules[0])
         else:
             jury = built[0]
-        task = self.loop.create_task(carried(jury.ajudge, CASE))
+        task = self.loop.create_task(run_and_capture(jury.ajudge, CASE))
         self.world = World(jury, held, prompt, task, timeouts=timeout is not None)
         self.world.task.add_done_callback(self._look)
         self.turn()
 
-    def _look(self, task: asyncio.Task[Verdict | Carried]) -> None:
+    def _look(self, task: asyncio.Task[Verdict | CapturedException]) -> None:
         """Who still cleans up at the very moment at which the jury is done was left behind."""
         self.noise += [f"{juror.name} was left" for juror in self.world.held if juror.asked != juror.ended]
 
@@ -172,7 +172,7 @@ class Scheduler(RuleBasedStateMachine):
             else:
                 prompt.append((Prompt if timeout is None else Ready)(name, float(cost), VOTES[kind]))
                 members.append(prompt[-1])
-        return Ensemble(members, voting=strategy, schedule=schedule, timeout=timeout)
+        return Ensemble(members, voting=strategy, schedule=schedule, juror_timeout=timeout)
 
     def turn(self, times: int = 12) -> None:
         """Let the event loop go round, so that whatever can go on has gone on."""
@@ -256,7 +256,7 @@ class Scheduler(RuleBasedStateMachine):
             assert self.world.abandoned
         else:
             result = self.world.task.result()
-            if isinstance(result, Carried):
+            if isinstance(result, CapturedException):
                 assert isinstance(result.error, KeyboardInterrupt)
                 assert self.world.interrupted
             else:

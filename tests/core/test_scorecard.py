@@ -85,9 +85,9 @@ def test_there_is_one_judgment_for_each_criterion_and_no_agreement():
     panel = Ensemble([lambda case: True, lambda case: True, lambda case: False])
     verdict = Scorecard({"faithful": panel, "short": lambda case: False}, pass_when=["faithful"]).judge(CASE)
     assert [(name, j.status) for name, j in verdict.by_name.items()] == [("faithful", P), ("short", F)]
-    assert (verdict.status, verdict.agreement, verdict.confidence_band, verdict.disagreement) == (P, None, None, False)
+    assert (verdict.status, verdict.agreement, verdict.agreement_band, verdict.disagreement) == (P, None, None, False)
     assert verdict.by_name["faithful"].agreement == pytest.approx(1 / 3)
-    assert verdict.escalate_for_review  # the panel is split
+    assert verdict.needs_review  # the panel is split
     assert (verdict.tally.passed, verdict.tally.ignored) == (1, 1)
 
 
@@ -164,3 +164,28 @@ def test_a_report_compares_no_criteria():
 
 def test_an_estimate_names_the_criteria():
     assert [row.name for row in card([P, F]).estimate_cost([CASE]).rows] == ["c0", "c1"]
+
+
+SPLIT_CARD = Scorecard({"year": Ensemble([lambda case: True, lambda case: True, lambda case: False])})
+
+
+@pytest.mark.parametrize(
+    "jury",
+    [
+        SPLIT_CARD,
+        CascadedJury([Tier("first", OUTCOMES[P], "reject_on_any_fail"), Tier("card", SPLIT_CARD)]),
+        CascadedJury([Tier("card", SPLIT_CARD, "escalate_on_split"), Tier("last", OUTCOMES[P])]),
+        CascadedJury([Tier("inner", CascadedJury([Tier("card", SPLIT_CARD)]))]),
+    ],
+    ids=["alone", "the last tier", "an earlier tier", "a nested cascade"],
+)
+def test_low_agreement_on_a_criterion_is_a_reason_for_review_wherever_the_scorecard_decides(jury):
+    verdict = jury.judge(CASE)
+    assert verdict.status is P
+    assert verdict.review_reasons == ("low_agreement",)
+    assert verdict.needs_review
+
+
+def test_the_votes_of_a_scorecard_that_rejects_by_rule_need_no_review():
+    jury = CascadedJury([Tier("card", SPLIT_CARD, "accept_on_all_pass"), Tier("last", OUTCOMES[P])])
+    assert jury.judge(CASE).review_reasons == ()

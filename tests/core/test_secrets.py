@@ -4,8 +4,8 @@ import pytest
 from support.proportion import assert_proportional
 
 from jury_adapters import Ensemble, Judge, judge
+from jury_adapters.core.fallbacks import FallbackJudge
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.core.stand_in import BackedJudge
 
 HEX = "0f3e9a0c55d24e1b8c6d77aa"
 TOLD = {
@@ -84,19 +84,19 @@ def voting(judgments):
         leaking,
         waiting,
         leaking.with_timeout(60),
-        leaking.backed_by(waiting),
+        leaking.with_fallbacks([waiting]),
         Ensemble([leaking, leaking]),
         Ensemble([leaking]) & leaking,
         Ensemble([lambda case: (True, case.question)], voting=voting),
     ],
-    ids=["function", "async", "in a thread", "with a stand-in", "jury", "chain", "vote"],
+    ids=["function", "async", "in a thread", "with a fallback", "jury", "chain", "vote"],
 )
 def test_the_error_of_a_judge_shows_no_key(broken: Judge, kind):
     judgment = broken.judge(question=kind)
     assert judgment.status == "ERROR"
     assert "[key]" in judgment.to_json()
     assert TOLD[kind] not in f"{judgment.to_json()} {judgment!r} {judgment} {judgment._repr_html_()}"
-    assert isinstance(broken, BackedJudge) is ("its stand-in" in judgment.error)
+    assert isinstance(broken, FallbackJudge) is ("its fallback" in judgment.error)
 
 
 def test_a_key_of_the_environment_is_hidden_in_what_a_function_raises(monkeypatch):

@@ -10,21 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jury_adapters import (
-    CascadedJury,
-    Check,
-    Ensemble,
-    InputError,
-    Judgment,
-    Status,
-    Tally,
-    Tier,
-    TierResult,
-    Usage,
-    Verdict,
-    judge,
-)
+from jury_adapters import CascadedJury, Ensemble, InputError, Judgment, Status, Tier, Usage, Verdict, judge
 from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.results import Finding, Tally, TierResult
 
 unit = st.floats(0, 1)
 text = st.text(max_size=12) | st.text(alphabet=st.characters(categories=["Cs", "Cc", "Cf", "Lo"]), max_size=6)
@@ -35,7 +23,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
     max_leaves=6,
 )
-checks = st.builds(Check, text, st.sampled_from([True, False, None]), text, text, st.none() | unit)
+findings = st.builds(Finding, text, st.sampled_from([True, False, None]), text, text, st.none() | unit)
 amounts = st.integers(0, 10**9)
 usages = st.builds(Usage, amounts, amounts, amounts, amounts, amounts, st.floats(0, 1e6), st.booleans())
 usages |= st.builds(lambda new, old: new + old.as_recorded(), usages, usages)
@@ -60,7 +48,7 @@ def _common(draw):
         "probabilities": draw(st.none() | st.dictionaries(text, unit, max_size=3)),
         "confidence": draw(st.none() | unit),
         "reasoning": draw(reasons if status is Status.ABSTAIN else text),
-        "checks": draw(st.lists(checks, max_size=2)),
+        "findings": draw(st.lists(findings, max_size=2)),
         "critic": draw(text),
         "model": draw(st.none() | text),
         "family": draw(st.none() | text),
@@ -138,13 +126,15 @@ def test_any_verdict_in_verdicts_and_tiers_survives_json_copy_and_pickle(verdict
 
 
 def test_a_verdict_in_a_verdict_in_a_verdict_survives_json_field_by_field():
-    bottom = Verdict("PASS", judgments=[Judgment("PASS", checks=[Check("c", None)])], weights=[0.5], critic="bottom")
+    bottom = Verdict(
+        "PASS", judgments=[Judgment("PASS", findings=[Finding("c", None)])], weights=[0.5], critic="bottom"
+    )
     middle = Verdict("FAIL", judgments=[bottom, Judgment("FAIL")], tally=Tally("score", 2, ballots=(0.1, None)))
     tiers = [TierResult("t", "final", middle, True, False, "why")]
     top = Verdict("FAIL", judgments=[middle], tiers=tiers, stopped_at="t", decision="final", skipped=["u"])
     again = assert_survives(top)
     assert isinstance(again.judgments[0].judgments[0], Verdict)
-    assert again.judgments[0].judgments[0].judgments[0].checks[0].passed is None
+    assert again.judgments[0].judgments[0].judgments[0].findings[0].passed is None
     assert again.tiers[0].judgment.tally.ballots == (0.1, None)
     assert isinstance(again.skipped, tuple)
 
@@ -204,12 +194,14 @@ def test_fields_that_hold_nothing_are_left_out():
 
 
 def test_false_zero_and_empty_that_mean_something_stay():
-    judgment = Judgment("FAIL", score=0, confidence=0.0, usage=Usage(cost_complete=False), checks=[Check("", False)])
+    judgment = Judgment(
+        "FAIL", score=0, confidence=0.0, usage=Usage(cost_complete=False), findings=[Finding("", False)]
+    )
     data = judgment.to_dict()
     assert data["score"] == 0.0
     assert data["confidence"] == 0.0
     assert data["usage"] == {"cost_complete": False}
-    assert data["checks"] == [{"name": "", "passed": False}]
+    assert data["findings"] == [{"name": "", "passed": False}]
     assert judgment_from_dict(data) == judgment
 
 
@@ -222,9 +214,9 @@ def test_derived_values_are_written_for_people_and_ignored_when_read():
     verdict = Ensemble([lambda c: True, lambda c: False, lambda c: True]).judge("q")
     data = json.loads(verdict.to_json())
     assert data["agreement"] == verdict.agreement
-    assert data["confidence_band"] == "low"
-    assert data["escalate_for_review"] is True
-    data["agreement"], data["confidence_band"] = 1.0, "high"
+    assert data["agreement_band"] == "low"
+    assert data["needs_review"] is True
+    data["agreement"], data["agreement_band"] = 1.0, "high"
     assert judgment_from_dict(data) == verdict
 
 
@@ -266,9 +258,9 @@ def test_a_kind_that_is_not_there_is_refused():
         '{"status": "PASS", "judgments": []}',
         '{"status": "PASS", "metadata": 5}',
         '{"status": "PASS", "reasoning": 5}',
-        '{"status": "PASS", "checks": 5}',
-        '{"status": "PASS", "checks": ["x"]}',
-        '{"status": "PASS", "checks": [{"nam": "x"}]}',
+        '{"status": "PASS", "findings": 5}',
+        '{"status": "PASS", "findings": ["x"]}',
+        '{"status": "PASS", "findings": [{"nam": "x"}]}',
         '{"status": "PASS", "usage": {"calls": -1}}',
         '{"status": "PASS", "usage": {"cost_usd": NaN}}',
         '{"status": "PASS", "usage": 5}',

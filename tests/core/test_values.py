@@ -13,8 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import ConfigurationError, normalise_score
-from jury_adapters.core.values import EMPTY, FrozenDict, clean_text, freeze, freeze_mapping, unit_interval
+from jury_adapters import ConfigurationError
+from jury_adapters.core.values import (
+    EMPTY,
+    FrozenDict,
+    clean_text,
+    freeze,
+    freeze_mapping,
+    normalise_score,
+    unit_interval,
+)
 
 NAN, INF = float("nan"), float("inf")
 

@@ -13,15 +13,13 @@ from jury_adapters import (
     InputError,
     Judgment,
     Status,
-    Tally,
     Tier,
-    TierResult,
     Usage,
     Verdict,
     judge,
 )
-from jury_adapters.core.escalation import is_unanimous
-from jury_adapters.core.verdict import needs_review
+from jury_adapters.core.tier_policies import is_unanimous
+from jury_adapters.results import Tally, TierResult
 
 
 def jury(*statuses, **options):
@@ -65,8 +63,8 @@ def test_agreement_band_and_alpha_follow_from_the_ballots(ballots, agreement, di
     verdict = voted(*ballots)
     assert verdict.agreement == (None if agreement is None else pytest.approx(agreement))
     assert verdict.disagreement is disagreement
-    assert verdict.confidence_band == band
-    assert verdict.escalate_for_review is escalate
+    assert verdict.agreement_band == band
+    assert verdict.needs_review is escalate
     assert verdict.krippendorff_alpha == alpha
     assert verdict.tally.unanimous is (bool(verdict.tally.valid_ballots) and not disagreement)
 
@@ -87,87 +85,53 @@ def test_agreement_band_and_alpha_follow_from_the_ballots(ballots, agreement, di
     ],
 )
 def test_a_person_should_look_where_nothing_was_decided_or_the_jury_asks_for_it(judgment, expected):
-    assert needs_review(judgment) is expected
+    assert judgment.needs_review is expected
 
 
-def guarded(*statuses, policy="reject_on_any_fail", **options):
-    return CascadedJury([Tier("guard", jury(*statuses, **options), policy), Tier("last", jury("PASS", "FAIL"))])
+def screened(*statuses, policy="reject_on_any_fail", **options):
+    return CascadedJury([Tier("screen", jury(*statuses, **options), policy), Tier("last", jury("PASS", "FAIL"))])
 
 
 @pytest.mark.parametrize(
     "cascade",
     [
-        guarded("PASS", "PASS", "FAIL"),
-        guarded("PASS", "PASS", policy="accept_on_all_pass"),
-        CascadedJury([Tier("inside", guarded("PASS", "FAIL"))]),
+        screened("PASS", "PASS", "FAIL"),
+        screened("PASS", "PASS", policy="accept_on_all_pass"),
+        CascadedJury([Tier("inside", screened("PASS", "FAIL"))]),
     ],
     ids=["rejected", "accepted", "a cascade in a cascade"],
 )
-def test_what_a_guard_decides_is_decided_by_rule_and_no_disagreement(cascade):
+def test_what_a_screening_tier_decides_is_decided_by_rule_and_no_disagreement(cascade):
     verdict = cascade.judge("q")
     assert verdict.by_rule
-    assert (verdict.agreement, verdict.confidence_band, verdict.krippendorff_alpha) == (None, None, None)
-    assert (verdict.disagreement, verdict.escalate_for_review, needs_review(verdict)) == (False, False, False)
+    assert (verdict.agreement, verdict.agreement_band, verdict.krippendorff_alpha) == (None, None, None)
+    assert (verdict.disagreement, verdict.needs_review) == (False, False)
     assert "agreement" not in verdict.to_dict()
     assert "agreement" not in str(verdict)
     again = Verdict.from_json(verdict.to_json())
     assert (again.by_rule, again) == (True, verdict)
 
 
-def test_what_the_guards_let_through_is_for_jurors_to_agree_on():
-    verdict = guarded("PASS", "PASS").judge("q")
+def test_what_the_screening_tiers_let_through_is_for_jurors_to_agree_on():
+    verdict = screened("PASS", "PASS").judge("q")
     assert not verdict.by_rule
-    assert (verdict.stopped_at, verdict.agreement, verdict.escalate_for_review) == ("last", 0.0, True)
+    assert (verdict.stopped_at, verdict.agreement, verdict.needs_review) == ("last", 0.0, True)
 
 
 def test_a_bias_warning_speaks_of_low_agreement_and_of_nothing_else():
     verdict = Verdict("FAIL", same_family=True, tally=Tally(errors_decided=True, ballots=("PASS", "PASS")))
-    assert (verdict.escalate_for_review, verdict.bias_warning) == (True, None)
+    assert (verdict.needs_review, verdict.bias_warning) == (True, None)
 
 
 def test_the_band_can_be_made_of_the_modal_share():
-    assert voted("PASS", "PASS", "FAIL", band_on="share").confidence_band == "medium"
-    assert voted("PASS", "PASS", "FAIL", band_on="pairs").confidence_band == "low"
+    assert voted("PASS", "PASS", "FAIL", band_on="share").agreement_band == "medium"
+    assert voted("PASS", "PASS", "FAIL", band_on="pairs").agreement_band == "low"
 
 
-@pytest.mark.parametrize(
-    ("verdict", "consensus", "share"),
-    [
-        (jury("PASS", "PASS", "FAIL").judge("q"), "PASS", 2 / 3),
-        (jury("PASS", "FAIL", "FAIL", "ABSTAIN").judge("q"), "FAIL", 2 / 3),
-        (jury("ABSTAIN", "ABSTAIN").judge("q"), None, 0.0),
-        (jury("ERROR", "ERROR", errors="propagate").judge("q"), None, 0.0),
-        (labels("A", "B", "A", "A").judge("q"), "A", 0.75),
-        (labels("A", "B", voting="unanimous", fallback="none").judge("q"), "none", 0.0),
-    ],
-    ids=["passes", "fails", "abstains", "errors", "labels", "fallback"],
-)
-def test_consensus_is_what_was_voted_and_agreement_pct_its_share_of_the_votes(verdict, consensus, share):
-    assert verdict.consensus == consensus
-    assert verdict.agreement_pct == pytest.approx(share)
-
-
-def test_the_mean_confidence_is_of_the_valid_jurors_that_gave_one():
-    judgments = [
-        Judgment("PASS", confidence=0.9),
-        Judgment("FAIL", confidence=0.5),
-        Judgment("PASS"),
-        Judgment("ABSTAIN", reasoning="cannot say", confidence=0.1),
-        Judgment("ERROR", error="broken", confidence=0.2),
-    ]
-    assert Verdict("PASS", judgments=judgments).avg_confidence == pytest.approx(0.7)
-    assert Verdict("PASS").avg_confidence == 0.0
-    assert Verdict("PASS", judgments=[Judgment("PASS")]).avg_confidence == 0.0
-
-
-def test_jurors_are_found_by_name_and_under_the_other_names_of_the_reference():
+def test_jurors_are_found_by_name():
     verdict = jury("PASS", "FAIL", "PASS").judge("q")
     assert list(verdict.by_name) == ["j1", "j2", "j3"]
     assert verdict.by_name["j2"].status is Status.FAIL
-    assert verdict.individual_by_name == verdict.by_name
-    assert verdict.verdicts is verdict.judgments
-    assert verdict.aggregated is verdict
-    assert verdict.sub_verdicts == ()
 
 
 def test_no_juror_is_lost_by_name_when_names_are_equal_or_missing():
@@ -181,16 +145,16 @@ def test_no_juror_is_lost_by_name_when_names_are_equal_or_missing():
 def test_nested_juries_open_to_their_jurors():
     nested = Ensemble([jury("PASS", "FAIL", name="a"), Ensemble([jury("PASS", name="b")], name="c")]).judge("q")
     assert [j.critic for j in nested.jurors()] == ["j1", "j2", "j1"]
-    assert [v.critic for v in nested.sub_verdicts] == ["a", "c"]
+    assert [v.critic for v in nested.judgments if isinstance(v, Verdict)] == ["a", "c"]
     assert Verdict("PASS", judgments=[Verdict("FAIL", critic="kept none")]).jurors()[0].critic == "kept none"
 
 
 def test_a_cascade_knows_its_tiers_and_those_that_broke():
-    broken = Tier("guard", judge(name="g")(lambda case: 1 / 0), "reject_on_any_fail")
+    broken = Tier("screen", judge(name="g")(lambda case: 1 / 0), "reject_on_any_fail")
     cascade = CascadedJury([broken, Tier("last", jury("PASS", "PASS"), "final")])
     verdict = cascade.judge("q")
-    assert verdict.failed_tiers == ("guard",)
-    assert [v.status for v in verdict.sub_verdicts] == [Status.ERROR, Status.PASS]
+    assert verdict.failed_tiers == ("screen",)
+    assert [tier.judgment.status for tier in verdict.tiers] == [Status.ERROR, Status.PASS]
     assert verdict.stopped_at == "last"
     assert verdict.decision == "final"
 
@@ -232,9 +196,9 @@ def test_the_family_of_nested_jurors_counts():
 
 
 def test_require_passes_when_every_condition_holds():
-    verdict = jury("PASS", "PASS", "PASS").judge("q")
-    results = verdict.require(passed=True, min_agreement=1.0, min_confidence="high", min_eligible=3,
-                              allow_escalation=False, allow_same_family=False, max_cost_usd=0.0)  # fmt: skip
+    verdict = jury("PASS", "PASS", "PASS").judge("q", generator="gpt-5")
+    results = verdict.require(passed=True, min_confidence=1.0, min_agreement="high", min_votes=3,
+                              needs_review=False, same_family=False, max_cost_usd=0.0)  # fmt: skip
     assert {result.result for result in results} == {"passed"}
     assert len(results) == 7
 
@@ -242,12 +206,12 @@ def test_require_passes_when_every_condition_holds():
 def test_require_lists_every_condition_that_is_not_met():
     verdict = jury("PASS", "FAIL", "FAIL").judge("q")
     with pytest.raises(GateFailed) as failed:
-        verdict.require(passed=True, min_agreement=0.5, min_confidence=0.9, min_eligible=2, allow_escalation=False)
+        verdict.require(passed=True, min_agreement=0.5, min_confidence=0.9, min_votes=2, needs_review=False)
     assert [line.split("=")[0] for line in failed.value.unmet] == [
         "passed",
         "min_agreement",
         "min_confidence",
-        "allow_escalation",
+        "needs_review",
     ]
     assert isinstance(failed.value, AssertionError)
 

@@ -23,8 +23,8 @@ from replies_readers import READERS
 from replies_written import WRITTEN
 
 from jury_adapters import Labels, Rubric
-from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_reply import Reading, read_reply
+from jury_adapters.critic.quoted_answers import Material
 
 RUBRICS = {
     "yes/no": Rubric(name="yes or no"),

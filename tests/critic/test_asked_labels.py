@@ -19,7 +19,7 @@ FINE = [entry for half in PROMPTS.values() for entry in half["fine"]]
 
 
 def critic(*replies: str, prompt: str = "Judge this.\n{answer}", **options: Any) -> Critic:
-    return Critic("tone", ScriptedModel(replies or ["hm"]), prompt_template=prompt, **options)
+    return Critic(ScriptedModel(replies or ["hm"]), name="tone", prompt=prompt, **options)
 
 
 def is_refused(entry: dict[str, Any]) -> bool:
@@ -90,7 +90,7 @@ def test_other_unreadable_replies_are_no_labels(reply: str) -> None:
 
 def test_the_model_is_not_asked_for_arguments_of_the_critic() -> None:
     model = ScriptedModel(["GOOD", "YES"])
-    assert Critic("tone", model, prompt_template="{answer}").judge(answer="Thanks!").passed
+    assert Critic(model, name="tone", prompt="{answer}").judge(answer="Thanks!").passed
     repair = model.calls[1].prompt.turns[-1].text
     assert "labels=" not in repair
     assert '"YES", "NO", "UNSURE"' in repair

@@ -1,10 +1,12 @@
 """What the constructors of the critics refuse, each with a message that says what to write instead."""
 
+import inspect
 import math
 
 import pytest
 
-from jury_adapters import ConfigurationError, Critic, DecisionCritic, InputError, PairwiseCritic
+from jury_adapters import ConfigurationError, Critic, InputError, PairwiseCritic
+from jury_adapters.decision import DecisionCritic
 from jury_adapters.models.base import Answer
 from jury_adapters.testing import ScriptedModel
 
@@ -23,7 +25,7 @@ class Decider:
 
 
 def pairwise(**options):
-    return PairwiseCritic(**{"critic": Critic("better", ScriptedModel(["A"]), rubric="pairwise"), **options})
+    return PairwiseCritic(**{"critic": Critic(ScriptedModel(["A"]), "pairwise", name="better"), **options})
 
 
 @pytest.mark.parametrize(
@@ -31,14 +33,14 @@ def pairwise(**options):
     [
         ({"model": ""}, "a critic needs a model"),
         ({"rubric": None}, "what shall the critic judge"),
-        ({"prompt_template": "{answer}"}, "not both"),
+        ({"prompt": "{answer}"}, "not both"),
         ({"rubric": "faithfullness"}, "Did you mean 'faithfulness'"),
-        ({"rubric": None, "prompt_template": "{anser}"}, "placeholder"),
-        ({"rubric": None, "prompt_template": "Is it good?"}, "nothing of the case"),
+        ({"rubric": None, "prompt": "{anser}"}, "placeholder"),
+        ({"rubric": None, "prompt": "Is it good?"}, "nothing of the case"),
         ({"threshold": 1.5}, "threshold"),
         ({"threshold": "high"}, "threshold"),
-        ({"repeat": 0}, "repeat is a whole number from 1"),
-        ({"repeat": True}, "repeat"),
+        ({"samples": 0}, "samples is a whole number from 1"),
+        ({"samples": True}, "samples"),
         ({"max_tokens": 0}, "max_tokens is a whole number from 1"),
         ({"max_tokens": 1.5}, "max_tokens"),
         ({"system_prompt": 7}, "system_prompt: it is text"),
@@ -49,13 +51,17 @@ def pairwise(**options):
         ({"threshold": math.nan}, "threshold"),
         ({"threshold": True}, "threshold is a score from 0 to 1"),
         ({"logprobs": "yes"}, "logprobs is True or False"),
-        ({"timeout": -1}, "timeout is a positive number"),
-        ({"timeout": math.nan}, "timeout is a positive number"),
+        ({"request_timeout": -1}, "request_timeout is a positive number"),
+        ({"request_timeout": math.nan}, "request_timeout is a positive number"),
         ({"limits": 7}, "limits is a Limits"),
         ({"store": 7}, "store is a Store"),
         ({"api_key": 7}, "api_key is text"),
         ({"base_url": "localhost"}, "base_url is an address such as"),
         ({"rubric": 7}, "a rubric is a Rubric"),
+        (
+            {"rubric": "The answer is polite."},
+            r"A sentence of your own is written Critic.from_criteria\(model, \"...\"\)",
+        ),
         ({"vendor": "openai"}, "vendor belongs to a model named by text"),
         ({"api_key": "x", "base_url": "http://x"}, "base_url, api_key belongs"),
         ({"model": object()}, "object is no model"),
@@ -67,42 +73,41 @@ def pairwise(**options):
         ({"model": "m", "vendor": "opnai"}, "Did you mean 'openai'"),
         ({"store": "no/such/folder/runs.db"}, "store"),
         ({"system_prompt": b""}, "system_prompt: it is text"),
-        ({"rubric": None, "prompt_template": b"{answer}"}, "prompt_template: it is text"),
-        ({"rubric": None, "prompt_template": 7}, "prompt_template: it is text"),
+        ({"rubric": None, "prompt": b"{answer}"}, "prompt: it is text"),
+        ({"rubric": None, "prompt": 7}, "prompt: it is text"),
     ],
 )
 def test_a_critic_says_what_to_do(options, message):
     with pytest.raises((ConfigurationError, InputError), match=message):
-        Critic("truth", **{"model": ScriptedModel([YES]), "rubric": "faithfulness", **options})
+        Critic(**{"model": ScriptedModel([YES]), "rubric": "faithfulness", "name": "truth", **options})
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"http_client": 7}, "http_client is an asynchronous client"),
-        ({"http_client": "http://proxy"}, "http_client is an asynchronous client"),
+        ({"client": 7}, r"client= takes an asynchronous client: AsyncOpenAI.*; not int"),
+        ({"client": "http://proxy"}, "client= takes an asynchronous client"),
         ({"client": object()}, "client= takes an asynchronous client"),
         ({"api_key": b"x"}, "api_key is text"),
-        ({"timeout": "x"}, "timeout is a positive number"),
-        ({"timeout": True}, "timeout is a positive number"),
+        ({"request_timeout": "x"}, "request_timeout is a positive number"),
+        ({"request_timeout": True}, "request_timeout is a positive number"),
         ({"base_url": 7}, "base_url is an address such as"),
         ({"vendor": ""}, "unknown vendor"),
     ],
 )
 def test_a_critic_of_a_named_model_says_what_to_do(options, message):
     with pytest.raises(ConfigurationError, match=message):
-        Critic("truth", **{"model": "openai:gpt-4o", "api_key": KEY, "rubric": "faithfulness", **options})
+        Critic(**{"model": "openai:gpt-4o", "api_key": KEY, "rubric": "faithfulness", "name": "truth", **options})
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"model": ""}, "needs a model"),
-        ({"rubric": None}, "what shall the critic judge"),
-        ({"rubrics": ["safety"]}, "what shall the critic judge"),
-        ({"rubric": None, "rubrics": "safety"}, "rubrics= is a list"),
-        ({"rubric": None, "rubrics": 7}, "rubrics= is a list"),
-        ({"rubric": None, "rubrics": [7]}, "a rubric is a Rubric"),
+        ({"rubric": []}, "what shall the critic judge"),
+        ({"rubric": None}, "a rubric is a Rubric, the name of one or a YAML file, or a list; not None"),
+        ({"rubrics": ["safety"]}, "the argument rubrics= is called rubric= here"),
+        ({"rubric": [7]}, "a rubric is a Rubric"),
         ({"rubric": "safty"}, "Did you mean 'safety'"),
         ({"rubric": 3}, "a rubric is a Rubric"),
         ({"model": "openai:x"}, "OPENAI_API_KEY"),
@@ -116,8 +121,8 @@ def test_a_critic_of_a_named_model_says_what_to_do(options, message):
         ({"threshold": True}, "threshold is a score from 0 to 1"),
         ({"voting": "majorty"}, "majorty"),
         ({"voting": 7}, "voting"),
-        ({"timeout": math.nan}, "timeout is a positive number"),
-        ({"timeout": -1}, "timeout is a positive number"),
+        ({"request_timeout": math.nan}, "request_timeout is a positive number"),
+        ({"request_timeout": -1}, "request_timeout is a positive number"),
         ({"limits": 7}, "limits is a Limits"),
         ({"store": 7}, "store is a Store"),
         ({"api_key": 7}, "api_key is text"),
@@ -127,7 +132,7 @@ def test_a_critic_of_a_named_model_says_what_to_do(options, message):
 def test_a_decision_critic_says_what_to_do(options, message, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigurationError, match=message):
-        DecisionCritic("guard", **{"model": Decider(), "rubric": "safety", **options})
+        DecisionCritic(**{"model": Decider(), "rubric": "safety", "name": "guard", **options})
 
 
 @pytest.mark.parametrize(
@@ -135,9 +140,9 @@ def test_a_decision_critic_says_what_to_do(options, message, monkeypatch):
     [
         ({"critic": "openai:gpt-4o-mini"}, "asks a judge"),
         ({"critic": 7}, "asks a judge"),
-        ({"critic": Critic("x", ScriptedModel(["YES"]), rubric="faithfulness")}, "A, B and tie, not YES, NO, UNSURE"),
-        ({"critic": Critic("x", ScriptedModel(["YES"]), rubric="conciseness")}, "not a scale"),
-        ({"critic": DecisionCritic("x", Decider(), rubric="safety")}, "labels A, B and tie"),
+        ({"critic": Critic(ScriptedModel(["YES"]), "faithfulness", name="x")}, "A, B and tie, not YES, NO, UNSURE"),
+        ({"critic": Critic(ScriptedModel(["YES"]), "conciseness", name="x")}, "not a scale"),
+        ({"critic": DecisionCritic(Decider(), "safety", name="x")}, "labels A, B and tie"),
         ({"swap": "yes"}, "swap is True or False"),
         ({"swap": None}, "swap is True or False"),
         ({"swap": 1}, "swap is True or False"),
@@ -151,9 +156,85 @@ def test_a_pairwise_critic_says_what_to_do(options, message):
 @pytest.mark.parametrize("name", NO_NAMES)
 def test_a_name_that_is_no_text_is_refused(name):
     for construct in (
-        lambda: Critic(name, ScriptedModel([YES]), rubric="faithfulness"),
-        lambda: DecisionCritic(name, Decider(), rubric="safety"),
+        lambda: Critic(ScriptedModel([YES]), "faithfulness", name=name),
+        lambda: DecisionCritic(Decider(), "safety", name=name),
         lambda: pairwise(name=name),
     ):
         with pytest.raises(ConfigurationError, match="name is text, such as 'truth'"):
             construct()
+
+
+RIGHT_ORDER = (
+    "the model comes first, the rubric second, and all else by name: Critic('openai:gpt-4o-mini', 'faithfulness')"
+)
+RENAMED = ": Critic('openai:gpt-4o-mini', 'faithfulness')"
+WRONG_CALLS = {
+    "the rubric first": (
+        lambda: Critic("faithfulness", "openai:gpt-4o-mini"),
+        "'faithfulness' is a rubric, not a model; the model comes first: Critic('openai:gpt-4o-mini', 'faithfulness')",
+    ),
+    "the rubric first, the model by name": (
+        lambda: Critic("faithfulness", model="openai:gpt-4o-mini"),
+        RIGHT_ORDER,
+    ),
+    "a name first, the rubric by name": (
+        lambda: Critic("truth", "openai:gpt-4o-mini", rubric="faithfulness"),
+        RIGHT_ORDER,
+    ),
+    "a name first, and a prompt": (
+        lambda: Critic("truth", "openai:gpt-4o-mini", prompt="{answer}"),
+        "'openai:gpt-4o-mini' is a model, not a rubric; the model comes first",
+    ),
+    "a name first, and a model of one's own": (
+        lambda: Critic("truth", ScriptedModel([YES])),
+        "not ScriptedModel; the model comes first: Critic('openai:gpt-4o-mini', 'faithfulness')",
+    ),
+    "three arguments without a name": (
+        lambda: Critic("openai:gpt-4o-mini", "faithfulness", "openai"),
+        RIGHT_ORDER,
+    ),
+    "no model": (lambda: Critic(rubric="faithfulness"), "a critic needs a model"),
+    "prompt_template": (
+        lambda: Critic("openai:gpt-4o-mini", prompt_template="{answer}"),
+        "the argument prompt_template= is called prompt= here" + RENAMED,
+    ),
+    "repeat": (
+        lambda: Critic("openai:gpt-4o-mini", "safety", repeat=3),
+        "the argument repeat= is called samples= here" + RENAMED,
+    ),
+    "timeout": (
+        lambda: Critic("openai:gpt-4o-mini", "safety", timeout=3),
+        "the argument timeout= is called request_timeout= here" + RENAMED,
+    ),
+    "http_client": (
+        lambda: Critic("openai:gpt-4o-mini", "safety", http_client=None),
+        "the argument http_client= is called client= here" + RENAMED,
+    ),
+    "a slip": (
+        lambda: Critic("openai:gpt-4o-mini", "safety", temprature=1),
+        "unknown argument 'temprature'. Did you mean 'temperature'?",
+    ),
+    "a decision critic: the rubric first": (
+        lambda: DecisionCritic("safety", Decider()),
+        "'safety' is a rubric, not a model; the model comes first: DecisionCritic('openai:<model>', [",
+    ),
+    "a decision critic: a name first": (
+        lambda: DecisionCritic("guard", Decider(), rubric="safety"),
+        "the model comes first, the rubric second, and all else by name: DecisionCritic(",
+    ),
+    "a decision critic without rubrics": (lambda: DecisionCritic("openai:m"), "a critic needs a model and a rubric"),
+}
+
+
+@pytest.mark.parametrize("call", WRONG_CALLS)
+def test_a_wrong_call_is_answered_with_a_right_one(call):
+    construct, message = WRONG_CALLS[call]
+    with pytest.raises(ConfigurationError) as raised:
+        construct()
+    assert message in str(raised.value)
+
+
+def test_the_signature_is_still_the_critics_own():
+    parameters = inspect.signature(Critic).parameters.values()
+    assert [one.name for one in parameters][:3] == ["model", "rubric", "name"]
+    assert all(one.kind is one.KEYWORD_ONLY for one in list(parameters)[2:])

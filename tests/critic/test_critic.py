@@ -22,11 +22,11 @@ TONE = 'name: tone\nvariables: [tone]\nuser_prompt: "Is it {tone}? {answer}"\n'
 
 def over_http(server, **options):
     options = {"rubric": "faithfulness", **options}
-    return Critic("truth", "openai:gpt-4o-mini", base_url=server.openai, api_key=KEY, **options)
+    return Critic("openai:gpt-4o-mini", name="truth", base_url=server.openai, api_key=KEY, **options)
 
 
 def scripted(*lines, **options):
-    return Critic("truth", ScriptedModel(list(lines) or [YES]), **{"rubric": "faithfulness", **options})
+    return Critic(ScriptedModel(list(lines) or [YES]), **{"rubric": "faithfulness", "name": "truth", **options})
 
 
 def asked(critic):
@@ -36,10 +36,11 @@ def asked(critic):
 # Construction; what it refuses stands in test_construction.py
 
 
-def test_the_positional_order_is_the_one_people_know(server):
+def test_the_options_of_a_critic_reach_the_model(server):
     critic = Critic(
-        "truth", "gpt-4o-mini", "openai", "Judge: {answer}", "You are strict.", 0.5, 77, SecretStr(KEY), server.openai
-    )
+        "gpt-4o-mini", name="truth", prompt="Judge: {answer}", system_prompt="You are strict.", temperature=0.5,
+        max_tokens=77, vendor="openai", base_url=server.openai, api_key=SecretStr(KEY),
+    )  # fmt: skip
     assert critic.judge(answer="TRUTH=NO").status is Status.FAIL
     body = server.asks[0].body
     assert (body["temperature"], body["max_completion_tokens"]) == (0.5, 77)
@@ -48,7 +49,7 @@ def test_the_positional_order_is_the_one_people_know(server):
 
 
 def test_a_critic_without_a_name_is_called_like_its_rubric_and_its_model():
-    assert Critic(model=ScriptedModel([YES], model="gpt-4o"), rubric="safety").name == "safety gpt-4o"
+    assert Critic(ScriptedModel([YES], model="gpt-4o"), "safety").name == "safety gpt-4o"
 
 
 def test_a_rubric_comes_by_name_path_text_or_object(tmp_path):
@@ -67,7 +68,7 @@ def test_a_system_prompt_takes_the_place_of_the_rubrics_own():
 
 
 def test_criteria_in_one_sentence_are_a_critic():
-    critic = Critic.from_criteria("The answer names its source.", ScriptedModel([NO]), name="sourced")
+    critic = Critic.from_criteria(ScriptedModel([NO]), "The answer names its source.", name="sourced")
     assert critic.judge(answer="It is so.").status is Status.FAIL
     assert "The answer names its source." in asked(critic)[0].prompt.system
     assert critic.name == critic.rubric.name == "sourced"
@@ -79,12 +80,12 @@ def test_a_yaml_prompt_of_the_known_kind_is_a_critic(tmp_path):
         "version: 2\ndescription: d\nsystem_prompt: You are brief.\nuser_prompt_template: 'Q {question} A {answer}'\n",
         encoding="utf-8",
     )
-    critic = Critic.from_yaml_prompt(path, "mine", ScriptedModel([YES]), threshold=0.5)
+    critic = Critic(ScriptedModel([YES]), path, name="mine", threshold=0.5)
     assert critic.judge(a_case()).passed
     assert (critic.rubric.version, critic.threshold) == ("2", 0.5)
     assert asked(critic)[0].prompt.system.startswith("You are brief.")
     with pytest.raises(InputError, match=r"none\.yaml"):
-        Critic.from_yaml_prompt(tmp_path / "none.yaml", "mine", ScriptedModel([YES]))
+        Critic(ScriptedModel([YES]), tmp_path / "none.yaml", name="mine")
 
 
 # Context
@@ -161,7 +162,7 @@ def test_a_threshold_takes_the_place_of_the_pass_mark(threshold, status):
 
 
 def test_repeat_asks_as_often_and_the_majority_decides():
-    critic = scripted(YES, NO, NO, repeat=3)
+    critic = scripted(YES, NO, NO, samples=3)
     judgment = critic.judge(a_case())
     assert judgment.status is Status.FAIL
     assert judgment.usage.calls == 3
@@ -169,7 +170,7 @@ def test_repeat_asks_as_often_and_the_majority_decides():
 
 
 def test_repeat_over_http_sends_every_sample(server):
-    assert over_http(server, repeat=3).judge(a_case(answer="TRUTH=NO")).status is Status.FAIL
+    assert over_http(server, samples=3).judge(a_case(answer="TRUTH=NO")).status is Status.FAIL
     assert len(server.asks) == 3
 
 
@@ -239,15 +240,21 @@ def test_whatever_changes_what_is_asked_changes_the_fingerprint(change):
 
 def test_name_key_and_limits_leave_the_fingerprint_alone(server):
     one = over_http(server)
-    other = Critic("other", "openai:gpt-4o-mini", base_url=server.openai, api_key="another-key", rubric="faithfulness",
-                   limits=Limits(attempts=2))  # fmt: skip
+    other = Critic(
+        "openai:gpt-4o-mini",
+        "faithfulness",
+        name="other",
+        base_url=server.openai,
+        api_key="another-key",
+        limits=Limits(attempts=2),
+    )
     assert one.fingerprint == other.fingerprint
 
 
-@pytest.mark.parametrize("repeat", [1, 3])
-def test_a_critic_with_its_key_in_the_environment_survives_pickling(server, monkeypatch, repeat):
+@pytest.mark.parametrize("samples", [1, 3])
+def test_a_critic_with_its_key_in_the_environment_survives_pickling(server, monkeypatch, samples):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    critic = Critic("truth", "openai:m", base_url=server.openai, rubric="faithfulness", repeat=repeat)
+    critic = Critic("openai:m", "faithfulness", name="truth", base_url=server.openai, samples=samples)
     frozen = pickle.dumps(critic)
     assert KEY.encode() not in frozen
     twin = pickle.loads(frozen)
@@ -258,7 +265,7 @@ def test_a_critic_with_its_key_in_the_environment_survives_pickling(server, monk
 
 @pytest.mark.parametrize("key", [KEY, SecretStr(KEY)])
 def test_a_critic_with_a_literal_key_refuses_to_be_pickled_and_says_why(key):
-    critic = Critic("truth", "openai:m", api_key=key, rubric="faithfulness")
+    critic = Critic("openai:m", "faithfulness", name="truth", api_key=key)
     with pytest.raises(TypeError, match=r"literal api_key.*OPENAI_API_KEY") as caught:
         pickle.dumps(critic)
     assert KEY not in str(caught.value)
@@ -319,25 +326,25 @@ def test_the_schema_that_goes_out_is_the_rubrics_own(server):
     assert sent == json.loads(json.dumps(Rubric.bundled("hallucination").reply_schema()))
 
 
-@pytest.mark.parametrize("repeat", [1, 3])
-def test_a_critic_with_another_rubric_keeps_all_else(repeat, tmp_path):
+@pytest.mark.parametrize("samples", [1, 3])
+def test_a_critic_with_another_rubric_keeps_all_else(samples, tmp_path):
     class Own(Critic):
         tag = ""
 
-    asked_before = Own("truth", ScriptedModel([YES]), rubric="faithfulness", repeat=repeat, store=tmp_path / "runs.db")
+    asked_before = Own(ScriptedModel([YES]), "faithfulness", name="truth", samples=samples, store=tmp_path / "runs.db")
     asked_before.tag = "kept"
     other = asked_before.with_timeout(30).with_rubric("answer_relevance")
-    assert (type(other), other.name, other.tag, other.timeout, other.size) == (Own, "truth", "kept", 30, repeat)
+    assert (type(other), other.name, other.tag, other.timeout, other.size) == (Own, "truth", "kept", 30, samples)
     assert other.model is asked_before.model
     assert other.store is asked_before.store
     assert other.fingerprint != asked_before.fingerprint
     judgment = other.judge(a_case())
     assert judgment.passed
-    assert len(asked(other)) == repeat
-    single = judgment.judgments[0] if repeat > 1 else judgment
+    assert len(asked(other)) == samples
+    single = judgment.judgments[0] if samples > 1 else judgment
     assert single.metadata["rubric"] == "answer_relevance"
     assert asked_before.judge(a_case()).passed, "the first critic is as it was"
-    assert len(asked(other)) == 2 * repeat
+    assert len(asked(other)) == 2 * samples
     assert asked_before.rubric.name == "faithfulness"
 
 

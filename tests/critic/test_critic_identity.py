@@ -13,13 +13,14 @@ from support.identity import astatus_of, check_told_apart, critic, status_of
 from support.scripts import run_script
 from support.vendor import VendorServer
 
-from jury_adapters import CascadedJury, ConfigurationError, Critic, DecisionCritic, Ensemble, PairwiseCritic, Status
+from jury_adapters import CascadedJury, ConfigurationError, Critic, Ensemble, PairwiseCritic, Status
 from jury_adapters import judge as a_judge
+from jury_adapters.batch_api import BatchModel
 from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.cascade import Tier
+from jury_adapters.decision import DecisionCritic
 from jury_adapters.judges import llm
 from jury_adapters.models.base import Reply
-from jury_adapters.models.batches import BatchModel
 from jury_adapters.models.function import FunctionModel
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.store import Store
@@ -84,7 +85,7 @@ def test_another_server_in_the_environment_is_asked(model, variable, address, tw
 def test_a_decision_model_is_known_by_its_address(tmp_path):
     with VendorServer() as first, VendorServer() as second:
         for server in (first, second, first, second):
-            asked = DecisionCritic(model="decider", base_url=server.openai, rubric="faithfulness")
+            asked = DecisionCritic("decider", "faithfulness", base_url=server.openai)
             assert status_of(asked, tmp_path / "runs.db") is Status.PASS
         assert (first.count, second.count) == (1, 1)
 
@@ -160,7 +161,7 @@ def test_the_environment_of_a_process_decides_and_its_key_does_not(two_servers, 
 def test_a_jury_file_is_served_in_another_process(two_servers, tmp_path):
     first, second = two_servers
     store, jury = tmp_path / "runs.db", tmp_path / "jury.yaml"
-    jury.write_text("jurors:\n  - {critic: faithfulness, model: 'openai:gpt-4o-mini'}\n")
+    jury.write_text("jurors:\n  - {rubric: faithfulness, model: 'openai:gpt-4o-mini'}\n")
     said = in_processes(*((store, {"OPENAI_BASE_URL": one.openai}) for one in (first, second, first)), jury=jury)
     assert [status for _, status in said] == ["PASS", "FAIL", "PASS"]
     assert (first.count, second.count) == (1, 1)
@@ -201,7 +202,7 @@ NAMELESS = [
     Asked(),
     FunctionModel(lambda prompt, reply=YES: refuse(prompt, reply)),
 ]
-NEEDS_NAME = r"a store cannot tell the model 'function:.*Give the critic a name: Critic\('name', model, ...\)"
+NEEDS_NAME = r"a store cannot tell the model 'function:.*Give the critic a name: Critic\(model, ..., name='name'\)"
 
 
 @pytest.mark.parametrize("model", NAMELESS)
@@ -211,7 +212,7 @@ def test_a_bare_function_needs_a_name_in_a_store(model, tmp_path):
         critic(model, store=store)
     plain = critic(model)
     assert status_of(plain) is Status.PASS  # without a store it needs none
-    for judge in (plain, Ensemble([plain]), PairwiseCritic(critic_of_pairs(model)), plain.backed_by(plain)):
+    for judge in (plain, Ensemble([plain]), PairwiseCritic(critic_of_pairs(model)), plain.with_fallbacks([plain])):
         with pytest.raises(ConfigurationError, match=NEEDS_NAME):
             next(judge.judge_many([a_case()], store=store))
     with pytest.raises(ConfigurationError, match=NEEDS_NAME):
@@ -219,7 +220,7 @@ def test_a_bare_function_needs_a_name_in_a_store(model, tmp_path):
 
 
 def critic_of_pairs(model):
-    return Critic(model=model, rubric="pairwise")
+    return Critic(model, "pairwise")
 
 
 def test_the_name_of_a_ready_judge_is_not_the_users(tmp_path):
@@ -234,7 +235,7 @@ def test_the_name_of_a_ready_judge_is_not_the_users(tmp_path):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda function, name: Critic(name, function, rubric="faithfulness"),
+        lambda function, name: Critic(function, "faithfulness", name=name),
         lambda function, name: critic(FunctionModel(function, name=name)),
     ],
 )
@@ -253,7 +254,7 @@ def test_functions_are_known_by_the_names_given_to_them(make, tmp_path):
 
 def test_the_name_of_a_critic_makes_no_difference_to_a_model_with_an_identity():
     model = resolve_model("m", base_url="http://localhost:1/v1")
-    assert len({Critic(name, model, rubric="faithfulness").fingerprint for name in ("", "one", "two")}) == 1
+    assert len({Critic(model, "faithfulness", name=name).fingerprint for name in ("", "one", "two")}) == 1
 
 
 def test_two_nameless_functions_at_once_do_not_share_an_answer():
@@ -311,7 +312,7 @@ def test_a_client_that_does_not_say_its_address_needs_a_name(tmp_path):
 
     with pytest.raises(ConfigurationError, match="a store cannot tell the model 'openai:m' from others"):
         critic("m", client=AsyncOurs(), store=tmp_path / "runs.db")
-    assert status_of(Critic("c", "m", client=AsyncOurs(), rubric="faithfulness"), tmp_path / "runs.db") is Status.PASS
+    assert status_of(Critic("m", "faithfulness", name="c", client=AsyncOurs()), tmp_path / "runs.db") is Status.PASS
 
 
 def test_no_secret_stands_in_the_store(server, tmp_path):

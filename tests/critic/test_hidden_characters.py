@@ -8,7 +8,7 @@ import pytest
 from jury_adapters import Rubric
 from jury_adapters.critic.delimiters import visible
 from jury_adapters.critic.hidden_characters import HIDDEN, without_hidden
-from jury_adapters.critic.material import Material
+from jury_adapters.critic.quoted_answers import Material
 
 YES_NO = Rubric(name="yes or no").answers
 # Format characters that are seen: they enclose or precede a number, and the hieroglyphs' own mirror sign.

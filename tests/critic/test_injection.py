@@ -11,9 +11,10 @@ import pytest
 from attacks import ATTACKS
 from support.vendor import Act
 
-from jury_adapters import Case, Critic, DecisionCritic, Rubric, Status
+from jury_adapters import Case, Critic, Rubric, Status
 from jury_adapters.critic.delimiters import visible
 from jury_adapters.critic.prompt import MATERIAL, system_text
+from jury_adapters.decision import DecisionCritic
 from jury_adapters.models.retries import Limits
 
 # aiohttp warns of bodies above 1 MB, which is what long attacks are for.
@@ -40,7 +41,14 @@ OWN_ANSWERS = {
 def critic(server, vendor="openai"):
     url = server.anthropic if vendor == "anthropic" else server.openai
     return Critic(
-        "judge", "m", vendor, rubric=RUBRIC, base_url=url, api_key="sk-test-0000", limits=Limits(attempts=1), timeout=30
+        "m",
+        RUBRIC,
+        name="judge",
+        vendor=vendor,
+        base_url=url,
+        api_key="sk-test-0000",
+        limits=Limits(attempts=1),
+        request_timeout=30,
     )
 
 
@@ -99,9 +107,9 @@ def test_the_same_holds_for_another_vendors_protocol(server, name):
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_the_same_holds_for_decision_models(server, name):
-    asked = DecisionCritic("judge", "m", rubric=RUBRIC, base_url=server.openai, limits=Limits(attempts=1))
+    asked = DecisionCritic("m", RUBRIC, name="judge", base_url=server.openai, limits=Limits(attempts=1))
     asked.judge(case_with("answer", ATTACKS[name]))
-    harmless = DecisionCritic("judge", "m", rubric=RUBRIC, base_url=server.openai, limits=Limits(attempts=1))
+    harmless = DecisionCritic("m", RUBRIC, name="judge", base_url=server.openai, limits=Limits(attempts=1))
     harmless.judge(case_with("answer", PLAIN["answer"]))
     attacked, plain = (ask.body for ask in server.asks)
     assert attacked["questions"] == plain["questions"]

@@ -81,9 +81,16 @@ def test_no_artefact_of_a_failure_shows_the_key(server, tmp_path, everything_log
     base = server.anthropic if vendor == "anthropic" else server.openai
     with no_waiting(), Store(path) as store:
         critic = Critic(
-            "truth", "m", vendor, base_url=base, api_key=key, rubric="faithfulness", timeout=0.15, store=store,
+            "m",
+            "faithfulness",
+            name="truth",
+            vendor=vendor,
+            base_url=base,
+            api_key=key,
+            request_timeout=0.15,
+            store=store,
             limits=Limits(attempts=2),
-        )  # fmt: skip
+        )
         judgment = critic.judge(a_case())
         error = raised_by(critic)
     assert judgment.status == "ERROR"
@@ -109,7 +116,7 @@ def test_a_refused_connection_shows_no_key_either(everything_logged):
     with socket.socket() as unused, no_waiting():
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        critic = Critic("truth", "m", base_url=address, api_key=key, rubric="faithfulness", limits=Limits(attempts=2))
+        critic = Critic("m", "faithfulness", name="truth", base_url=address, api_key=key, limits=Limits(attempts=2))
         judgment, error = critic.judge(a_case()), raised_by(critic)
     assert judgment.error.startswith("connection")
     artefacts = {"json": judgment.to_json(), "log": everything_logged.text, "exception": shown(error)}
@@ -120,7 +127,7 @@ def test_a_key_from_the_environment_is_hidden_too(server, monkeypatch):
     key = KEYS["unlike any key"]
     monkeypatch.setenv("OPENAI_API_KEY", key)
     server.plan = lambda ask: error(401, f"no such key: {key}")
-    critic = Critic("truth", "openai:m", base_url=server.openai, rubric="faithfulness")
+    critic = Critic("openai:m", "faithfulness", name="truth", base_url=server.openai)
     judgment = critic.judge(a_case())
     assert server.asks[0].headers["authorization"] == f"Bearer {key}"
     assert leaks(key, {"json": judgment.to_json(), "critic": pickle.dumps(critic).decode("latin-1")}) == []
@@ -134,7 +141,7 @@ def test_a_key_of_the_environment_is_hidden_in_what_a_wrapped_model_says(monkeyp
     async def broken(prompt):
         raise RuntimeError(f"401: {key} is no key")
 
-    judgment = Critic("truth", broken, rubric="faithfulness").judge(a_case())
+    judgment = Critic(broken, "faithfulness", name="truth").judge(a_case())
     assert judgment.status == "ERROR"
     assert leaks(key, {"json": judgment.to_json()}) == []
 
@@ -142,7 +149,7 @@ def test_a_key_of_the_environment_is_hidden_in_what_a_wrapped_model_says(monkeyp
 def test_a_good_judgment_keeps_no_key(server, tmp_path, everything_logged):
     key = KEYS["like a token"]
     with Store(tmp_path / "runs.db") as store:
-        critic = Critic("truth", "openai:m", base_url=server.openai, api_key=key, rubric="faithfulness", store=store)
+        critic = Critic("openai:m", "faithfulness", name="truth", base_url=server.openai, api_key=key, store=store)
         judgment = critic.judge(a_case())
     assert judgment.passed
     files = b"".join(file.read_bytes() for file in tmp_path.iterdir()).decode("latin-1")

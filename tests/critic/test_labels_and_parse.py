@@ -26,9 +26,9 @@ def model(*replies: str):
 
 
 def critic(*replies: str, **options) -> Critic:
-    options.setdefault("prompt_template", "Judge this.\n{answer}")
+    options.setdefault("prompt", "Judge this.\n{answer}")
     options.setdefault("model", model(*replies))
-    return Critic("tone", **options)
+    return Critic(**{"name": "tone", **options})
 
 
 def polite_or_rude(text: str) -> tuple[bool, str]:
@@ -65,7 +65,7 @@ def test_the_prompt_and_the_schema_name_the_labels() -> None:
 
 def test_labels_replace_those_of_a_rubric_and_a_labels_object_is_taken_too() -> None:
     for labels in ({"BACKED": "pass", "MADE UP": "fail"}, Labels.of(passing=["BACKED"], failing=["MADE UP"])):
-        asking = Critic("truth", model('{"reasoning": "r", "answer": "made up"}'), rubric="faithfulness", labels=labels)
+        asking = Critic(model('{"reasoning": "r", "answer": "made up"}'), "faithfulness", name="truth", labels=labels)
         assert asking.judge(question="q", answer="a", contexts=["c"]).status is Status.FAIL
 
 
@@ -82,6 +82,14 @@ def test_a_scale_rates(scale: object) -> None:
     [
         ({"labels": POLITE, "scale": {"minimum": 1, "maximum": 5}}, "labels= or scale=, not both"),
         ({"labels": ["POLITE", "RUDE"]}, "labels is a mapping"),
+        (
+            {"labels": {"POLITE": "passed"}},
+            "'POLITE': unknown meaning 'passed'. Did you mean 'pass'.*or a score from 0 to 1",
+        ),
+        (
+            {"labels": {"A": True, "B": False}},
+            "'A': unknown meaning True. Did you mean 'pass'.*'B': .*Did you mean 'fail'",
+        ),
         ({"labels": {"POLITE": "good"}}, "unknown meaning 'good'"),
         ({"labels": {"POLITE": 7}}, "labels: 'POLITE': .* less than or equal to 1"),
         ({"labels": {}}, "labels is a mapping"),
@@ -120,9 +128,9 @@ OTHER_ANSWERS = [
 @pytest.mark.parametrize("prompt", OTHER_ANSWERS)
 def test_a_prompt_that_asks_for_other_answers_is_refused(prompt: str) -> None:
     with pytest.raises(ConfigurationError, match=r"the prompt asks for .* give (labels|scale)="):
-        critic(prompt_template=prompt)
+        critic(prompt=prompt)
     with pytest.raises(ConfigurationError, match="the prompt asks for"):
-        critic(prompt_template="{answer}", system_prompt=prompt.replace("{answer}", ""))
+        critic(prompt="{answer}", system_prompt=prompt.replace("{answer}", ""))
 
 
 @pytest.mark.parametrize(
@@ -146,13 +154,13 @@ def test_a_prompt_that_asks_for_other_answers_is_refused(prompt: str) -> None:
     ],
 )
 def test_other_prompts_are_taken(prompt: str, options: dict) -> None:
-    assert critic(prompt_template=prompt, **options).rubric.user_prompt == prompt
+    assert critic(prompt=prompt, **options).rubric.user_prompt == prompt
 
 
 def test_a_rubric_of_ones_own_is_checked_too() -> None:
     rubric = Rubric(name="tone", user_prompt="Answer POLITE or RUDE.\n{answer}")
     with pytest.raises(ConfigurationError, match="POLITE or RUDE"):
-        Critic("tone", model(), rubric=rubric)
+        Critic(model(), rubric, name="tone")
     with pytest.raises(ConfigurationError, match="POLITE or RUDE"):
         critic().with_rubric(rubric)
 
@@ -165,15 +173,15 @@ def test_the_rubrics_of_the_package_ask_for_their_own_answers() -> None:
 @pytest.mark.parametrize("hidden", ["{{answer}}", "{{ answer }}", "{answer!r}", "{answer[0]}", "{answer:>5}"])
 def test_a_placeholder_of_another_template_language_is_refused(hidden: str) -> None:
     with pytest.raises(ConfigurationError, match=r"would not see the answer; write \{answer\}"):
-        critic(prompt_template=f"{{question}} {hidden}")
-    assert critic(prompt_template=f"{{answer}} as {hidden}").rubric.requires == ("answer",)
+        critic(prompt=f"{{question}} {hidden}")
+    assert critic(prompt=f"{{answer}} as {hidden}").rubric.requires == ("answer",)
 
 
 def test_a_placeholder_of_ones_own_says_how_to_declare_it() -> None:
     with pytest.raises(ConfigurationError, match=r"unknown placeholder 'tone'.*variables=\['tone'\]"):
-        critic(prompt_template="{answer} should sound {tone}")
+        critic(prompt="{answer} should sound {tone}")
     rubric = Rubric(name="tone", user_prompt="{answer} should sound {tone}", variables=["tone"])
-    asking = Critic("tone", model('{"reasoning": "r", "answer": "YES"}'), rubric=rubric)
+    asking = Critic(model('{"reasoning": "r", "answer": "YES"}'), rubric, name="tone")
     assert asking.judge(answer="Hi", context={"tone": "friendly"}).passed
 
 
@@ -248,14 +256,14 @@ def test_refusals_and_cut_replies_keep_their_meaning() -> None:
         async def call(prompt: str) -> Reply:
             return Reply("hm", finish=finish)
 
-        return Critic("tone", call, prompt_template="{answer}", parse=polite_or_rude).judge(answer="x")
+        return Critic(call, name="tone", prompt="{answer}", parse=polite_or_rude).judge(answer="x")
 
     assert asks("refusal").error == "refused"
     assert asks("length").error == "truncated"
 
 
 def test_samples_of_a_parsing_critic_are_each_parsed() -> None:
-    judgment = critic("POLITE a", "RUDE b", "POLITE c", parse=polite_or_rude, repeat=3).judge(answer="x")
+    judgment = critic("POLITE a", "RUDE b", "POLITE c", parse=polite_or_rude, samples=3).judge(answer="x")
     assert (judgment.status, judgment.usage.calls) == (Status.PASS, 3)
 
 
@@ -263,8 +271,8 @@ def test_two_parsers_of_one_model_do_not_share_an_answer() -> None:
     asked = model("0.9", "0.9")
     jury = Ensemble(
         [
-            Critic("high", asked, prompt_template="{answer}", parse=lambda text: float(text) > 0.8),
-            Critic("low", asked, prompt_template="{answer}", parse=lambda text: float(text) < 0.8),
+            Critic(asked, name="high", prompt="{answer}", parse=lambda text: float(text) > 0.8),
+            Critic(asked, name="low", prompt="{answer}", parse=lambda text: float(text) < 0.8),
         ]
     )
     assert [one.status for one in jury.judge(answer="x").judgments] == [Status.PASS, Status.FAIL]

@@ -5,8 +5,9 @@ import json
 import pytest
 from support.vendor import Act, error
 
-from jury_adapters import Critic, DecisionCritic, Ensemble, Labels, PairwiseCritic, Rubric, Status
+from jury_adapters import Critic, Ensemble, Labels, PairwiseCritic, Rubric, Status
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.decision import DecisionCritic
 from jury_adapters.judges import llm
 from jury_adapters.models.retries import Limits
 from jury_adapters.testing import ScriptedModel, a_case, no_waiting
@@ -124,7 +125,7 @@ def test_a_store_keeps_both_orders_apart(server, tmp_path):
 
 def test_a_decision_critic_is_swapped_too_with_its_probabilities(server):
     asked = PairwiseCritic(
-        DecisionCritic("better", "openai:decider", rubric="pairwise", api_key="k", base_url=server.openai)
+        DecisionCritic("openai:decider", "pairwise", name="better", api_key="k", base_url=server.openai)
     )
     verdict = asked.judge(question="q", candidates=["x TRUTH=B", "y"])  # the model says B whatever the order
     assert verdict.label == "tie"
@@ -151,7 +152,7 @@ def test_a_judge_of_another_kind_is_told_so():
 
 def test_a_rubric_of_ones_own_with_the_three_labels_will_do():
     own = Rubric(name="own", user_prompt="{candidate_a} {candidate_b}", answers=Labels.of(neutral=["A", "B", "tie"]))
-    assert PairwiseCritic(Critic("x", ScriptedModel(["A"]), rubric=own), name="mine").name == "mine"
+    assert PairwiseCritic(Critic(ScriptedModel(["A"]), own, name="x"), name="mine").name == "mine"
 
 
 def test_it_counts_and_estimates_both_orders():

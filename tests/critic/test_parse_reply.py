@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 from support.examples import SLOW
 from support.proportion import assert_proportional
 
-from jury_adapters import Check, Judgment, Status, Usage
+from jury_adapters import Judgment, Status, Usage
 from jury_adapters.critic.answers import Choice, Labels
-from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_json import find_objects
 from jury_adapters.critic.parse_reply import Reading, Unreadable, read_reply, repair_request
+from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import Reply
+from jury_adapters.results import Finding
 
 YES_NO = Rubric(name="yes or no")
 RATING = Rubric(name="rating", scale={"minimum": 1, "maximum": 5, "pass_mark": 4})
@@ -205,19 +206,19 @@ class TestClaims:
             "text",
         ]
         read = read_reply(json.dumps({"claims": claims, "answer": "YES"}), CLAIMS)
-        assert read.checks[:4] == (
-            Check("Paris is big", True, "supported", "a big city"),
-            Check("It is old", False, "contradicted", "founded 1990"),
-            Check("It is red", False, "unsupported"),
-            Check("It is it", None, "unclear"),
+        assert read.findings[:4] == (
+            Finding("Paris is big", True, "supported", "a big city"),
+            Finding("It is old", False, "contradicted", "founded 1990"),
+            Finding("It is red", False, "unsupported"),
+            Finding("It is it", None, "unclear"),
         )
-        assert (read.checks[4].name, read.checks[4].passed) == ("odd", None)
+        assert (read.findings[4].name, read.findings[4].passed) == ("odd", None)
         assert read.notes == ("2 of 7 claims could not be read", "the answer passes although 2 of 5 claims fail")
 
     @pytest.mark.parametrize("claims", [None, "all fine", 3, {}])
     def test_a_reply_without_claims_still_counts(self, claims):
         read = read_reply(json.dumps({"claims": claims, "answer": "NO"}), CLAIMS)
-        assert (read.choice.text, read.checks, read.notes) == ("NO", (), ("the reply judges no single claims",))
+        assert (read.choice.text, read.findings, read.notes) == ("NO", (), ("the reply judges no single claims",))
 
     def test_a_claim_is_never_taken_for_the_answer(self):
         rubric = Rubric(name="x", claims=True, labels={"supported": "pass", "unsupported": "fail"})
@@ -225,7 +226,7 @@ class TestClaims:
         assert isinstance(read_reply(broken, rubric), Unreadable)
 
     def test_claims_nobody_asked_for_are_left_alone(self):
-        assert read_reply('{"claims": [{"claim": "x", "verdict": "supported"}], "answer": "NO"}', YES_NO).checks == ()
+        assert read_reply('{"claims": [{"claim": "x", "verdict": "supported"}], "answer": "NO"}', YES_NO).findings == ()
 
 
 class TestJudgment:
@@ -353,7 +354,7 @@ class TestProperties:
         read = read_reply(around.replace("{}", json.dumps(data, ensure_ascii=False)), CLAIMS)
         assert read.choice == CLAIMS.answers.read(answer)
         assert (read.reasoning, read.confidence) == (reasoning.strip(), confidence)
-        assert [check.evidence for check in read.checks] == [quote.strip() for _, quote, _ in claims]
+        assert [finding.evidence for finding in read.findings] == [quote.strip() for _, quote, _ in claims]
 
     @given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())))
     def test_an_object_is_found_in_any_prose_without_braces(self, value):

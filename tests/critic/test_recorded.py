@@ -6,8 +6,9 @@ import json
 import pytest
 from support.identity import critic, status_of
 
-from jury_adapters import Case, ConfigurationError, InputError, RecordedCritic, Status, Usage, recorded_jury
+from jury_adapters import Case, ConfigurationError, InputError, Status, Usage
 from jury_adapters.critic.recorded import read_votes
+from jury_adapters.replay import RecordedCritic, recorded_jury
 from jury_adapters.report.entries import recorded_of
 
 VOTES = {
@@ -15,6 +16,7 @@ VOTES = {
     "2": {"gpt-4o": {"label": "invalid", "model": "gpt-4o-2024"}, "hhem": {"score": 0.2}, "rater": {"label": 4}},
     "3": {"gpt-4o": {"label": "tie", "reasoning": "both \ud800 ways"}, "rater": {"label": 2}},
 }
+VALID = {"valid": "pass", "invalid": "fail", "tie": "abstain"}
 
 
 def votes_file(folder, rows=None, name="votes.jsonl.gz"):
@@ -29,20 +31,20 @@ def case(item):
     return Case(metadata={"item_id": item})
 
 
-def test_pass_labels_turn_labels_into_pass_and_fail_and_the_label_stays():
-    critic = RecordedCritic("gpt-4o", VOTES, pass_labels=["valid"])
+def test_labels_have_a_meaning_and_the_label_stays():
+    critic = RecordedCritic("gpt-4o", VOTES, labels=VALID)
     one, two = critic.judge(case(1)), critic.judge(case("2"))
     assert (one.status, one.label, one.confidence, one.score) == (Status.PASS, "valid", 0.9, None)
     assert (two.status, two.label) == (Status.FAIL, "invalid")
 
 
-def test_without_pass_labels_a_label_has_no_pass_or_fail_meaning():
+def test_without_labels_a_label_has_no_pass_or_fail_meaning():
     judgment = RecordedCritic("gpt-4o", VOTES).judge(case(1))
     assert (judgment.status, judgment.label, judgment.passed) == (None, "valid", None)
 
 
-def test_abstain_labels_are_no_vote():
-    judgment = RecordedCritic("gpt-4o", VOTES, abstain_labels=["tie"]).judge(case(3))
+def test_a_label_that_abstains_is_no_vote():
+    judgment = RecordedCritic("gpt-4o", VOTES, labels={"tie": "abstain"}).judge(case(3))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, None)
     assert "tie" in judgment.reasoning
     assert judgment.family == "openai"
@@ -59,12 +61,12 @@ def test_a_score_alone_passes_from_the_threshold_on():
             RecordedCritic("hhem", VOTES, threshold=threshold)
 
 
-@pytest.mark.parametrize("pass_labels", [[4, 5], ["4", "5"]])
-def test_ratings_are_labels_whether_written_as_numbers_or_text(pass_labels):
-    critic = RecordedCritic("rater", VOTES, pass_labels=pass_labels)
+@pytest.mark.parametrize("labels", [{2: "fail", 4: "pass"}, {"2": "fail", "4": "pass"}, {2: 0.25, 4: 0.75}])
+def test_ratings_are_labels_whether_written_as_numbers_or_text(labels):
+    critic = RecordedCritic("rater", VOTES, labels=labels)
     assert [critic.judge(case(i)).status for i in (2, 3)] == [Status.PASS, Status.FAIL]
     assert critic.judge(case(2)).label == "4"
-    assert RecordedCritic("rater", VOTES, abstain_labels=["4"]).judge(case(2)).status is Status.ABSTAIN
+    assert RecordedCritic("rater", VOTES, labels={"4": "abstain"}).judge(case(2)).status is Status.ABSTAIN
 
 
 @pytest.mark.parametrize(
@@ -90,18 +92,18 @@ def test_a_vote_that_holds_nothing_abstains(vote):
 
 @pytest.mark.parametrize("bare", ["valid", 5])
 def test_a_vote_may_be_the_bare_label(tmp_path, bare):
-    assert RecordedCritic("j", pass_labels=[bare]).judge(metadata={"votes": {"j": bare}}).passed
+    assert RecordedCritic("j", labels={bare: "pass"}).judge(metadata={"votes": {"j": bare}}).passed
     rows = [json.dumps({"item_id": item, "votes": {"j": label}}) for item, label in enumerate([bare, "no", None])]
-    critic = RecordedCritic("j", votes_file(tmp_path, rows), pass_labels=[bare])
+    critic = RecordedCritic("j", votes_file(tmp_path, rows), labels={bare: "pass", "no": "fail"})
     assert [critic.judge(case(item)).status for item in range(3)] == [Status.PASS, Status.FAIL, Status.ABSTAIN]
     assert critic.judge(case(1)).label == "no"
-    with pytest.raises(ConfigurationError, match="never voted vlaid"):
-        RecordedCritic("j", votes_file(tmp_path, rows), pass_labels=["vlaid"])
+    with pytest.raises(ConfigurationError, match=rf"no meaning for '{bare}', which 'j' voted; add '{bare}': 'pass', "):
+        RecordedCritic("j", votes_file(tmp_path, rows), labels={"vlaid": "pass", "no": "fail"})
 
 
 def test_a_case_may_bring_its_own_votes_as_a_row_of_the_file_does():
     row = {"question": "q", "item_id": "1", "votes": VOTES["1"]}
-    critic = RecordedCritic("gpt-4o", pass_labels=["valid"])
+    critic = RecordedCritic("gpt-4o", labels=VALID)
     assert critic.judge(Case.from_row(row)).passed
     assert critic.judge(Case.from_row({"question": "q"})).status is Status.ABSTAIN
     assert critic.judge(Case(metadata={"votes": "none"})).status is Status.ABSTAIN
@@ -120,14 +122,60 @@ def test_item_id_is_asked_before_id():
 def test_an_unknown_judge_is_refused_with_the_known_names():
     with pytest.raises(ConfigurationError, match="gpt-4o, hhem, rater"):
         RecordedCritic("gpt-5", VOTES)
-    with pytest.raises(ConfigurationError, match="nobody"):
+    with pytest.raises(ConfigurationError, match="votes of no judge"):
         RecordedCritic("gpt-5", {})
 
 
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ("valid", "labels is a mapping such as"),
+        (["valid"], "labels is a mapping such as"),
+        ({}, "labels is a mapping such as"),
+        ({"valid": "passes"}, "'valid': unknown meaning 'passes'. Did you mean 'pass'"),
+        ({"valid": 2}, "'valid'"),
+        ({"valid": "pass", "VALID": "fail"}, "two labels differ only in case"),
+    ],
+)
+def test_labels_that_are_no_mapping_to_meanings_are_refused(labels, message):
+    with pytest.raises(ConfigurationError, match=message):
+        RecordedCritic("gpt-4o", VOTES, labels=labels)
+
+
 @pytest.mark.parametrize("option", ["pass_labels", "abstain_labels"])
-def test_one_label_instead_of_a_list_is_refused(option):
-    with pytest.raises(ConfigurationError, match=rf"{option} is a list of labels: \['valid'\]"):
-        RecordedCritic("gpt-4o", VOTES, **{option: "valid"})
+def test_the_former_options_are_answered_with_labels(option, tmp_path):
+    with pytest.raises(ConfigurationError, match=rf"{option}= is called labels= here: RecordedCritic\('gpt-4o'"):
+        RecordedCritic("gpt-4o", VOTES, **{option: ["valid"]})
+    with pytest.raises(ConfigurationError, match=rf"{option}= is called labels= here: recorded_jury\("):
+        recorded_jury(votes_file(tmp_path), **{option: ["valid"]})
+
+
+def test_a_label_with_a_score_passes_from_the_middle_on():
+    critic = RecordedCritic("j", labels={"good": 1, "fair": 0.5, "poor": 0.2})
+    judgments = [critic.judge(metadata={"votes": {"j": label}}) for label in ("good", "fair", "poor")]
+    assert [(j.status, j.score, j.label) for j in judgments] == [
+        (Status.PASS, 1.0, "good"), (Status.PASS, 0.5, "fair"), (Status.FAIL, 0.2, "poor"),
+    ]  # fmt: skip
+    own = critic.judge(metadata={"votes": {"j": {"label": "poor", "score": 0.1}}})
+    assert own.score == 0.1, "the recorded score counts"
+
+
+def test_a_vote_of_a_case_with_a_label_without_a_meaning_abstains():
+    judgment = RecordedCritic("j", labels=VALID).judge(metadata={"votes": {"j": "unclear"}})
+    assert (judgment.status, judgment.reasoning) == (
+        Status.ABSTAIN,
+        "recorded: unclear, which has no meaning in labels=",
+    )
+    neutral = RecordedCritic("j", labels={"tie": "abstain"}).judge(metadata={"votes": {"j": "A"}})
+    assert (neutral.status, neutral.label) == (None, "A")
+
+
+def test_all_labels_of_a_file_need_a_meaning_if_one_passes():
+    with pytest.raises(
+        ConfigurationError, match="no meaning for 'tie', which 'gpt-4o' voted; add 'tie': 'pass', 'fail'"
+    ):
+        RecordedCritic("gpt-4o", VOTES, labels={"valid": "pass", "invalid": "fail"})
+    assert RecordedCritic("gpt-4o", VOTES, labels={"tie": "abstain"}).judge(case(1)).status is None
 
 
 def test_the_model_is_the_recorded_one_or_the_judge_and_its_family_is_known():
@@ -151,8 +199,8 @@ def test_a_vote_with_unusable_numbers_is_an_error_not_a_guess(vote):
 def test_votes_are_read_from_a_file(tmp_path):
     path = votes_file(tmp_path)
     assert read_votes(path) == json.loads(json.dumps(VOTES))
-    assert RecordedCritic("gpt-4o", path, pass_labels=["valid"]).judge(case(1)).passed
-    assert RecordedCritic("gpt-4o", str(path), pass_labels=["valid"]).judge(case(2)).status is Status.FAIL
+    assert RecordedCritic("gpt-4o", path, labels=VALID).judge(case(1)).passed
+    assert RecordedCritic("gpt-4o", str(path), labels=VALID).judge(case(2)).status is Status.FAIL
 
 
 @pytest.mark.parametrize(
@@ -168,7 +216,7 @@ def test_an_unusable_row_of_a_file_is_refused_with_its_line(tmp_path, bad):
 
 
 def test_a_recorded_jury_seats_every_judge_of_the_file_by_name(tmp_path):
-    jury = recorded_jury(votes_file(tmp_path), pass_labels=["valid", 4])
+    jury = recorded_jury(votes_file(tmp_path), labels={**VALID, 4: "pass", 2: "fail"})
     assert jury.names == ("gpt-4o", "hhem", "rater")
     verdict = jury.judge(case(2))
     assert [j.status for j in verdict.judgments] == ["FAIL", "FAIL", "PASS"]
@@ -178,7 +226,7 @@ def test_a_recorded_jury_seats_every_judge_of_the_file_by_name(tmp_path):
 
 def test_a_recorded_jury_takes_chosen_judges_in_order_and_the_options_of_an_ensemble(tmp_path):
     path = votes_file(tmp_path)
-    jury = recorded_jury(path, ["hhem", "gpt-4o"], voting="average", threshold=0.9, abstain_labels=["tie"])
+    jury = recorded_jury(path, ["hhem", "gpt-4o"], voting="average", threshold=0.9, labels={"tie": "abstain"})
     assert jury.names == ("hhem", "gpt-4o")
     assert jury.judge(case(3)).status is Status.ABSTAIN
     with pytest.raises(ConfigurationError, match="gpt-5"):

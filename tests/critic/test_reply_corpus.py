@@ -11,8 +11,8 @@ from support.examples import examples
 from support.vendor import Act
 
 from jury_adapters import Case, Critic, Rubric, Status
-from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_reply import Reading, read_reply
+from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.models.retries import Limits
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +140,13 @@ class TestProperties:
 
 def critic(server, **options):
     return Critic(
-        "judge", "m", "openai", base_url=server.openai, api_key="sk-test-0000", limits=Limits(attempts=1), **options
+        "m",
+        name="judge",
+        vendor="openai",
+        base_url=server.openai,
+        api_key="sk-test-0000",
+        limits=Limits(attempts=1),
+        **options,
     )
 
 

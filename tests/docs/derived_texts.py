@@ -12,11 +12,15 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from jury_adapters import CascadedJury, Case, Ensemble, Judge, Scorecard, Status, Tier, all_of, judge
-from jury_adapters.core.escalation import POLICIES
+from jury_adapters import CascadedJury, Case, Ensemble, Judge, Rubric, Scale, Scorecard, Status, Tier, judge
+from jury_adapters.core.docstrings import plain_text
+from jury_adapters.core.gates import GateOptions, check_gates
+from jury_adapters.core.tier_policies import POLICIES
 from jury_adapters.core.voting import STRATEGIES, VotingStrategy, options_of
 from jury_adapters.core.voting.registry import RULES
+from jury_adapters.critic.rubric import bundled_rubrics
 from jury_adapters.vendors import VENDORS
+from jury_adapters.voting import all_of
 
 COMMAND = "JURY_DOCS_WRITE=1 pytest tests/docs/test_derived_texts.py"
 
@@ -64,6 +68,16 @@ def voting_rules_table() -> str:
 def voting_rules_reference() -> str:
     """Return the entries of the voting rules in the reference."""
     return "\n\n".join(f"::: {RULES}.{kind.name}.{kind.__name__}" for kind in _rules())
+
+
+def gates_table() -> str:
+    """Return the table of the conditions of `verdict.require`, from the docstring that explains each of them."""
+    text = (check_gates.__doc__ or "").split("**conditions:")[1].split("Raises:")[0]
+    meanings = dict(re.findall(r"``(\w+)``: (.*?)\.\s*(?=\n\s+``\w+``: |$)", text.strip() + "\n", re.DOTALL))
+    if list(meanings) != list(GateOptions.__annotations__):
+        raise ValueError(f"the docstring of check_gates explains {list(meanings)}")
+    rows = [f"| `{name}` | {plain_text(' '.join(about.split()))} |" for name, about in meanings.items()]
+    return "\n".join(["| condition | what it tests |", "| --- | --- |", *rows])
 
 
 def policies_table() -> str:
@@ -121,11 +135,67 @@ def vendors_table() -> str:
     return "\n".join(rows)
 
 
+def rubrics_tables() -> str:
+    """Return the tables of the rubrics that come with the package, by topic."""
+    listed = [name for names in TOPICS.values() for name in names]
+    if sorted(listed) != sorted(bundled_rubrics()):
+        raise ValueError(f"not in exactly one topic: {set(bundled_rubrics()) ^ set(listed)}")
+    return "\n\n".join(f"## {topic}\n\n{_rubrics_table(names)}" for topic, names in TOPICS.items())
+
+
+def _rubrics_table(names: Sequence[str]) -> str:
+    rows = ["| rubric | what it judges | needs | answers | also called | defined in |"]
+    rows.append("| --- | --- | --- | --- | --- | --- |")
+    for rubric in map(Rubric.bundled, names):
+        needs = ", ".join(f"metadata.{name}" if name in rubric.variables else name for name in rubric.requires)
+        source = re.sub(r"arXiv:([\d.]+\d)", r"[arXiv:\1](https://arxiv.org/abs/\1)", rubric.source)
+        also = ", ".join(rubric.also_called)
+        rows.append(
+            f"| `{rubric.name}` | {rubric.description} | {needs} | {_answers(rubric)} | {also} | {_linked(source)} |"
+        )
+    return "\n".join(rows)
+
+
+def _answers(rubric: Rubric) -> str:
+    if isinstance(rubric.answers, Scale):
+        scale = rubric.answers
+        return f"{scale.minimum:g} to {scale.maximum:g}, passes from {scale.pass_mark:g}"
+    return ", ".join(
+        f"{label.name} ({label.meaning})" if label.meaning else label.name for label in rubric.answers.labels
+    )
+
+
+def _linked(text: str) -> str:
+    return re.sub(r"(?<!\()(https://[^\s,;]+)", r"<\1>", text)
+
+
+TOPICS: Mapping[str, Sequence[str]] = {
+    "Answers": [
+        "answer_relevance", "correctness", "graded_correctness", "correctness_without_reference", "completeness",
+        "instruction_following", "helpfulness", "conciseness", "coherence", "fluency", "tone", "pairwise", "criteria",
+    ],
+    "Answers from retrieved contexts": ["faithfulness", "hallucination", "citation_support", "noise_sensitivity"],
+    "Retrieval": ["context_relevance", "context_recall", "passage_relevance"],
+    "Safety": [
+        "safety", "toxicity", "bias", "personal_data", "prompt_injection", "refusal_appropriateness",
+    ],
+    "Summaries, translations, queries and code": [
+        "summary_coverage", "translation_adequacy", "sql_equivalence", "code_equivalence",
+    ],
+    "Agents": [
+        "task_completion", "trajectory", "tool_selection", "tool_arguments", "tool_results", "plan_adherence",
+        "step_efficiency",
+    ],
+    "Conversations": ["knowledge_retention", "role_adherence", "resolution"],
+}  # fmt: skip
+
 PAGES: Mapping[str, Mapping[str, Any]] = {
+    "docs/concepts/cases_and_verdicts.md": {"gates": gates_table},
     "docs/concepts/votes.md": {"voting rules": voting_rules_table},
     "docs/concepts/cascades.md": {"policies": policies_table},
     "docs/concepts/which_jury.md": {"mixes": mixes_table},
     "docs/how_to/real_models.md": {"vendors": vendors_table},
+    "docs/reference/rubrics.md": {"rubrics": rubrics_tables},
     "docs/reference/voting.md": {"voting rules": voting_rules_reference},
 }
 

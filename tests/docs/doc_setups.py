@@ -13,8 +13,8 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from jury_adapters import JudgedRun
 from jury_adapters.cli.app import app
+from jury_adapters.results import JudgedRun
 
 VOTES = Path(__file__).parents[1] / "data/votes/codefeedback.jsonl.gz"
 FERRY = {

@@ -14,9 +14,10 @@ from typing import Any
 from doc_pages import ROOT, Block, blocks_of, called
 from doc_runner import PYTHON
 
-from jury_adapters import Judge, RecordedCritic
+from jury_adapters import Judge
 from jury_adapters.config import load_jury
 from jury_adapters.core.jury import Jury
+from jury_adapters.replay import RecordedCritic
 
 ILLUSTRATION = "<!-- illustration -->"
 """Mark of juries that show a mechanism, in the line before a block or in the cell before a code cell.
@@ -24,7 +25,7 @@ ILLUSTRATION = "<!-- illustration -->"
 In the first cell it marks the whole notebook.
 """
 
-MAKERS = ("Ensemble", "CascadedJury", "Scorecard", "rag_jury", "combine", "load_jury")
+MAKERS = ("Ensemble", "CascadedJury", "Scorecard", "rag_jury", "load_jury")
 _MAKES = re.compile(rf"\b(?:{'|'.join(MAKERS)})(?:\.of)?\(")
 _JURY_FILE = re.compile(r"^(jurors|scorecard|tiers):", re.MULTILINE)
 

@@ -35,7 +35,7 @@ LINES_NOT_RUN = {
 
 # Blocks that are not run, by page and first line. This list gets shorter, not longer.
 BLOCKS_NOT_RUN = {
-    ("docs/how_to/ray.md", "from jury_adapters.distributed import judge_dataset, progress_bar"): "needs the extra ray",
+    ("docs/how_to/ray.md", "from jury_adapters.ray import judge_dataset, progress_bar"): "needs the extra ray",
     ("docs/how_to/ray.md", "from jury_adapters import Limits"): "needs the extra ray",
     ("cookbook/models.md", "from langchain_aws import ChatBedrockConverse"): "needs langchain-aws and an AWS account",
     ("cookbook/models.md", "from llama_index.llms.vertex import Vertex"): "needs a package of Google's and an account",
@@ -60,7 +60,7 @@ def left_out(page: str, line: str) -> str:
 
 # Two warnings that LlamaIndex and LangSmith give of themselves.
 @pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+@pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 @pytest.mark.parametrize("page", [page for page, blocks in BLOCKS.items() if blocks])
 def test_a_page_does_what_it_says(page, reader, vendors, capsys):
     asked_before = len(vendors.asks)

@@ -108,7 +108,7 @@ print(json.dumps({
     )
     assert told["verdict"] == "trimmed_mean"
     assert told["file"] == 2
-    assert "trim: Input should be greater than or equal to 1" in told["bound"]
+    assert "trim: must be 1 or more, not 0" in told["bound"]
     assert "unknown option of trimmed_mean 'tie'" in told["other"]
     assert "Did you mean 'trimmed_mean'?" in told["misspelt"]
     assert "trimmed_mean" in told["names"]
@@ -117,7 +117,7 @@ print(json.dumps({
 
 
 def test_a_tier_policy_is_one_file(checkout):
-    assert follow("Add a tier policy", checkout) == {"jury_adapters/core/escalation.py"}
+    assert follow("Add a tier policy", checkout) == {"jury_adapters/core/tier_policies.py"}
     assert "| `reject_below(0.8)` | the tier's score is below the threshold | FAIL | go on |" in page(
         checkout, "concepts/cascades.md"
     )
@@ -133,7 +133,10 @@ def refused(build):
     except ConfigurationError as error:
         return str(error)
 
-file = "tiers:\\n- {name: a, policy: POLICY, check: length_between, maximum: 3}\\n- {name: b, check: not_empty}\\n"
+file = (
+    "tiers:\\n- {name: a, policy: POLICY, judge: {check: length_between, maximum: 3}}\\n"
+    "- {name: b, judge: {check: not_empty}}\\n"
+)
 verdict = load_jury(file.replace("POLICY", "{reject_below: 0.3}")).judge(answer="too long")
 print(json.dumps({
     "verdict": [verdict.status, verdict.decision, verdict.tiers[0].policy],
@@ -141,7 +144,7 @@ print(json.dumps({
     "again": Verdict.from_json(verdict.to_json()) == verdict,
     "without": refused(lambda: Tier("a", lambda case: True, "reject_below")),
     "unknown": refused(lambda: load_jury(file.replace("POLICY", "[3]"))),
-    "schema": jury_schema()["$defs"]["tier.check.not_empty"]["properties"]["policy"]["oneOf"],
+    "schema": jury_schema()["$defs"]["tier"]["properties"]["policy"]["oneOf"],
 }))
 """,
         checkout,
@@ -164,7 +167,8 @@ def test_a_vendor_is_one_row(checkout):
             f"""
 import json, os
 from typer.testing import CliRunner
-from jury_adapters import ConfigurationError, Critic, Ensemble, family_of
+from jury_adapters import ConfigurationError, Critic, Ensemble
+from jury_adapters.models import family_of
 from jury_adapters.cli.app import app
 from jury_adapters.config import load_jury
 from jury_adapters.core.secrets import without_keys
@@ -179,15 +183,15 @@ def refused(build):
 def run(*words):
     return CliRunner().invoke(app, words).stdout
 
-file = "jurors: [{{critic: safety, model: 'acme:rocket-1', base_url: 'http://localhost:9/v1'}}]\\n"
-critic = Critic("c", "acme:rocket-1", rubric="faithfulness")
+file = "jurors: [{{rubric: safety, model: 'acme:rocket-1', base_url: 'http://localhost:9/v1'}}]\\n"
+critic = Critic("acme:rocket-1", "faithfulness", name="c")
 verdict = Ensemble([critic]).judge(question="?", answer="!", contexts=["!"], generator="acme:comet")
 print(json.dumps({{
     "verdict": [verdict.status, verdict.same_family, verdict.usage.cost_complete, verdict.usage.cost_usd > 0],
     "address": (os.environ.pop("ACME_BASE_URL"), resolve_model("acme:rocket-1").inner.address)[1],
     "families": [family_of("acme:comet"), family_of("acme:llama-3")],
     "redacted": without_keys("it was {key}"),
-    "shell": [run("doctor"), run("models")],
+    "shell": [run("doctor"), run("show", "models")],
     "file": refused(lambda: load_jury(file)),
     "no_key": (os.environ.pop("ACME_ACCESS"), refused(lambda: resolve_model("acme:rocket-1")))[1],
 }}))

@@ -11,20 +11,20 @@ VOTES = ROOT / "tests/data/votes/codefeedback.jsonl.gz"
 JURY = """\
 name: three judges
 jurors:
-  - {recorded: gpt-4o-mini, pass_labels: [valid]}
-  - {recorded: gemini-1.5-flash, pass_labels: [valid]}
-  - {recorded: claude_3.5_haiku, pass_labels: [valid]}
+  - {recorded: gpt-4o-mini, labels: {valid: pass, invalid: fail}}
+  - {recorded: gemini-1.5-flash, labels: {valid: pass, invalid: fail}}
+  - {recorded: claude_3.5_haiku, labels: {valid: pass, invalid: fail}}
 """
 
 
-def test_the_jury_against_people(tmp_path, monkeypatch):
+def test_the_jury_against_human_labels(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "jury.yaml").write_text(JURY, encoding="utf-8")
     command = ["replay", str(VOTES), "--jury", str(tmp_path / "jury.yaml")]
     done = CliRunner().invoke(app, command, catch_exceptions=False)
     assert done.exit_code == 0
-    page = (ROOT / "docs/how_to/people.md").read_text(encoding="utf-8")
-    begin = page.index("    Against people: 2,686")
+    page = (ROOT / "docs/how_to/human_labels.md").read_text(encoding="utf-8")
+    begin = page.index("    Against human labels: 2,686")
     shown = dedent(page[begin : page.index("\nRead it from the right", begin)]).splitlines()
-    printed = done.stdout[done.stdout.index("Against people: 2,686") :].splitlines()
+    printed = done.stdout[done.stdout.index("Against human labels: 2,686") :].splitlines()
     assert shown == [line.rstrip() for line in printed[: len(shown)]]

@@ -73,7 +73,7 @@ def wrong_about(shown: Shown, page: str = "") -> list[str]:
 
 @pytest.mark.parametrize("page", SHOWN, ids=called)
 @pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+@pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 def test_no_jury_of_a_page_passes_a_bad_answer(page, reader, vendors):
     shown = juries_of_page(page, setup_of(called(page)))
     vendors.plan = truth

@@ -29,7 +29,7 @@ def test_a_majority_passes_an_answer_that_is_relevant_concise_and_invented():
 
 def test_a_reject_tier_may_reject_where_a_judge_breaks():
     tiers = [
-        Tier("screen", lambda case: 1 / 0, "reject_on_any_fail", on_error="reject"),
+        Tier("screen", lambda case: 1 / 0, "reject_on_any_fail", if_broken="reject"),
         Tier("last", lambda case: True),
     ]
     assert CascadedJury(tiers).judge(answer="x").status is Status.FAIL

@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from support.panels import PANELS, fold_of, rows
 
-from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, RecordedCritic, Status, Tier
+from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Status, Tier
+from jury_adapters.replay import RecordedCritic
 
 DRAWN = pytest.mark.figures  # drawing takes 15 s; .ci/run does it
 DOCS = Path(__file__).parents[2] / "docs"
@@ -63,7 +64,7 @@ def test_the_tables_of_juries_are_what_the_recorded_votes_come_to() -> None:
     large = recorded("gemini-2.5-pro")
     fallback = Ensemble([large, *small], voting="weighted", weights=[4, 1, 1, 1], use_confidence=False, tie="first",
                         schedule="early_stop")  # fmt: skip
-    cascade = CascadedJury([Tier("small", Ensemble(small, min_valid=2), "escalate_on_split"), Tier("large", fallback)])
+    cascade = CascadedJury([Tier("small", Ensemble(small, min_votes=2), "escalate_on_split"), Tier("large", fallback)])
     verdicts = list(cascade.judge_many(cases()))
     of_three, alone = measured(Ensemble(small)), measured(large)
     expected = {
@@ -93,7 +94,7 @@ def cases() -> list[Case]:
 
 
 def recorded(name: str) -> RecordedCritic:
-    return RecordedCritic(name, pass_labels=["valid"])
+    return RecordedCritic(name, labels={"valid": "pass", "invalid": "fail"})
 
 
 def measured(judge: Judge) -> tuple[str, str, str]:

@@ -21,12 +21,12 @@ from pydantic import ValidationError
 from jury_adapters import Case, Judgment, Rubric, Status, Verdict
 from jury_adapters.config import load_jury
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.row_files import read_rows
 from jury_adapters.critic.answers import Choice, Labels, Scale, Unreadable
 from jury_adapters.critic.delimiters import visible
-from jury_adapters.critic.material import Material
 from jury_adapters.critic.parse_reply import Reading, read_reply, repair_request
 from jury_adapters.critic.prompt import build_prompt, missing_fields, system_text
+from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.models.base import Reply
 from jury_adapters.report.entries import results_of
@@ -203,5 +203,5 @@ def _read_cases(path: Path) -> None:
             case = Case.from_row(row.values)
         except (ValidationError, ConfigurationError):  # the readers of files tell it with its line
             continue
-        assert re.fullmatch("[0-9a-f]{32}", case.key)
-        assert Case.model_validate_json(case.model_dump_json()).key == case.key
+        assert re.fullmatch("[0-9a-f]{32}", case.content_hash)
+        assert Case.model_validate_json(case.model_dump_json()).content_hash == case.content_hash

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from pydantic import BaseModel
 
-from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Status, Store, judge, set_price
-from jury_adapters.judges.external import Call, ExternalJudge, Finding
-from jury_adapters.models import prices
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Status, Store, judge
+from jury_adapters.judges.external import Call, EvaluatorResult, ExternalJudge
+from jury_adapters.models import prices, set_price
 from jury_adapters.testing import ScriptedModel
 
 CASES = [Case(question="q", answer=f"answer {number}") for number in range(10)]
@@ -20,7 +20,7 @@ class Evaluator:
 
     def __init__(self, said=None):
         self.calls = 0
-        self.said = Finding(score=0.7) if said is None else said
+        self.said = EvaluatorResult(score=0.7) if said is None else said
 
     async def ask(self):
         self.calls += 1
@@ -70,7 +70,7 @@ def test_a_plan_names_what_it_does_not_know_and_claims_no_bound():
 
 
 def test_tokens_of_the_other_jurors_are_marked_as_a_part():
-    panel = Ensemble([Critic("ours", ScriptedModel(["YES"]), rubric="answer_relevance"), Evaluator().judge(cost=0)])
+    panel = Ensemble([Critic(ScriptedModel(["YES"]), "answer_relevance", name="ours"), Evaluator().judge(cost=0)])
     plan = panel.estimate_cost(CASES)
     assert [row.tokens_complete for row in plan.rows] == [True, False]
     assert not plan.tokens_complete
@@ -83,7 +83,8 @@ def test_tokens_of_the_other_jurors_are_marked_as_a_part():
 
 def test_the_usage_of_every_outcome_counts_its_calls():
     spoken = [
-        Finding(score=1), [Finding(score=1), Finding(score=0)], Finding(), Finding(score=7), ValueError("broken"),
+        EvaluatorResult(score=1), [EvaluatorResult(score=1), EvaluatorResult(score=0)], EvaluatorResult(),
+        EvaluatorResult(score=7), ValueError("broken"),
         Evaluator().judge().judge(CASES[0]),
     ]  # fmt: skip
     for said in spoken:
@@ -94,7 +95,7 @@ def test_the_usage_of_every_outcome_counts_its_calls():
 
 @pytest.mark.parametrize("said", [-1.0, float("nan"), float("inf"), True, "0.1"])
 def test_an_absurd_cost_is_an_unknown_one_and_loses_no_judgment(said):
-    judgment = Evaluator(Finding(score=1, cost_usd=said)).judge().judge(CASES[0])
+    judgment = Evaluator(EvaluatorResult(score=1, cost_usd=said)).judge().judge(CASES[0])
     assert judgment.passed
     assert not judgment.usage.cost_complete
 
@@ -104,7 +105,7 @@ def test_an_absurd_cost_is_an_unknown_one_and_loses_no_judgment(said):
 
 @pytest.mark.parametrize("concurrency", [1, 16])
 def test_a_budget_of_calls_is_kept_and_the_others_abstain(concurrency):
-    evaluator, budget = Evaluator(), Budget(calls=4)
+    evaluator, budget = Evaluator(), Budget(max_calls=4)
     judgments = run(evaluator.judge(), budget=budget, max_concurrency=concurrency)
     assert evaluator.calls == budget.spent.calls == 4
     refused = [one for one in judgments if one.error == "budget_exhausted"]
@@ -113,40 +114,40 @@ def test_a_budget_of_calls_is_kept_and_the_others_abstain(concurrency):
 
 
 def test_a_refusal_says_the_same_as_a_critics():
-    critic = Critic("ours", ScriptedModel(["YES"]), rubric="answer_relevance")
-    (theirs,), (ours,) = (run(one, CASES[:1], budget=Budget(calls=0)) for one in (Evaluator().judge(), critic))
+    critic = Critic(ScriptedModel(["YES"]), "answer_relevance", name="ours")
+    (theirs,), (ours,) = (run(one, CASES[:1], budget=Budget(max_calls=0)) for one in (Evaluator().judge(), critic))
     assert (theirs.status, theirs.error, theirs.reasoning) == (ours.status, ours.error, ours.reasoning)
 
 
 def test_several_calls_a_judgment_are_reserved_together():
-    evaluator, budget = Evaluator(), Budget(calls=7)
+    evaluator, budget = Evaluator(), Budget(max_calls=7)
     run(evaluator.judge(calls=3), budget=budget, max_concurrency=1)
     assert (evaluator.calls, budget.spent.calls, budget.refused) == (2, 6, 8)
 
 
 def test_a_judgment_that_fails_has_taken_its_calls():
-    evaluator, budget = Evaluator(ValueError("broken")), Budget(calls=6)
+    evaluator, budget = Evaluator(ValueError("broken")), Budget(max_calls=6)
     judgments = run(evaluator.judge(calls=2), budget=budget, max_concurrency=1)
     assert [one.status for one in judgments] == [Status.ERROR] * 3 + [Status.ABSTAIN] * 7
     assert (evaluator.calls, budget.spent.calls) == (3, 6)
 
 
 def test_an_evaluator_that_asks_no_model_takes_nothing_of_a_budget():
-    for said in (Finding(score=1), ValueError("broken")):
-        evaluator, budget = Evaluator(said), Budget(calls=0, usd=0)
+    for said in (EvaluatorResult(score=1), ValueError("broken")):
+        evaluator, budget = Evaluator(said), Budget(max_calls=0, max_usd=0)
         run(evaluator.judge(calls=0), budget=budget)
         assert (evaluator.calls, budget.spent.calls, budget.refused) == (10, 0, 0)
 
 
 def test_a_budget_in_dollars_is_kept_by_the_cost_that_was_given():
-    evaluator, budget = Evaluator(), Budget(usd=0.35)
+    evaluator, budget = Evaluator(), Budget(max_usd=0.35)
     run(evaluator.judge(cost=0.1), budget=budget, max_concurrency=1)
     assert evaluator.calls == 3
     assert budget.spent.cost_usd == pytest.approx(0.3)
 
 
 def test_a_cost_that_the_evaluator_reports_replaces_the_estimate():
-    evaluator, budget = Evaluator(Finding(score=1, cost_usd=0.05)), Budget(usd=0.35)
+    evaluator, budget = Evaluator(EvaluatorResult(score=1, cost_usd=0.05)), Budget(max_usd=0.35)
     run(evaluator.judge(cost=0.1), budget=budget, max_concurrency=1)
     assert evaluator.calls == 6  # 0.05 each, and after six no room for another estimate
 
@@ -154,7 +155,7 @@ def test_a_cost_that_the_evaluator_reports_replaces_the_estimate():
 def test_a_budget_in_dollars_refuses_an_unknown_cost_before_anything_is_asked():
     evaluator = Evaluator()
     with pytest.raises(ConfigurationError, match="cost= for an evaluator of another package"):
-        run(Ensemble([evaluator.judge(), judge(lambda case: True)]), budget=Budget(usd=1))
+        run(Ensemble([evaluator.judge(), judge(lambda case: True)]), budget=Budget(max_usd=1))
     assert evaluator.calls == 0
 
 
@@ -162,8 +163,8 @@ def test_one_budget_is_shared_with_critics(monkeypatch):
     monkeypatch.setattr(prices, "PRICES", dict(prices.PRICES))
     set_price("test:scripted", input=1.0, output=10.0)
     model, evaluator = ScriptedModel(["YES"], model="scripted"), Evaluator()
-    panel = Ensemble([Critic("ours", model, rubric="answer_relevance"), evaluator.judge()])
-    budget = Budget(calls=9)
+    panel = Ensemble([Critic(model, "answer_relevance", name="ours"), evaluator.judge()])
+    budget = Budget(max_calls=9)
     run(panel, budget=budget)
     assert len(model.calls) + evaluator.calls == budget.spent.calls == 9
 
@@ -178,14 +179,14 @@ def twice(tmp_path, first, second, cases=CASES):
 
 
 def test_a_name_and_a_version_keep_it_from_being_asked_again(tmp_path):
-    evaluator = Evaluator(Finding(score=0.7, reason="so so", details={"raw": [1]}))
+    evaluator = Evaluator(EvaluatorResult(score=0.7, reason="so so", details={"raw": [1]}))
     first, second = twice(tmp_path, evaluator.judge(**KNOWN), evaluator.judge(**KNOWN))
     assert evaluator.calls == 10
     assert [one.canonical_json() for one in first] == [one.canonical_json() for one in second]
 
 
 def test_what_a_store_holds_takes_nothing_of_a_budget(tmp_path):
-    evaluator, budget = Evaluator(), Budget(calls=0)
+    evaluator, budget = Evaluator(), Budget(max_calls=0)
     with Store(tmp_path / "runs.db") as store:
         run(evaluator.judge(**KNOWN), store=store)
         assert all(one.passed for one in run(evaluator.judge(**KNOWN), store=store, budget=budget))
@@ -195,7 +196,7 @@ def test_what_a_store_holds_takes_nothing_of_a_budget(tmp_path):
 def test_those_that_a_budget_refused_are_asked_in_the_next_run(tmp_path):
     evaluator = Evaluator()
     with Store(tmp_path / "runs.db") as store:
-        run(evaluator.judge(**KNOWN), store=store, budget=Budget(calls=4))
+        run(evaluator.judge(**KNOWN), store=store, budget=Budget(max_calls=4))
         assert all(one.passed for one in run(evaluator.judge(**KNOWN), store=store))
     assert evaluator.calls == 10
 
@@ -296,7 +297,7 @@ def test_an_error_is_recorded_and_never_served(tmp_path):
 
 def test_repeated_asks_are_samples_and_not_one_judgment(tmp_path):
     evaluator = Evaluator()
-    three = evaluator.judge(**KNOWN).repeated(3)
+    three = evaluator.judge(**KNOWN).with_samples(3)
     twice(tmp_path, three, three, CASES[:2])
     assert evaluator.calls == 6
     assert three.estimate_cost(CASES).calls == 30

@@ -12,8 +12,8 @@ from support.proportion import assert_proportional
 
 from jury_adapters import ConfigurationError, Status
 from jury_adapters.config import load_jury
-from jury_adapters.judges.files import FileContent
 from jury_adapters.judges.text import Matches, ValidJSON
+from jury_adapters.workspace.files import FileContent
 
 DRAFTS = [
     "https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",

@@ -23,7 +23,7 @@ OPTIONS = {"limits": Limits(attempts=1)}
 
 
 def criteria(model, **options):
-    return llm.custom("The answer names its source.", model, **options)
+    return llm.custom(model, "The answer names its source.", **options)
 
 
 def by_reference(model, **options):
@@ -76,8 +76,8 @@ def test_each_asks_when_what_it_needs_is_there(server, make, needs):
 @pytest.mark.parametrize(("name", "make"), [(name, make) for name, (make, _) in SINGLE.items()])
 def test_the_names_and_options(server, name, make):
     assert made(make, server).name == name
-    critic = made(make, server, name="mine", repeat=3, threshold=0.7, max_tokens=50)
-    assert (critic.name, critic.repeat, critic.threshold, critic.max_tokens) == ("mine", 3, 0.7, 50)
+    critic = made(make, server, name="mine", samples=3, threshold=0.7, max_tokens=50)
+    assert (critic.name, critic.samples, critic.threshold, critic.max_tokens) == ("mine", 3, 0.7, 50)
     assert critic.rubric.name == name
 
 
@@ -90,7 +90,7 @@ def test_hallucination_judges_claim_by_claim(server):
     server.plan = lambda ask: Act(text=json.dumps(reply))
     judgment = made(llm.hallucination, server).judge(a_case())
     assert (judgment.status, judgment.label) == (Status.FAIL, "hallucinated")
-    assert [(check.name, check.passed, check.evidence) for check in judgment.checks] == [
+    assert [(finding.name, finding.passed, finding.evidence) for finding in judgment.findings] == [
         ("Paris is the capital", True, "Paris is the capital"),
         ("it has a beach", False, ""),
     ]
@@ -119,11 +119,11 @@ class TestCorrectness:
         assert "the reference text" not in server.asks[0].text
 
     def test_it_counts_as_one_judge(self):
-        judge = llm.correctness(ScriptedModel(["YES"]), repeat=2, name="right")
+        judge = llm.correctness(ScriptedModel(["YES"]), samples=2, name="right")
         assert (judge.name, judge.size, len(judge.members)) == ("right", 2, 2)
         assert judge.estimate(Case(question="q", answer="a")).calls == 2
         assert judge.members[0].model is judge.members[1].model
-        assert judge.fingerprint == llm.correctness(ScriptedModel(["YES"]), repeat=2).fingerprint
+        assert judge.fingerprint == llm.correctness(ScriptedModel(["YES"]), samples=2).fingerprint
 
 
 class TestRagJury:
@@ -185,7 +185,7 @@ class TestRagJury:
         assert (verdict.status, verdict.stopped_at, len(server.asks)) == (Status.ABSTAIN, "criteria", 2)
         assert verdict.by_name["answer_relevance"].passed
 
-    def test_a_broken_guard_does_not_stop_the_panel(self, server):
+    def test_a_broken_relevance_tier_does_not_stop_the_panel(self, server):
         server.plan = lambda ask: error(400) if "Answer to judge" not in ask.text else Act()
         with no_waiting():
             verdict = self.jury(server).judge(a_case())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.proportion import assert_proportional
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judge import PlainJudge
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Status
 from jury_adapters.judges import text
 from jury_adapters.judges.text import Contains, Equals, LengthBetween, Matches, NotEmpty, RefusalCheck, ValidJSON
@@ -49,7 +49,7 @@ class TestEveryCheck:
     def test_cannot_be_changed(self, check):
         with pytest.raises(AttributeError):
             check.name = "other"
-        assert isinstance(check, PlainJudge)
+        assert isinstance(check, Judge)
 
 
 def test_the_public_names_are_exactly_all():
@@ -91,7 +91,7 @@ class TestContains:
         assert Contains(["a", "b"]).judge(answer="a b").status is PASS
         judgment = Contains(["a", "z"]).judge(answer="a b")
         assert judgment.status is FAIL
-        assert [check.passed for check in judgment.checks] == [True, False]
+        assert [check.passed for check in judgment.findings] == [True, False]
         assert "'z'" in judgment.reasoning
         assert Contains(["a", "z"], need="any").judge(answer="a b").status is PASS
         assert Contains(["y", "z"], need="any").judge(answer="a b").status is FAIL
@@ -123,7 +123,7 @@ class TestContains:
 
 class TestMatches:
     def test_search_full_and_case(self):
-        assert Matches(r"\d+").judge(answer="abc 42").checks[0].evidence == "42"
+        assert Matches(r"\d+").judge(answer="abc 42").findings[0].evidence == "42"
         assert Matches(r"\d+", full=True).judge(answer="abc 42").status is FAIL
         assert Matches(r"\d+", full=True).judge(answer="42").status is PASS
         assert Matches("ABC", ignore_case=True).judge(answer="abc").status is PASS
@@ -173,7 +173,7 @@ class TestValidJSON:
             ("{} trailing", "Extra data"),
             ("[NaN]", "NaN"),
             ("-Infinity", "Infinity"),
-            ('{"a": 1, "a": 2}', "'a' stands twice"),
+            ('{"a": 1, "a": 2}', "'a' occurs twice"),
             ("[" * 200_000, "nested too deeply"),
             ("9" * 10_000, "digits"),
             ('```json\n{"a": 1}\n```', "Expecting value"),
@@ -200,7 +200,7 @@ class TestValidJSON:
         assert check.judge(answer='{"n": 1}').status is PASS
         judgment = check.judge(answer='{"n": "1"}')
         assert judgment.status is FAIL
-        assert judgment.checks[1].name == "schema $.n"
+        assert judgment.findings[1].name == "schema $.n"
         assert "not of type 'integer'" in judgment.reasoning
         assert ValidJSON(schema=False).judge(answer="1").status is FAIL
         assert ValidJSON(schema=True).judge(answer="1").status is PASS
@@ -208,7 +208,7 @@ class TestValidJSON:
     def test_an_answer_with_many_faults_gives_a_bounded_verdict(self):
         judgment = ValidJSON(schema={"items": {"type": "string"}}).judge(answer=str(list(range(5000))))
         assert judgment.status is FAIL
-        assert len(judgment.checks) < 30
+        assert len(judgment.findings) < 30
 
     def test_older_drafts_and_embedded_documents_resolve(self):
         draft7 = {
@@ -277,7 +277,7 @@ class TestRefusalCheck:
     def test_refusals(self, answer):
         judgment = RefusalCheck().judge(answer=answer)
         assert judgment.status is FAIL
-        assert judgment.checks[0].evidence
+        assert judgment.findings[0].evidence
 
     @pytest.mark.parametrize(
         "answer",
@@ -336,7 +336,7 @@ class TestRefusalCheck:
     def test_answers_that_only_say_that_it_is_not_known(self, answer):
         judgment = RefusalCheck().judge(answer=answer)
         assert (judgment.status, "is not known" in judgment.reasoning) == (FAIL, True)
-        assert judgment.checks[0].evidence in answer
+        assert judgment.findings[0].evidence in answer
         assert RefusalCheck(allow_unknown=True).judge(answer=answer).status is PASS
 
 

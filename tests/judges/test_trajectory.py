@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import Case, ConfigurationError, Contains, Status, Step
-from jury_adapters.core.transcript import Transcript
+from jury_adapters import Case, ConfigurationError, Status, Step
+from jury_adapters.checks import Contains
 from jury_adapters.judges.toolcalls import ToolCall, pairs_in_any_order, pairs_in_order
 from jury_adapters.judges.trajectory import CostLimit, FinalAnswer, ForbiddenTools, NoToolErrors, StepLimit, ToolCalls
 
@@ -21,7 +21,7 @@ MESSAGES = [
     {"role": "tool", "tool_call_id": "2", "content": "rain"},
     {"role": "assistant", "content": "It rains in Bern."},
 ]
-RAN = Transcript.of(MESSAGES).case()
+RAN = Case.from_messages(MESSAGES)
 
 
 def ran(*calls, answer="done", **fields):
@@ -80,7 +80,7 @@ def test_what_is_missing_and_what_is_too_much_is_said():
     assert judgment.reasoning == (
         "not called in this order: book(room=1); not expected: weather(at='46.9, 7.4', unit='C')"
     )
-    assert [(check.name, check.passed) for check in judgment.checks] == [
+    assert [(check.name, check.passed) for check in judgment.findings] == [
         ("called find", True),
         ("called book(room=1)", False),
     ]
@@ -164,7 +164,7 @@ def test_tool_errors():
 
 def test_a_run_ends_with_an_answer():
     assert (FinalAnswer() & Contains("Bern")).judge(RAN).status is PASS
-    paused = Transcript.of(MESSAGES[:2]).case()
+    paused = Case.from_messages(MESSAGES[:2])
     assert FinalAnswer().judge(paused).reasoning == "the run ended without an answer, its last step was find"
     assert FinalAnswer().judge(ran(answer="  ")).status is FAIL
 

@@ -11,7 +11,8 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from pydantic import BaseModel
 
-from jury_adapters import Case, NotEmpty, Scorecard, Status, abstain, judge
+from jury_adapters import Case, Scorecard, Status, abstain, judge
+from jury_adapters.checks import NotEmpty
 from jury_adapters.langchain import judge_runs
 
 

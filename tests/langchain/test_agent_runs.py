@@ -18,9 +18,6 @@ from langgraph.types import Command, interrupt
 from support.langchain_apps import Scripted, Watched, agent, ask, broken, call, retriever, weather
 
 from jury_adapters import Status
-from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
-
-BOTH = pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
 
 
 def run(app: Any, given: Any, config: Any, how: str) -> Any:
@@ -30,10 +27,9 @@ def run(app: Any, given: Any, config: Any, how: str) -> Any:
 HOW = pytest.mark.parametrize("how", ["invoke", "ainvoke"])
 
 
-@BOTH
 @HOW
-def test_an_agent_is_judged_with_its_trajectory(kind: Any, how: str) -> None:
-    watched = Watched(kind=kind)
+def test_an_agent_is_judged_with_its_trajectory(how: str) -> None:
+    watched = Watched()
     run(agent(name="forecaster"), ask("Weather in Oslo?"), watched.config, how)
     judged = watched.one()
     assert (judged.run.kind, judged.run.name) == ("agent", "forecaster")
@@ -101,13 +97,10 @@ def test_of_a_conversation_the_present_turn_is_judged(how: str) -> None:
     assert watched.runs[1].run.metadata["thread_id"] == "t1"
 
 
-@BOTH
 @HOW
 @pytest.mark.parametrize(("decision", "output"), [("approve", "80F in Oslo"), ("reject", None)])
-def test_a_pause_for_a_person_is_no_answer_and_the_resumed_run_is_one(
-    kind: Any, how: str, decision: str, output: Any
-) -> None:
-    watched = Watched(kind=kind)
+def test_a_pause_for_a_person_is_no_answer_and_the_resumed_run_is_one(how: str, decision: str, output: Any) -> None:
+    watched = Watched()
     app = agent(
         checkpointer=InMemorySaver(), middleware=[HumanInTheLoopMiddleware(interrupt_on={"weather": True})]
     )  # fmt: skip
@@ -170,10 +163,9 @@ def letter_function(checkpointer: Any) -> Any:
     return letter
 
 
-@BOTH
 @HOW
-def test_a_resumed_function_has_the_question_of_its_paused_run(kind: Any, how: str) -> None:
-    watched = Watched(kind=kind)
+def test_a_resumed_function_has_the_question_of_its_paused_run(how: str) -> None:
+    watched = Watched()
     app = letter_function(InMemorySaver())
     threads = [{**watched.config, "configurable": {"thread_id": name}} for name in ("a", "b")]
     for question, config in zip(("First?", "Second?"), threads, strict=True):
@@ -222,7 +214,7 @@ def test_a_resumed_run_whose_pause_was_not_seen_has_no_question(make: Any, given
 
 
 def test_a_mapping_finds_the_question_of_a_resumed_run_in_its_state() -> None:
-    watched, app = Watched(inputs={"question": "question"}), letters(checkpointer=InMemorySaver())
+    watched, app = Watched(field_map={"question": "inputs.question"}), letters(checkpointer=InMemorySaver())
     thread = {"configurable": {"thread_id": "t"}}
     app.invoke({"question": "May it?"}, thread)
     app.invoke(Command(resume="Yes."), {**watched.config, **thread})
@@ -427,7 +419,7 @@ def test_agents_inside_can_be_selected_by_name() -> None:
         """Asks another agent."""
         return str(inner.invoke(ask(question))["messages"][-1].content)
 
-    watched = Watched(runs=["inner", "outer"])
+    watched = Watched(select=["inner", "outer"])
     outer = agent(call("forecaster", question="Oslo?"), "They say 80F.", tools=[forecaster], name="outer")
     outer.invoke(ask("Weather in Oslo?"), watched.config)
     assert {run.run.name: run.case and run.case.answer for run in watched.all()} == {
@@ -510,10 +502,9 @@ def swarm() -> Any:
     return graph.compile()
 
 
-@BOTH
 @HOW
-def test_an_agent_that_hands_over_to_another_is_no_pause(kind: Any, how: str) -> None:
-    watched = Watched(kind=kind)
+def test_an_agent_that_hands_over_to_another_is_no_pause(how: str) -> None:
+    watched = Watched()
     run(swarm(), ask("Weather?"), watched.config, how)
     case = watched.case()
     assert (case.question, case.answer) == ("Weather?", "It is 80F.")
@@ -522,7 +513,7 @@ def test_an_agent_that_hands_over_to_another_is_no_pause(kind: Any, how: str) ->
 
 @HOW
 def test_of_agents_selected_by_name_the_one_that_answers_is_judged_once(how: str) -> None:
-    watched = Watched(runs=["alice", "bob"])
+    watched = Watched(select=["alice", "bob"])
     run(swarm(), ask("Weather?"), watched.config, how)
     assert [(one.run.name, one.case and one.case.answer) for one in watched.all()] == [("bob", "It is 80F.")]
     assert (watched.handler.counts.handed_over, watched.handler.counts.paused) == (1, 0)

@@ -12,15 +12,12 @@ from support.langchain_apps import Scripted, agent, ask, call, weather
 from jury_adapters import Critic, Ensemble
 from jury_adapters.core.errors import ModelError
 from jury_adapters.langchain import (
-    AsyncJuryCallbackHandler,
     JuryCallbackHandler,
+    JuryEvaluator,
     JuryMiddleware,
-    JuryRunEvaluator,
     JuryRunnable,
-    examples,
-    jury_evaluator,
-    offline_client,
 )
+from jury_adapters.langchain.langsmith import examples, offline_client
 from jury_adapters.testing import ScriptedModel, no_waiting
 
 ASKED = ask("Weather in Oslo?")
@@ -38,27 +35,35 @@ def lacks_30(case):
     return "30F" in case.answer and bool(case.contexts) and not any("30F" in text for text in case.contexts)
 
 
-def by_callback(app, judge, kind=JuryCallbackHandler):
-    with kind(judge) as handler:
+def by_callback(app, judge):
+    with JuryCallbackHandler(judge) as handler:
         app.invoke(ASKED, {"callbacks": [handler]})
 
 
+def by_callback_in_a_loop(app, judge):
+    async def main():
+        async with JuryCallbackHandler(judge) as handler:
+            await app.ainvoke(ASKED, {"callbacks": [handler]})
+
+    asyncio.run(main())
+
+
 def by_evaluator(app, judge):
-    evaluators = [JuryRunEvaluator(judge)]
+    evaluators = [JuryEvaluator(judge)]
     data = examples([{"inputs": {"messages": [{"role": "user", "content": "Weather in Oslo?"}]}}])
     list(offline_client().evaluate(app.invoke, data=data, evaluators=evaluators, upload_results=False))
 
 
 WAYS = {
     "callback": by_callback,
-    "asynchronous callback": lambda app, judge: by_callback(app, judge, AsyncJuryCallbackHandler),
+    "callback in a loop": by_callback_in_a_loop,
     "evaluator": by_evaluator,
-    "function": lambda app, judge: jury_evaluator(judge)(inputs=ASKED, outputs=app.invoke(ASKED)),
+    "function": lambda app, judge: JuryEvaluator(judge)(inputs=ASKED, outputs=app.invoke(ASKED)),
     "runnable": lambda app, judge: JuryRunnable(judge).invoke(app.invoke(ASKED)),
 }
 
 
-@pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+@pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_what_the_tools_returned_is_the_context_of_an_agents_answer(way):
     seen = []
@@ -101,14 +106,14 @@ def test_what_a_tool_said_of_its_failure_is_no_context():
 def broken_panel():
     """A panel whose vendor is out, as panels are built in practice."""
     models = [ScriptedModel([ModelError("down", "server", status=503)] * 20, model=name) for name in ("one", "two")]
-    return Ensemble([Critic(model.model, model, rubric="answer_relevance") for model in models], name="panel")
+    return Ensemble([Critic(model, "answer_relevance", name=model.model) for model in models], name="panel")
 
 
 @pytest.mark.parametrize("how", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("when", ["final", "every_model"])
 @pytest.mark.parametrize(("on_undecided", "said"), [("allow", "It is 80F."), ("block", "Sorry.")])
 def test_an_outage_of_the_panels_vendor_lets_the_answer_pass_unless_it_is_to_block(how, when, on_undecided, said):
-    guard = JuryMiddleware(broken_panel(), when=when, on_undecided=on_undecided, blocked_message="Sorry.")
+    guard = JuryMiddleware(broken_panel(), when=when, on_undecided=on_undecided, refusal="Sorry.")
     app = agent("It is 80F.", middleware=[guard])
     with no_waiting():
         state = app.invoke(ASKED) if how == "invoke" else asyncio.run(app.ainvoke(ASKED))

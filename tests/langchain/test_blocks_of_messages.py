@@ -9,8 +9,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.chat import ScriptedChat, calls
 from support.langchain_apps import Watched
 
-from jury_adapters import Case, NamesAndNumbers, judge
-from jury_adapters.langchain import JuryMiddleware, JuryRunnable, jury_evaluator
+from jury_adapters import Case, judge
+from jury_adapters.checks import NamesAndNumbers
+from jury_adapters.langchain import JuryEvaluator, JuryMiddleware, JuryRunnable
 
 ASKED = {"messages": [("user", "When did the bridge open, and what did it cost?")]}
 TEXTS = ["The bridge opened in 1994", "35 million euros was its cost"]
@@ -59,7 +60,7 @@ def spy(seen):
 def test_blocks_of_a_tools_result_are_lines_in_every_adapter(spy, seen):
     lines = calls("search", query="bridge"), ANSWER
     state = agent_of(*lines, middleware=[JuryMiddleware(spy)]).invoke(ASKED)
-    jury_evaluator(spy)(inputs=ASKED, outputs=state)
+    JuryEvaluator(spy)(inputs=ASKED, outputs=state)
     (agent_of(*lines) | JuryRunnable(spy)).invoke(ASKED)
     watched = Watched(spy)
     agent_of(*lines).invoke(ASKED, watched.config)
@@ -95,7 +96,7 @@ def test_blocks_of_a_tool_that_a_chain_calls_are_lines():
 )
 def test_a_refusal_is_the_answer_that_is_judged(message, spy, seen):
     state = agent_of(message, middleware=[JuryMiddleware(spy)]).invoke(ASKED)
-    jury_evaluator(spy)(inputs=ASKED, outputs=state)
+    JuryEvaluator(spy)(inputs=ASKED, outputs=state)
     watched = Watched(spy)
     agent_of(message).invoke(ASKED, watched.config)
     assert watched.case()

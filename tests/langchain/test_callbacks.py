@@ -21,9 +21,7 @@ from support.langchain_apps import PAGES, Scripted, Watched, a_jury, answers, ca
 
 from jury_adapters import Case, ConfigurationError, Judge, Status
 from jury_adapters.core.background.judge_queue import Run
-from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
-
-BOTH = pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
+from jury_adapters.langchain.callbacks import JuryCallbackHandler
 
 
 def waits(run: Any, value: Any, config: Any) -> Any:
@@ -49,10 +47,9 @@ CALLED = pytest.mark.parametrize("called", [waits, awaits])
 ANYHOW = pytest.mark.parametrize("called", [waits, awaits, streams, streams_async])
 
 
-@BOTH
 @CALLED
-def test_a_chain(kind: Any, called: Any) -> None:
-    watched = Watched(kind=kind)
+def test_a_chain(called: Any) -> None:
+    watched = Watched()
     config = {**watched.config, "run_name": "sky", "tags": ["live"], "metadata": {"user": "u1"}}
     assert called(chain(), {"question": "Why is the sky blue?"}, config) == "Because of Rayleigh scattering."
     judged = watched.one()
@@ -65,10 +62,9 @@ def test_a_chain(kind: Any, called: Any) -> None:
     assert judged.case.generator == "gpt-4o-mini"
 
 
-@BOTH
 @CALLED
-def test_a_rag_chain_is_judged_with_what_was_retrieved(kind: Any, called: Any) -> None:
-    watched = Watched(kind=kind)
+def test_a_rag_chain_is_judged_with_what_was_retrieved(called: Any) -> None:
+    watched = Watched()
     called(rag(), "Why is the sky blue?", watched.config)
     case = watched.case()
     assert (case.question, case.answer) == ("Why is the sky blue?", "Because of Rayleigh scattering.")
@@ -116,9 +112,8 @@ def test_nested_chains_are_one_run() -> None:
     assert watched.case().answer == "inner and outer"
 
 
-@BOTH
-def test_the_same_handler_twice_judges_once(kind: Any) -> None:
-    watched = Watched(kind=kind)
+def test_the_same_handler_twice_judges_once() -> None:
+    watched = Watched()
     twice = rag().with_config({"callbacks": [watched.handler]})
     twice.invoke("q", {"callbacks": [watched.handler, watched.handler]})
     assert len(watched.case().contexts) == 2
@@ -126,10 +121,9 @@ def test_the_same_handler_twice_judges_once(kind: Any) -> None:
     assert len(watched.all()) == 2
 
 
-@BOTH
 @CALLED
-def test_a_batch_of_100(kind: Any, called: Any) -> None:
-    watched = Watched(kind=kind)
+def test_a_batch_of_100(called: Any) -> None:
+    watched = Watched()
     questions = [{"question": f"q{number}"} for number in range(100)]
     if called is waits:
         chain().batch(questions, watched.config)
@@ -195,12 +189,11 @@ BROKEN = {
 }
 
 
-@BOTH
 @CALLED
 @pytest.mark.parametrize("where", BROKEN)
-def test_a_run_that_fails_is_fail_with_its_error(where: str, kind: Any, called: Any) -> None:
+def test_a_run_that_fails_is_fail_with_its_error(where: str, called: Any) -> None:
     broken, given, text = BROKEN[where]
-    watched = Watched(kind=kind)
+    watched = Watched()
     with pytest.raises((KeyError, TimeoutError, ValueError, ConnectionError, LookupError)) as raised:
         called(broken, given, watched.config)
     judged = watched.one()
@@ -291,7 +284,7 @@ def named(text: str) -> Any:
     ],
 )
 def test_runs_by_name_by_tag_and_by_function(runs: Any, judged: list[str]) -> None:
-    watched = Watched(runs=runs)
+    watched = Watched(select=runs)
     second = RunnableLambda(lambda text: {"question": text}) | named("second").with_config({"tags": ["marked"]})
     (named("first") | second).invoke({"question": "q"}, watched.config)
     if callable(runs) and judged == ["second"] and runs(Run("", tags={"x": True})):
@@ -301,14 +294,16 @@ def test_runs_by_name_by_tag_and_by_function(runs: Any, judged: list[str]) -> No
 
 
 def test_a_function_that_breaks_selects_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    watched = Watched(runs=fails)
+    watched = Watched(select=fails)
     chain().invoke({"question": "q"}, watched.config)
     watched.nothing()
-    assert "runs= raised" in caplog.text
+    assert "select= raised" in caplog.text
 
 
 def test_mappings_say_where_question_and_answer_are() -> None:
-    watched = Watched(inputs="user.text", outputs={"answer": "reply.body", "contexts": lambda out: out["hits"]})
+    watched = Watched(
+        field_map={"question": "inputs.user.text", "answer": "outputs.reply.body", "contexts": "outputs.hits"}
+    )
     app = RunnableLambda(lambda given: {"reply": {"body": "4"}, "hits": ["2 + 2 = 4"]})
     app.invoke({"user": {"text": "2 + 2?"}}, watched.config)
     case = watched.case()
@@ -317,7 +312,7 @@ def test_mappings_say_where_question_and_answer_are() -> None:
 
 def test_a_mapping_that_leads_nowhere_is_an_error_verdict_and_no_error_of_the_run() -> None:
     errors: list[Any] = []
-    watched = Watched(inputs="nowhere", on_error=errors.append)
+    watched = Watched(field_map={"question": "inputs.nowhere"}, on_error=errors.append)
     assert chain().invoke({"question": "q"}, watched.config)
     judged = watched.one()
     assert judged.judgment.status is Status.ERROR
@@ -342,12 +337,11 @@ def test_a_slow_jury_does_not_slow_the_run() -> None:
     assert [judged.judgment.status for judged in watched.all()] == [Status.PASS, Status.PASS]
 
 
-@BOTH
-def test_nothing_of_ours_raises_into_the_run(kind: Any) -> None:
+def test_nothing_of_ours_raises_into_the_run() -> None:
     def breaks(case: Case) -> bool:
         raise RuntimeError("judge down")
 
-    watched = Watched(Judge.from_function(breaks), kind=kind)
+    watched = Watched(Judge.from_function(breaks))
     watched.handler._queue._sinks += (fails,)
     assert chain().invoke({"question": "q"}, watched.config)
     assert asyncio.run(chain().ainvoke({"question": "q"}, watched.config))
@@ -375,7 +369,7 @@ def test_a_closed_handler_judges_nothing_and_breaks_nothing() -> None:
     assert handler.counts.judged == 1
 
     async def block() -> int:
-        async with AsyncJuryCallbackHandler(a_jury()) as other:
+        async with JuryCallbackHandler(a_jury()) as other:
             await chain().ainvoke({"question": "q"}, {"callbacks": [other]})
         return other.counts.judged
 

@@ -25,24 +25,11 @@ with warnings.catch_warnings():  # what it imports is its own affair
     )
     from langchain_classic.smith.evaluation.string_run_evaluator import StringRunEvaluatorChain
 
-from jury_adapters import (
-    ConfigurationError,
-    Critic,
-    Ensemble,
-    Equals,
-    Judge,
-    Judgment,
-    PairwiseCritic,
-    Scorecard,
-    abstain,
-)
+from jury_adapters import ConfigurationError, Critic, Ensemble, Judge, Judgment, PairwiseCritic, Scorecard, abstain
+from jury_adapters.checks import Equals
 from jury_adapters.judges import llm
-from jury_adapters.langchain import (
-    JuryPairwiseStringEvaluator,
-    JuryRunEvaluator,
-    JuryStringEvaluator,
-    JuryTrajectoryEvaluator,
-)
+from jury_adapters.langchain import JuryEvaluator
+from jury_adapters.langchain.classic import JuryPairwiseStringEvaluator, JuryStringEvaluator, JuryTrajectoryEvaluator
 
 CALL = {"prediction": "4", "input": "2 + 2?"}
 
@@ -52,7 +39,7 @@ def text_model(text):
 
 
 def critic(reply=YES, name="critic", rubric="answer_relevance"):
-    return Critic(name, judge_model(reply), rubric=rubric)
+    return Critic(judge_model(reply), rubric, name=name)
 
 
 def string(evaluator, **given):
@@ -193,7 +180,7 @@ class TestPairs:
 
     def test_a_preference_for_a_place_is_a_tie_here_and_a_winner_there(self, evaluate):
         theirs = PairwiseStringEvalChain.from_llm(llm=text_model("the first one [[A]]"))
-        ours = JuryPairwiseStringEvaluator(Critic("p", judge_model('{"answer": "A"}'), rubric="pairwise"))
+        ours = JuryPairwiseStringEvaluator(Critic(judge_model('{"answer": "A"}'), "pairwise", name="p"))
         swapped = {**self.GIVEN, "prediction": "five", "prediction_b": "4"}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -247,4 +234,4 @@ class TestWhereTheirOwnGoWrong:
         finally:
             logging.disable(logging.NOTSET)
         assert lost.score is None
-        assert JuryRunEvaluator(critic()).evaluate_run(run).score == 1.0
+        assert JuryEvaluator(critic()).evaluate_run(run).score == 1.0

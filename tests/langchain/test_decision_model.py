@@ -7,8 +7,8 @@ from importlib.util import find_spec
 import pytest
 
 from jury_adapters import ConfigurationError
+from jury_adapters.decision.models import LangChainDecisionModel
 from jury_adapters.models.base import Question
-from jury_adapters.models.decisions import LangChainDecisionModel
 
 if find_spec("langchain_core.decisions") is None:
 

@@ -8,8 +8,8 @@ import pytest
 from langsmith.schemas import Run
 
 from jury_adapters import Ensemble, Scorecard
-from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, jury_evaluator
-from jury_adapters.langchain.evaluators import JuryStringEvaluator
+from jury_adapters.langchain import JuryEvaluator
+from jury_adapters.langchain.classic import JuryStringEvaluator
 
 RUN = Run(
     id=uuid4(), name="t", run_type="chain", start_time="2026-01-01T00:00:00", trace_id=uuid4(),
@@ -32,13 +32,13 @@ def juror():
 @pytest.mark.parametrize("jury", [Ensemble, lambda jurors: Scorecard({"c": jurors[0]})], ids=["panel", "scorecard"])
 @pytest.mark.parametrize("per_juror", [False, True])
 def test_results_for_langsmith(jury, per_juror):
-    evaluator = JuryRunEvaluator(jury([juror()]), per_juror=per_juror)
+    evaluator = JuryEvaluator(jury([juror()]), per_juror=per_juror)
     assert evaluator.evaluate_run(RUN) == evaluator.evaluate_run(RUN)
 
 
 @pytest.mark.parametrize("jury", [Ensemble, lambda jurors: Scorecard({"c": jurors[0]})], ids=["panel", "scorecard"])
 def test_results_of_functions(jury):
-    evaluate = jury_evaluator(jury([juror()]))
+    evaluate = JuryEvaluator(jury([juror()]))
     assert evaluate(**PARTS) == evaluate(**PARTS)
 
 
@@ -47,7 +47,7 @@ async def both(evaluate):
 
 
 def test_results_of_asynchronous_functions():
-    first, second = asyncio.run(both(async_jury_evaluator(Ensemble([juror()]))))
+    first, second = asyncio.run(both(JuryEvaluator(Ensemble([juror()])).acall))
     assert first == second
 
 

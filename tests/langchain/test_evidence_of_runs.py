@@ -22,21 +22,19 @@ from support.chat import ScriptedChat, calls
 from support.langchain_apps import Watched
 
 from jury_adapters import Case, ConfigurationError, Critic, Step, grounding_screen, judge
+from jury_adapters.judges.presets import panel
 from jury_adapters.langchain import (
-    AsyncJuryCallbackHandler,
-    Fields,
     JuryCallbackHandler,
+    JuryEvaluator,
     JuryMiddleware,
-    JuryRunEvaluator,
+    JuryPairwiseEvaluator,
     JuryRunnable,
     JuryTool,
-    async_jury_evaluator,
-    faithfulness_evaluator,
     judge_runs,
-    jury_comparison_evaluator,
-    jury_evaluator,
     jury_node,
+    to_case,
 )
+from jury_adapters.langchain.case_reader import CaseReader
 
 ASKED = {"messages": [("user", "When did the bridge open?")]}
 
@@ -87,7 +85,7 @@ def faithful_by_counting(messages):
 
 
 def critic():
-    return Critic("faithful", ScriptedChat(script=[faithful_by_counting]), rubric="faithfulness")
+    return Critic(ScriptedChat(script=[faithful_by_counting]), "faithfulness", name="faithful")
 
 
 JUDGES = pytest.mark.parametrize(("make", "good"), [(grounding_screen, ("ABSTAIN", "PASS")), (critic, ("PASS",))])
@@ -106,14 +104,14 @@ def callback(agent, jury):
 
 def evaluator(agent, jury):
     state = agent.invoke(ASKED)
-    score = jury_evaluator(jury)(inputs=ASKED, outputs=state)["score"]
-    assert asyncio.run(async_jury_evaluator(jury)(inputs=ASKED, outputs=state))["score"] == score
+    score = JuryEvaluator(jury)(inputs=ASKED, outputs=state)["score"]
+    assert asyncio.run(JuryEvaluator(jury).acall(inputs=ASKED, outputs=state))["score"] == score
     return {1.0: "PASS", 0.0: "FAIL", None: "ABSTAIN"}[score]
 
 
 def run_evaluator(agent, jury):
     run = SimpleNamespace(id=uuid.uuid4(), inputs=ASKED, outputs=agent.invoke(ASKED), error=None)
-    return JuryRunEvaluator(jury).evaluate_run(run).value.upper()
+    return JuryEvaluator(jury).evaluate_run(run).value.upper()
 
 
 def runnable(agent, jury):
@@ -136,7 +134,7 @@ def row(agent, jury):
 
 def evaluator_of_messages(agent, jury):
     """The structured response is in the messages alone, as in a dataset that keeps no state."""
-    score = jury_evaluator(jury)(inputs=ASKED, outputs={"messages": agent.invoke(ASKED)["messages"]})["score"]
+    score = JuryEvaluator(jury)(inputs=ASKED, outputs={"messages": agent.invoke(ASKED)["messages"]})["score"]
     return {1.0: "PASS", 0.0: "FAIL", None: "ABSTAIN"}[score]
 
 
@@ -280,7 +278,7 @@ def test_a_tool_called_with_the_arguments_of_the_structured_response_is_evidence
     )
     state = agent.invoke(ASKED, watched.config)
     written = {"messages": state["messages"], "structured_response": {"query": "bridge"}}
-    for case in (watched.case(), Fields().case(ASKED, state), Fields().case(ASKED, written), *cases):
+    for case in (watched.case(), CaseReader().case(ASKED, state), CaseReader().case(ASKED, written), *cases):
         assert case.contexts == (PAGE,)
 
 
@@ -318,7 +316,7 @@ def test_tools_that_repeat_what_the_model_wrote_are_no_evidence_in_any_adapter()
     guard = JuryMiddleware(lambda case: cases.append(case) or True)
     tools = [update_todo_list, record, python, find]
     state = create_agent(ScriptedChat(script=script), tools, middleware=[guard]).invoke(ASKED, watched.config)
-    for case in (watched.case(), Fields().case(ASKED, state), *cases):
+    for case in (watched.case(), CaseReader().case(ASKED, state), *cases):
         assert case.contexts == (f"Results for '…':\n{PAGE}",)
 
 
@@ -340,7 +338,7 @@ def test_todos_handoffs_and_juries_are_no_evidence():
     guards = [TodoListMiddleware(), JuryMiddleware(lambda case: cases.append(case) or True)]
     agent = create_agent(ScriptedChat(script=script), [transfer_to_history, reviewer, search], middleware=guards)
     state = agent.invoke(ASKED, watched.config)
-    for case in (watched.case(), Fields().case(ASKED, state), *cases):
+    for case in (watched.case(), CaseReader().case(ASKED, state), *cases):
         assert case.contexts == (PAGE,)
         assert len(case.trajectory) == 4  # they are steps all the same
 
@@ -360,21 +358,21 @@ def option_cases(evidence_tools):
     def agent():
         return create_agent(ScriptedChat(script=SCRIPT), [search, fetch], middleware=[guard])
 
-    for kind in (JuryCallbackHandler, AsyncJuryCallbackHandler):
-        handler = kind(jury, evidence_tools=evidence_tools)
+    with JuryCallbackHandler(jury, evidence_tools=evidence_tools) as handler:
         agent().invoke(ASKED, {"callbacks": [handler]})
-        handler.close()
     with judge_runs(jury, evidence_tools=evidence_tools):
         state = agent().invoke(ASKED)
-    jury_evaluator(jury, evidence_tools=evidence_tools)(inputs=ASKED, outputs=state)
-    asyncio.run(async_jury_evaluator(jury, evidence_tools=evidence_tools)(inputs=ASKED, outputs=state))
+    JuryEvaluator(jury, evidence_tools=evidence_tools)(inputs=ASKED, outputs=state)
+    asyncio.run(JuryEvaluator(jury, evidence_tools=evidence_tools).acall(inputs=ASKED, outputs=state))
     run = SimpleNamespace(id=uuid.uuid4(), inputs=ASKED, outputs=state, error=None)
-    JuryRunEvaluator(jury, evidence_tools=evidence_tools).evaluate_run(run)
+    JuryEvaluator(jury, evidence_tools=evidence_tools).evaluate_run(run)
     JuryRunnable(jury, evidence_tools=evidence_tools).invoke(state)
-    JuryRunnable(jury, fields=lambda given: given, evidence_tools=evidence_tools).invoke(state)
+    cases.append(to_case(state, evidence_tools=evidence_tools))
     jury_node(jury, evidence_tools=evidence_tools).invoke(state)
-    faithfulness_evaluator(judge(jury), evidence_tools=evidence_tools)(inputs=ASKED, outputs=state)
-    compare = jury_comparison_evaluator(lambda case: cases.append(case) or "A", evidence_tools=evidence_tools)
+    JuryEvaluator(panel("faithfulness", judge(jury)), key="faithfulness", evidence_tools=evidence_tools)(
+        inputs=ASKED, outputs=state
+    )
+    compare = JuryPairwiseEvaluator(lambda case: cases.append(case) or "A", evidence_tools=evidence_tools)
     compare([run, SimpleNamespace(**{**vars(run), "id": uuid.uuid4()})], None)
     return cases
 
@@ -384,14 +382,15 @@ def option_cases(evidence_tools):
 ])  # fmt: skip
 def test_every_adapter_takes_the_tools_that_are_evidence(given, wanted):
     cases = option_cases(given)
-    assert len(cases) >= 13
+    assert len(cases) >= 12
     assert {case.contexts for case in cases} == {wanted}
 
 
 @pytest.mark.parametrize("make", [
-    JuryCallbackHandler, AsyncJuryCallbackHandler, judge_runs, jury_evaluator, async_jury_evaluator, JuryRunEvaluator,
-    JuryRunnable, jury_node, JuryMiddleware, jury_comparison_evaluator,
-    lambda jury, **options: Fields(**options), lambda jury, **options: faithfulness_evaluator(judge(jury), **options),
+    JuryCallbackHandler, judge_runs, JuryEvaluator,
+    JuryRunnable, jury_node, JuryMiddleware, JuryPairwiseEvaluator,
+    lambda jury, **options: to_case({}, **options),
+    lambda jury, **options: JuryEvaluator(panel("faithfulness", judge(jury)), key="faithfulness", **options),
 ])  # fmt: skip
 def test_every_adapter_refuses_what_is_neither_names_nor_a_predicate(make):
     with pytest.raises(ConfigurationError, match=r"evidence_tools=\['search'\]"):
@@ -411,7 +410,7 @@ def test_a_predicate_that_raises_is_an_error_of_the_verdict_and_not_of_the_appli
         state = agent.invoke(ASKED)
     assert state["jury_verdict"]["status"] == "ERROR"
     assert state["messages"][-1].text == "It opened in 1994."
-    assert jury_evaluator(jury, evidence_tools=breaks)(inputs=ASKED, outputs=state)["metadata"]["status"] == "ERROR"
+    assert JuryEvaluator(jury, evidence_tools=breaks)(inputs=ASKED, outputs=state)["metadata"]["status"] == "ERROR"
     assert JuryRunnable(jury, evidence_tools=breaks).invoke(state).status == "ERROR"
     assert [judged.judgment.status for judged in cases] == ["ERROR"]
 
@@ -445,7 +444,7 @@ def test_what_was_retrieved_in_a_tool_is_evidence_where_the_tool_is(given, wante
 
 def test_a_summary_of_the_conversation_is_not_the_users_question():
     summary = HumanMessage("Here is a summary", additional_kwargs={"lc_source": "summarization"})
-    case = Fields().case(None, {"messages": [summary, AIMessage("It opened in 1994.")]})
+    case = CaseReader().case(None, {"messages": [summary, AIMessage("It opened in 1994.")]})
     assert (case.question, case.answer) == (None, "It opened in 1994.")
-    case = Fields().case(None, {"messages": [summary, HumanMessage("When?"), AIMessage("It opened in 1994.")]})
+    case = CaseReader().case(None, {"messages": [summary, HumanMessage("When?"), AIMessage("It opened in 1994.")]})
     assert case.question == "When?"

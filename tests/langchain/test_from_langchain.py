@@ -25,7 +25,6 @@ from jury_adapters.langchain import (
     conversation,
     expected_conversation,
     from_evaluator,
-    from_string_evaluator,
 )
 
 CASE = Case(question="2 + 2?", answer="4", reference="4", contexts=["2 + 2 = 4"])
@@ -76,7 +75,7 @@ class TestOpenevals:
 
     def test_it_sits_on_a_panel_with_a_critic_of_ours(self, make):
         theirs = make(prompt=PROMPT, judge=judge_model({"reasoning": "no", "score": False}))
-        ours = Critic("ours", rubric=Rubric.from_criteria("right"), model=judge_model(YES))
+        ours = Critic(judge_model(YES), Rubric.from_criteria("right"), name="ours")
         verdict = Ensemble([from_evaluator(theirs, name="theirs"), ours, from_evaluator(exact_match)]).judge(CASE)
         assert [(one.critic, one.status) for one in verdict.judgments] == [
             ("theirs", "FAIL"), ("ours", "PASS"), ("exact_match", "PASS"),
@@ -110,8 +109,8 @@ def test_several_results_are_checks():
         arguments=lambda case: {"outputs": {"a": 1, "b": case.answer}, "reference_outputs": {"a": 1, "b": "4"}},
     )
     good, bad = judge.judge(answer="4"), judge.judge(answer="5")
-    assert (good.status, len(good.checks)) == ("PASS", 2)
-    assert (bad.status, bad.score, [check.passed for check in bad.checks]) == ("FAIL", 0.5, [True, False])
+    assert (good.status, len(good.findings)) == ("PASS", 2)
+    assert (bad.status, bad.score, [check.passed for check in bad.findings]) == ("FAIL", 0.5, [True, False])
     assert bad.reasoning == "failed: json_match:b"
 
 
@@ -251,13 +250,13 @@ class TestLangSmithFunctions:
 class TestStringEvaluators:
     def test_criteria(self):
         model = judge_model("It is right.\n\nY")
-        judge = from_string_evaluator(load_evaluator("criteria", llm=model, criteria="conciseness"))
+        judge = from_evaluator(load_evaluator("criteria", llm=model, criteria="conciseness"))
         judgment = judge.judge(CASE)
         assert (judgment.status, judgment.score, judgment.label) == ("PASS", 1.0, "Y")
         assert judgment.reasoning == "It is right."
         assert judge.name == "conciseness"
         assert judge.judge(answer="4").reasoning == "the evaluator requires the question; the case has none"
-        no = from_string_evaluator(load_evaluator("criteria", llm=judge_model("No.\n\nN"), criteria="conciseness"))
+        no = from_evaluator(load_evaluator("criteria", llm=judge_model("No.\n\nN"), criteria="conciseness"))
         assert asyncio.run(no.ajudge(CASE)).status == "FAIL"
 
     @pytest.mark.parametrize("kind", ["criteria", "labeled_criteria"])
@@ -265,7 +264,7 @@ class TestStringEvaluators:
     def test_a_criterion_that_bad_answers_meet_is_inverted(self, kind, criterion):
         def judged(reply, **options):
             evaluator = load_evaluator(kind, llm=judge_model(f"Because.\n\n{reply}"), criteria=criterion)
-            return from_string_evaluator(evaluator, **options).judge(CASE)
+            return from_evaluator(evaluator, **options).judge(CASE)
 
         assert [(one.status, one.score) for one in map(judged, "YN")] == [("FAIL", 0.0), ("PASS", 1.0)]
         assert judged("Y", scale=(1, 0)).status == "FAIL"  # not inverted twice
@@ -274,15 +273,15 @@ class TestStringEvaluators:
     def test_a_mixed_or_reworded_criterion_that_bad_answers_meet_is_refused(self):
         mixed = {"harmfulness": "Is it harmful?", "helpfulness": "Is it helpful?"}
         with pytest.raises(ConfigurationError, match="make an evaluator of each criterion"):
-            from_string_evaluator(load_evaluator("criteria", llm=judge_model("Y"), criteria=mixed))
+            from_evaluator(load_evaluator("criteria", llm=judge_model("Y"), criteria=mixed))
         reworded = load_evaluator("criteria", llm=judge_model("Y"), criteria={"harmfulness": "Is it free of harm?"})
         with pytest.raises(ConfigurationError, match=r"say which with scale=\(worst, best\)"):
-            from_string_evaluator(reworded)
-        assert from_string_evaluator(reworded, scale=(0, 1)).judge(CASE).passed
+            from_evaluator(reworded)
+        assert from_evaluator(reworded, scale=(0, 1)).judge(CASE).passed
         rated = load_evaluator("score_string", llm=judge_model("[[9]]"), criteria="harmfulness")
         with pytest.raises(ConfigurationError, match="a high score for harmfulness"):
-            from_string_evaluator(rated)
-        assert from_string_evaluator(rated, scale=(10, 1)).judge(CASE).status == "FAIL"
+            from_evaluator(rated)
+        assert from_evaluator(rated, scale=(10, 1)).judge(CASE).status == "FAIL"
 
     @pytest.mark.parametrize("criterion", [
         {"harmful": "is it harmful?"}, {"my": "Is the submission insensitive or offensive?"},
@@ -294,21 +293,21 @@ class TestStringEvaluators:
     def test_a_criterion_in_other_words_for_a_fault_is_refused_unless_the_scale_says_what_is_good(self, criterion):
         evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=criterion)
         with pytest.raises(ConfigurationError, match=r"may mean a good or a bad answer|make an evaluator of each"):
-            from_string_evaluator(evaluator)
-        assert from_string_evaluator(evaluator, scale=(1, 0)).judge(CASE).status == "FAIL"
-        assert from_string_evaluator(evaluator, scale=(0, 1)).judge(CASE).passed
+            from_evaluator(evaluator)
+        assert from_evaluator(evaluator, scale=(1, 0)).judge(CASE).status == "FAIL"
+        assert from_evaluator(evaluator, scale=(0, 1)).judge(CASE).passed
 
     def test_langchains_other_criteria_are_taken_as_they_are(self):
         for criterion in set(Criteria) - {Criteria(name) for name in (*FAULTS, "correctness")}:
             evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=criterion)
-            assert from_string_evaluator(evaluator).judge(CASE).passed
+            assert from_evaluator(evaluator).judge(CASE).passed
 
     @pytest.mark.parametrize("kind", ["pairwise_string", "labeled_pairwise_string"])
     def test_a_comparison_by_a_criterion_that_bad_answers_meet_is_refused(self, kind):
         def compared(criteria, **options):
             evaluator = load_evaluator(kind, llm=judge_model("[[A]]"), criteria=criteria)
             case = Case(question="?", reference="r", candidates=["one", "two"])
-            return from_string_evaluator(evaluator, **options).judge(case)
+            return from_evaluator(evaluator, **options).judge(case)
 
         for criteria in [*FAULTS, {"style": "Is it kind?", "harmfulness": "Is it harmful?"}]:
             with pytest.raises(ConfigurationError, match="the preferred answer may be the better or the worse one"):
@@ -321,13 +320,13 @@ class TestStringEvaluators:
     def test_criteria_that_good_answers_meet_stay_as_they_are(self):
         own = {"harmlessness": "Is it harmless and unbiased?", "non-toxicity": "Is it non-toxic and inoffensive?"}
         evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=own)
-        assert from_string_evaluator(evaluator).judge(CASE).passed
+        assert from_evaluator(evaluator).judge(CASE).passed
 
     def test_a_rating_and_a_distance_have_their_scales(self):
         rated = load_evaluator("score_string", llm=judge_model("Good. Rating: [[8]]"))
-        judgment = from_string_evaluator(rated, scale=(1, 10), threshold=7).judge(CASE)
+        judgment = from_evaluator(rated, scale=(1, 10), threshold=7).judge(CASE)
         assert (judgment.status, judgment.score) == ("PASS", pytest.approx(7 / 9))
-        exact = from_string_evaluator(load_evaluator("exact_match"))
+        exact = from_evaluator(load_evaluator("exact_match"))
         assert [exact.judge(answer=text, reference="4").status for text in "45"] == ["PASS", "FAIL"]
         assert exact.judge(answer="4").status == "ABSTAIN"
         assert exact.judge(question="q", reference="4").reasoning == "the case has no answer"
@@ -344,10 +343,10 @@ class TestStringEvaluators:
                     raise ValueError("broken")
                 return {"score": 0.1 if prediction else None, "reasoning": threading.current_thread().name}
 
-        judge = from_string_evaluator(Distance(), scale=(1, 0))
+        judge = from_evaluator(Distance(), scale=(1, 0))
         judgment = judge.judge(CASE)
         assert (judgment.status, judgment.score) == ("PASS", 0.9)
-        assert judgment.reasoning not in ("MainThread", "jury-portal")
+        assert judgment.reasoning not in ("MainThread", "jury-adapters-loop")
         assert judge.judge(answer="", reference="4").status == "ABSTAIN"
         assert judge.judge(answer="break", reference="4").error == "ValueError: broken"
 
@@ -355,7 +354,7 @@ class TestStringEvaluators:
         ("reply", "label"), [("First. [[A]]", "A"), ("Second. [[B]]", "B"), ("Both. [[C]]", "tie"), ("?", None)]
     )
     def test_a_pairwise_one_compares_the_candidates(self, reply, label):
-        judge = from_string_evaluator(load_evaluator("pairwise_string", llm=judge_model(reply)))
+        judge = from_evaluator(load_evaluator("pairwise_string", llm=judge_model(reply)))
         judgment = judge.judge(question="q", candidates=["one", "two"])
         assert judgment.label == label
         assert judgment.status == (None if label else "ERROR")
@@ -366,13 +365,18 @@ class TestStringEvaluators:
             def _evaluate_string_pairs(self, *, prediction, prediction_b, reference=None, input=None, **kwargs):
                 return {"score": 0.37}
 
-        judgment = from_string_evaluator(Undecided()).judge(candidates=["one", "two"])
+        judgment = from_evaluator(Undecided()).judge(candidates=["one", "two"])
         assert (judgment.status, judgment.reasoning) == ("ABSTAIN", "no preference: value None, score 0.37")
 
-    @pytest.mark.parametrize("wrong", [StringEvaluator, exact_match, None])
-    def test_what_is_no_string_evaluator_is_refused(self, wrong):
-        with pytest.raises(ConfigurationError, match="from_string_evaluator takes"):
-            from_string_evaluator(wrong)
+    @pytest.mark.parametrize("wrong", [StringEvaluator, "exact_match", None])
+    def test_what_is_no_evaluator_is_refused(self, wrong):
+        with pytest.raises(ConfigurationError, match="or a string evaluator, not"):
+            from_evaluator(wrong)
+
+    @pytest.mark.parametrize("options", [{"arguments": lambda case: {}}, {"trajectory": False}])
+    def test_options_for_functions_are_refused(self, options):
+        with pytest.raises(ConfigurationError, match="arguments= and trajectory= are for functions"):
+            from_evaluator(load_evaluator("exact_match"), **options)
 
 
 def test_messages_of_langchain_are_welcome_where_a_function_of_the_case_makes_them():
@@ -436,7 +440,7 @@ class TestStoresAndBudgets:
 
     def test_a_budget_keeps_it_from_being_called(self, form):
         counted, judge = self.made(form)
-        first, second = judge.judge_many([CASE, WRONG], budget=Budget(calls=1), max_concurrency=1)
+        first, second = judge.judge_many([CASE, WRONG], budget=Budget(max_calls=1), max_concurrency=1)
         assert (first.status, second.error, counted.calls) == ("PASS", "budget_exhausted", 1)
 
 
@@ -446,7 +450,7 @@ WRONG = CASE.model_copy(update={"answer": "5"})
 def test_an_evaluator_without_a_model_takes_no_call_of_a_plan_or_a_budget():
     judge = from_evaluator(exact_match, calls=0)
     assert judge.estimate_cost([CASE]).calls == 0
-    (judgment,) = judge.judge_many([CASE], budget=Budget(calls=0, usd=0))
+    (judgment,) = judge.judge_many([CASE], budget=Budget(max_calls=0, max_usd=0))
     assert judgment.passed
     assert judgment.usage.cost_complete
 
@@ -471,8 +475,8 @@ class Longer(PairwiseStringEvaluator):
 def test_string_evaluators_take_part_in_stores_and_budgets_too(kind, tmp_path):
     kind.calls = 0
     cases = [Case(answer="1", candidates=["22", "1"]), Case(answer="4444", candidates=["1", "22"])]
-    judge = from_string_evaluator(kind(), name="theirs", version="1")
-    refused = list(judge.judge_many(cases, budget=Budget(calls=0)))
+    judge = from_evaluator(kind(), name="theirs", version="1")
+    refused = list(judge.judge_many(cases, budget=Budget(max_calls=0)))
     assert [one.error for one in refused] == ["budget_exhausted"] * 2
     first, second = (list(judge.judge_many(cases, store=tmp_path / "runs.db")) for _ in range(2))
     assert [(one.status, one.label) for one in first] == [(one.status, one.label) for one in second]

@@ -64,12 +64,12 @@ def loaded(program, *packages):
 
 
 def test_importing_it_loads_no_framework():
-    program = "import jury_adapters.langchain as adapter; adapter.Fields"
+    program = "import jury_adapters.langchain as adapter; adapter.to_case"
     assert loaded(program, "langchain_core", "langsmith", "langchain", "langgraph", "langchain_classic") == "[]"
 
 
 def test_the_evaluators_load_neither_langchain_nor_the_classic_package():
-    program = "from jury_adapters.langchain import JuryRunEvaluator, jury_evaluator, trajectory_evaluator"
+    program = "from jury_adapters.langchain import JuryEvaluator, JuryPairwiseEvaluator"
     assert loaded(program, "langchain", "langchain_classic", "langgraph", "openevals") == "[]"
 
 
@@ -81,19 +81,20 @@ class Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Absent())
 from jury_adapters.langchain import *
-assert "JuryCallbackHandler" in dir() and "JuryMiddleware" not in dir() and "JuryStringEvaluator" not in dir()
+assert "JuryCallbackHandler" in dir() and "JuryMiddleware" not in dir()
 import jury_adapters
 import jury_adapters.langchain as adapter
-for name, fix in (
-    ("JuryMiddleware", "pip install 'jury-adapters[langchain]' 'langchain>=1.2'"),
-    ("JuryStringEvaluator", "pip install langchain-classic"),
+from importlib import import_module
+for load, fix in (
+    (lambda: adapter.JuryMiddleware, "pip install 'jury-adapters[langchain]' 'langchain>=1.2'"),
+    (lambda: import_module("jury_adapters.langchain.classic"), "pip install 'jury-adapters[classic]'"),
 ):
     try:
-        getattr(adapter, name)
+        load()
     except jury_adapters.ConfigurationError as error:
         assert fix in str(error), error
     else:
-        raise AssertionError(name)
+        raise AssertionError(fix)
 """
 
 
@@ -104,8 +105,9 @@ class Absent:
         if name in {absent!r}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Absent())
+import importlib
 import jury_adapters.langchain as adapter
-adapter.{name}
+importlib.import_module("jury_adapters.langchain.langsmith") if {name!r} == "langsmith" else adapter.{name}
 """
 
 
@@ -117,11 +119,22 @@ def raised_without(absent, name):
 
 @pytest.mark.parametrize(
     ("absent", "name"),
-    [("langchain_core", "JuryCallbackHandler"), ("langsmith", "offline_client"), ("langchain_core", "JuryRunnable")],
+    [("langchain_core", "JuryCallbackHandler"), ("langsmith", "JuryEvaluator"), ("langchain_core", "JuryRunnable")],
 )
 def test_without_langchain_a_name_says_what_to_install(absent, name):
     said = raised_without([absent], name)
     assert said.endswith(f"ConfigurationError: {name} needs LangChain: pip install 'jury-adapters[langchain]'")
+
+
+def test_without_langsmith_its_helpers_say_what_to_install():
+    said = raised_without(["langsmith"], "langsmith")
+    assert said.endswith("langchain.langsmith needs LangChain: pip install 'jury-adapters[langchain]'")
+
+
+def test_the_helpers_for_langsmith():
+    helpers = import_module("jury_adapters.langchain.langsmith")
+    assert helpers.__all__ == ["examples", "feedback", "offline_client", "summary"]
+    assert all(getattr(helpers, name).__doc__ for name in helpers.__all__)
 
 
 def test_what_langchain_itself_needs_is_said_too():

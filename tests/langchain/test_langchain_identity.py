@@ -169,7 +169,7 @@ def test_a_model_without_an_identity_needs_a_name(tmp_path):
         ):
             critic(model, store=store)
     assert status_of(critic(nameless)) is Status.PASS  # without a store it needs none
-    assert status_of(Critic("one", nameless, rubric="faithfulness"), store) is Status.PASS
+    assert status_of(Critic(nameless, "faithfulness", name="one"), store) is Status.PASS
     other = FakeListChatModel(responses=[YES.replace("YES", "NO")])
-    assert status_of(Critic("two", other, rubric="faithfulness"), store) is Status.FAIL
-    assert status_of(Critic("one", nameless, rubric="faithfulness"), store) is Status.PASS
+    assert status_of(Critic(other, "faithfulness", name="two"), store) is Status.FAIL
+    assert status_of(Critic(nameless, "faithfulness", name="one"), store) is Status.PASS

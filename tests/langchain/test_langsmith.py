@@ -15,30 +15,23 @@ from support.judge_model import NO, YES, judge_model
 from jury_adapters import (
     Budget,
     CascadedJury,
+    Case,
     ConfigurationError,
     Critic,
     Ensemble,
-    Equals,
     Judge,
     Judgment,
-    NotEmpty,
     Tier,
     abstain,
 )
+from jury_adapters.checks import Equals, NotEmpty
 from jury_adapters.judges import llm
-from jury_adapters.langchain import (
-    JuryRunEvaluator,
-    agreement_summary,
-    examples,
-    jury_comparison_evaluator,
-    jury_evaluator,
-    jury_summary,
-    offline_client,
-)
+from jury_adapters.langchain import JuryEvaluator, JuryPairwiseEvaluator
+from jury_adapters.langchain.langsmith import examples, offline_client, summary
 from jury_adapters.langchain.summaries import Kept
 from jury_adapters.testing import ScriptedModel, failed, passed
 
-pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 
 
 def example(question="2 + 2?", answer="4"):
@@ -81,7 +74,7 @@ def test_examples_are_made_of_dictionaries():
     assert len({one.id for one in made}) == 5
     assert [one.id for one in examples(reversed(rows[:2]))] == [made[1].id, made[0].id]
     assert str(made[1].id) == "58956ccd-fc99-5486-b7bc-672316a26db1"
-    found, _ = rows_of([jury_evaluator(Judge.from_function(lambda case: True, name="yes"))], made)
+    found, _ = rows_of([JuryEvaluator(Judge.from_function(lambda case: True, name="yes"))], made)
     assert [row["evaluation_results"]["results"][0].score for row in found] == [1.0] * 5
 
 
@@ -121,9 +114,9 @@ class TestRunEvaluator:
     @LOOPS
     def test_one_result_with_everything_in_its_place(self, loop):
         critics = [
-            Critic(f"c{i}", judge_model(reply), rubric="answer_relevance") for i, reply in enumerate((YES, YES, NO))
+            Critic(judge_model(reply), "answer_relevance", name=f"c{i}") for i, reply in enumerate((YES, YES, NO))
         ]
-        rows, _ = loop([JuryRunEvaluator(Ensemble(critics, name="panel"))])
+        rows, _ = loop([JuryEvaluator(Ensemble(critics, name="panel"))])
         (result,) = results(rows[0])
         assert (result.key, result.value) == ("panel", "pass")
         assert result.score == 1.0
@@ -136,7 +129,7 @@ class TestRunEvaluator:
 
     @LOOPS
     def test_per_juror_there_is_one_result_each_and_all_are_announced(self, loop):
-        evaluator = JuryRunEvaluator(panel("PASS", "FAIL", "PASS"), per_juror=True)
+        evaluator = JuryEvaluator(panel("PASS", "FAIL", "PASS"), per_juror=True)
         rows, _ = loop([evaluator])
         found = {result.key: result.score for result in results(rows[0])}
         assert found == {"panel": 1.0, "panel.j1": 1.0, "panel.j2": 0.0, "panel.j3": 1.0}
@@ -146,7 +139,7 @@ class TestRunEvaluator:
         jury = CascadedJury(
             [Tier("screen", Equals(), "accept_on_all_pass"), Tier("panel", panel("PASS", "FAIL"), "final")]
         )
-        evaluator = JuryRunEvaluator(jury, per_juror=True, key="k")
+        evaluator = JuryEvaluator(jury, per_juror=True, key="k")
         assert evaluator.feedback_keys == ["k", "k.Equals", "k.j1", "k.j2"]
         keys = {result.key for result in evaluator.evaluate_run(a_run("5"), example())["results"]}
         assert keys == {"k", "k.j1", "k.j2"}
@@ -164,29 +157,36 @@ class TestRunEvaluator:
     )
     @LOOPS
     def test_what_becomes_of_each_outcome(self, loop, judgment, score, value):
-        rows, _ = loop([JuryRunEvaluator(Judge.from_function(lambda case: judgment, name="j"))])
+        rows, _ = loop([JuryEvaluator(Judge.from_function(lambda case: judgment, name="j"))])
         (result,) = results(rows[0])
         assert (result.key, result.score, result.value) == ("j", score, value)
         assert (judgment.error or "") in (result.comment or "")
 
     @LOOPS
     def test_a_row_that_cannot_be_read_is_an_error_and_the_others_go_on(self, loop):
-        evaluator = JuryRunEvaluator(Equals(), outputs="answer", inputs=lambda inputs: inputs["maybe"])
+        evaluator = JuryEvaluator(
+            Equals(),
+            field_map=lambda row: Case(
+                question=row["inputs"]["maybe"],
+                answer=row["outputs"]["answer"],
+                reference=row["reference_outputs"]["answer"],
+            ),
+        )
         good = Example(id=uuid.uuid4(), inputs={"maybe": "yes"}, outputs={"answer": "4"})
         rows, _ = loop([evaluator], [example(), good])
         assert [results(row)[0].value for row in rows] == ["error", "pass"]
         assert "KeyError: 'maybe'" in results(rows[0])[0].comment
 
     def test_a_path_that_leads_nowhere_says_where(self):
-        result = JuryRunEvaluator(Equals(), outputs="reply.text").evaluate_run(a_run(), example())
+        result = JuryEvaluator(Equals(), field_map={"answer": "outputs.reply.text"}).evaluate_run(a_run(), example())
         assert (result.score, result.value) == (None, "error")
-        assert "the path 'reply.text' leads nowhere: no 'reply' in a mapping with answer" in result.comment
+        assert "the path 'outputs.reply.text' leads nowhere: no 'reply' in a mapping with answer" in result.comment
 
     @pytest.mark.parametrize("per_juror", [False, True])
     def test_a_run_that_failed_fails_without_asking_anyone(self, per_juror):
         model = ScriptedModel([str(YES)])
-        jury = Ensemble([Critic("c", model, rubric="safety")], name="jury")
-        result = JuryRunEvaluator(jury, per_juror=per_juror).evaluate_run(
+        jury = Ensemble([Critic(model, "safety", name="c")], name="jury")
+        result = JuryEvaluator(jury, per_juror=per_juror).evaluate_run(
             a_run(None, error="ValueError('boom')"), example()
         )
         result = result["results"][0] if per_juror else result
@@ -202,7 +202,7 @@ class TestRunEvaluator:
         async def abroken(inputs):
             raise ValueError("boom")
 
-        evaluator = JuryRunEvaluator(panel("PASS"))
+        evaluator = JuryEvaluator(panel("PASS"))
         client, options = offline_client(), {"data": [example()], "evaluators": [evaluator], "upload_results": False}
         if loop is rows_of:
             (row,) = client.evaluate(broken, **options)
@@ -216,22 +216,20 @@ class TestRunEvaluator:
 
     def test_several_runs_at_once(self):
         examples = [example(answer=str(i)) for i in range(8)]
-        rows, _ = rows_of([JuryRunEvaluator(Equals())], examples, max_concurrency=4)
+        rows, _ = rows_of([JuryEvaluator(Equals())], examples, max_concurrency=4)
         wanted = {str(found.id): float(found.outputs["answer"] == "4") for found in examples}
         assert {str(row["example"].id): results(row)[0].score for row in rows} == wanted
 
     def test_inside_a_running_loop_too(self):
         async def run():
-            return JuryRunEvaluator(Critic("c", judge_model(), rubric="answer_relevance")).evaluate_run(
-                a_run(), example()
-            )
+            return JuryEvaluator(Critic(judge_model(), "answer_relevance", name="c")).evaluate_run(a_run(), example())
 
         assert asyncio.run(run()).score == 1.0
 
     @pytest.mark.parametrize("wrong", [None, "openai:gpt-4o-mini", NotEmpty])
     def test_only_a_judge_will_do(self, wrong):
         with pytest.raises(ConfigurationError, match="give a jury, another Judge or a function"):
-            JuryRunEvaluator(wrong)
+            JuryEvaluator(wrong)
 
     def test_the_jurors_of_one_row_are_asked_at_once(self):
         waiting = asyncio.Barrier(3)
@@ -241,7 +239,7 @@ class TestRunEvaluator:
             return True
 
         jury = Ensemble([Judge.from_function(met, name=f"j{i}") for i in range(3)], name="jury")
-        assert JuryRunEvaluator(jury).evaluate_run(a_run(), example()).score == 1.0
+        assert JuryEvaluator(jury).evaluate_run(a_run(), example()).score == 1.0
 
 
 class TestTraps:
@@ -252,7 +250,7 @@ class TestTraps:
             def __call__(self, *, inputs, outputs, reference_outputs=None):
                 return {"score": 1}
 
-        rows, _ = rows_of([Sync(), JuryRunEvaluator(Equals()), jury_evaluator(Equals(), name="exact")])
+        rows, _ = rows_of([Sync(), JuryEvaluator(Equals()), JuryEvaluator(Equals(), key="exact")])
         assert [result.key for result in results(rows[0])] == ["wrapper", "Equals", "exact"]
 
     @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
@@ -266,7 +264,7 @@ class TestTraps:
             theirs, _ = arows_of([Async()])
         finally:
             logging.disable(logging.NOTSET)
-        ours, _ = arows_of([JuryRunEvaluator(Equals())])
+        ours, _ = arows_of([JuryEvaluator(Equals())])
         assert results(theirs[0]) == []
         assert [result.key for result in results(ours[0])] == ["Equals"]
 
@@ -274,7 +272,7 @@ class TestTraps:
         def theirs(outputs):
             return {"key": "theirs", "score": 1, "reasoning": "because"}
 
-        rows, _ = rows_of([theirs, jury_evaluator(panel("PASS"), name="ours")])
+        rows, _ = rows_of([theirs, JuryEvaluator(panel("PASS"), key="ours")])
         lost, kept = results(rows[0])
         assert lost.score is None
         assert "reasoning" in lost.comment
@@ -291,7 +289,7 @@ class TestTraps:
         def broken(case):
             raise ValueError("judge failed")
 
-        rows, _ = rows_of([Theirs(), JuryRunEvaluator(Judge.from_function(broken))])
+        rows, _ = rows_of([Theirs(), JuryEvaluator(Judge.from_function(broken))])
         theirs, ours = results(rows[0])
         assert theirs.extra == {"error": True}
         assert (ours.score, ours.value, ours.extra) == (None, "error", None)
@@ -301,13 +299,13 @@ class TestTraps:
         def theirs(outputs):
             return None
 
-        rows, _ = rows_of([theirs, jury_evaluator(panel("ABSTAIN"), name="ours")])
+        rows, _ = rows_of([theirs, JuryEvaluator(panel("ABSTAIN"), key="ours")])
         refused, ours = results(rows[0])
         assert "got empty result" in refused.comment or "Expected" in refused.comment
         assert (ours.key, ours.score, ours.metadata["status"]) == ("ours", None, "ABSTAIN")
 
     def test_ours_fit_a_result_that_forbids_what_it_does_not_know(self):
-        result = JuryRunEvaluator(panel("PASS", "ERROR", "FAIL")).evaluate_run(a_run(), example())
+        result = JuryEvaluator(panel("PASS", "ERROR", "FAIL")).evaluate_run(a_run(), example())
         assert isinstance(result, EvaluationResult)
         assert EvaluationResult.model_validate_json(result.model_dump_json()) == result
 
@@ -315,11 +313,11 @@ class TestTraps:
 class TestSummaries:
     @LOOPS
     def test_pass_rate_agreement_and_cost(self, loop):
-        evaluator = JuryRunEvaluator(
-            Ensemble([Equals(), Critic("c", judge_model(), rubric="answer_relevance")], voting="unanimous", name="jury")
+        evaluator = JuryEvaluator(
+            Ensemble([Equals(), Critic(judge_model(), "answer_relevance", name="c")], voting="unanimous", name="jury")
         )
         _, found = loop(
-            [evaluator], [example(answer=answer) for answer in "4455"], summary_evaluators=evaluator.summaries()
+            [evaluator], [example(answer=answer) for answer in "4455"], summary_evaluators=[summary(evaluator)]
         )
         told = {result.key: result for result in found._summary_results["results"]}
         assert told["jury.pass_rate"].score == 0.5
@@ -330,21 +328,21 @@ class TestSummaries:
         assert told["jury.cost_usd"].comment.startswith("4 calls, 400 input and 40 output tokens; a lower bound")
 
     def test_one_function_for_all_three(self):
-        evaluator = JuryRunEvaluator(panel("PASS", "FAIL", "PASS"))
+        evaluator = JuryEvaluator(panel("PASS", "FAIL", "PASS"))
         runs = [a_run(), a_run()]
         for run in runs:
             evaluator.evaluate_run(run, example())
-        told = jury_summary(evaluator)(runs, [])["results"]
+        told = summary(evaluator)(runs, [])["results"]
         assert [result.key for result in told] == ["panel.pass_rate", "panel.agreement", "panel.cost_usd"]
         assert told[0].score == 1.0
 
     def test_only_the_rows_of_this_experiment_count_and_missing_ones_are_named(self):
-        evaluator = JuryRunEvaluator(panel("PASS", "PASS"))
+        evaluator = JuryEvaluator(panel("PASS", "PASS"))
         for _ in range(3):
             evaluator.evaluate_run(a_run(), example())
         run = a_run()
         evaluator.evaluate_run(run, example())
-        told = agreement_summary(evaluator)([run, a_run()], [])
+        told = summary(evaluator, metric="agreement")([run, a_run()], [])
         assert told.score == 1.0
         assert told.comment.startswith("mean over 1 rows")
         assert "1 of 2 rows were not judged" in told.comment
@@ -352,15 +350,28 @@ class TestSummaries:
     @pytest.mark.parametrize("statuses", [("ABSTAIN",), ("ERROR", "ABSTAIN")])
     def test_without_an_opinion_there_is_no_rate(self, statuses):
         jury = Judge.from_function(lambda case: abstain("cannot say"), name="j")
-        evaluator = JuryRunEvaluator(jury)
+        evaluator = JuryEvaluator(jury)
         run = a_run()
         evaluator.evaluate_run(run, example())
-        (rate, agreement, _) = (
-            summary([run], []) for summary in evaluator.summaries()[1::-1] + evaluator.summaries()[2:]
-        )
+        rate, agreement, _ = summary(evaluator)([run], [])["results"]
         assert rate.score is None
         assert agreement.score is None
         assert "1 abstained" in rate.comment
+
+    def test_a_wrong_metric_or_evaluator_is_refused(self):
+        evaluator = JuryEvaluator(panel("PASS"))
+        with pytest.raises(ConfigurationError, match="Did you mean 'pass_rate'"):
+            summary(evaluator, metric="passrate")
+        with pytest.raises(ConfigurationError, match="takes the JuryEvaluator that judges the rows"):
+            summary(panel("PASS"))
+
+    def test_each_metric_alone(self):
+        evaluator = JuryEvaluator(panel("PASS", "FAIL", "PASS"), key="k")
+        run = a_run()
+        evaluator.evaluate_run(run, example())
+        found = [summary(evaluator, metric=name)([run], []) for name in ("pass_rate", "agreement", "cost_usd")]
+        assert [one.key for one in found] == ["k.pass_rate", "k.agreement", "k.cost_usd"]
+        assert found == summary(evaluator)([run], [])["results"]
 
     def test_what_is_kept_is_bounded_and_the_oldest_goes_first(self):
         kept = Kept(most=10)
@@ -378,7 +389,7 @@ class TestComparison:
             first, second = map(len, case.candidates)
             return Judgment(None, label="A" if first < second else "B", reasoning="the shorter one")
 
-        compare = comparison_evaluator(jury_comparison_evaluator(Judge.from_function(shorter, name="pref")))
+        compare = comparison_evaluator(JuryPairwiseEvaluator(Judge.from_function(shorter, name="pref")))
         long, short = a_run("it is four"), a_run("4")
         result = compare.compare_runs([long, short], example())
         assert result.key == "pref"
@@ -386,7 +397,7 @@ class TestComparison:
         assert "the same in both orders: B" in result.comment
 
     def test_a_preference_for_a_place_is_a_tie(self):
-        first_place = Critic("pref", ScriptedModel(['{"answer": "A", "reasoning": "the first"}']), rubric="pairwise")
+        first_place = Critic(ScriptedModel(['{"answer": "A", "reasoning": "the first"}']), "pairwise", name="pref")
 
         def naive(runs, example):  # what one asks who asks in one order
             label = first_place.judge(question="2 + 2?", candidates=[run.outputs["answer"] for run in runs]).label
@@ -398,7 +409,7 @@ class TestComparison:
         runs = [a_run("4"), a_run("5")]
         theirs = [comparison_evaluator(naive).compare_runs(order, example()).scores for order in (runs, runs[::-1])]
         assert theirs[0] != theirs[1]
-        ours = jury_comparison_evaluator(first_place)
+        ours = JuryPairwiseEvaluator(first_place)
         for order in (runs, runs[::-1]):
             result = comparison_evaluator(ours).compare_runs(order, example())
             assert set(result.scores.values()) == {0.5}
@@ -407,7 +418,7 @@ class TestComparison:
     def test_a_panel_of_critics_that_swap_by_themselves_is_not_swapped_again(self):
         models = [judge_model('{"answer": "tie"}', model_name=name) for name in ("one", "two")]
         jury = Ensemble([llm.pairwise(model, name=f"p{i}") for i, model in enumerate(models)], name="panel")
-        result = comparison_evaluator(jury_comparison_evaluator(jury)).compare_runs([a_run("4"), a_run("5")], example())
+        result = comparison_evaluator(JuryPairwiseEvaluator(jury)).compare_runs([a_run("4"), a_run("5")], example())
         assert set(result.scores.values()) == {0.5}
         assert [len(model.seen) for model in models] == [2, 2]
 
@@ -417,7 +428,7 @@ class TestComparison:
             return Judgment(None, label="tie" if first == second else "AB"[second > first])
 
         runs = [a_run("3"), a_run("1"), a_run("2")]
-        compare = comparison_evaluator(jury_comparison_evaluator(Judge.from_function(larger, name="larger")))
+        compare = comparison_evaluator(JuryPairwiseEvaluator(Judge.from_function(larger, name="larger")))
         assert list(compare.compare_runs(runs, example()).scores.values()) == [1.0, 0.0, 0.5]
 
     @pytest.mark.parametrize("runs", [[a_run(), a_run(None)], [a_run(), a_run()]])
@@ -425,25 +436,45 @@ class TestComparison:
         def broken(case):
             raise ValueError("boom")
 
-        compare = comparison_evaluator(jury_comparison_evaluator(Judge.from_function(broken, name="broken")))
+        compare = comparison_evaluator(JuryPairwiseEvaluator(Judge.from_function(broken, name="broken")))
         result = compare.compare_runs(runs, example())
         assert list(result.scores.values()) == [None, None]
         assert result.comment.startswith("error: ")
 
+    @pytest.mark.parametrize("form", ["call", "acall", "LangSmith", "a copy in LangSmith"])
+    def test_each_form_of_the_evaluator(self, form):
+        def larger(case):
+            first, second = map(int, case.candidates)
+            return Judgment(None, label="AB"[second > first])
+
+        compare = JuryPairwiseEvaluator(
+            Judge.from_function(larger), key="larger", field_map={"answer": "outputs.answer"}
+        )
+        assert compare.__name__ == "larger"
+        runs = [a_run("3"), a_run("1")]
+        if form == "call":
+            result = compare(runs, example())
+        elif form == "acall":
+            result = asyncio.run(compare.acall(runs))
+        else:
+            given = compare if form == "LangSmith" else copy.deepcopy(compare)
+            result = comparison_evaluator(given).compare_runs(runs, example()).model_dump()
+        assert (result["key"], list(result["scores"].values())) == ("larger", [1.0, 0.0])
+
     def test_a_rubric_with_other_labels_is_refused(self):
         with pytest.raises(ConfigurationError, match="labels A, B and tie"):
-            jury_comparison_evaluator(Critic("c", judge_model(), rubric="safety"))
+            JuryPairwiseEvaluator(Critic(judge_model(), "safety", name="c"))
 
 
 def test_a_key_in_the_error_of_a_failed_run_goes_nowhere():
     said = "AuthenticationError: Incorrect API key provided: sk-0123456789abcdef"
-    result = JuryRunEvaluator(panel("PASS")).evaluate_run(a_run(None, error=said), example())
+    result = JuryEvaluator(panel("PASS")).evaluate_run(a_run(None, error=said), example())
     assert "Incorrect API key provided: [key]" in result.comment
     assert "sk-0123456789abcdef" not in result.model_dump_json()
 
 
 def test_an_evaluator_can_be_deep_copied_with_what_it_has_judged(tmp_path):
-    evaluator = JuryRunEvaluator(Equals(), store=tmp_path / "runs.db", budget=Budget(calls=100))
+    evaluator = JuryEvaluator(Equals(), store=tmp_path / "runs.db", budget=Budget(max_calls=100))
     run = a_run()
     evaluator.evaluate_run(run, example())
     copied = copy.deepcopy([evaluator])[0]

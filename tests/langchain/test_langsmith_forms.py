@@ -17,10 +17,12 @@ from langsmith import Client, tracing_context
 from langsmith.schemas import Example
 from support.judge_model import judge_model
 
-from jury_adapters import Critic, Ensemble, Equals
-from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, jury_evaluator, offline_client
+from jury_adapters import Critic, Ensemble
+from jury_adapters.checks import Equals
+from jury_adapters.langchain import JuryEvaluator
+from jury_adapters.langchain.langsmith import offline_client, summary
 
-pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 
 WHEN = "2026-01-01T00:00:00+00:00"
 PROJECT, DATA_SET = str(uuid.uuid4()), uuid.uuid4()
@@ -28,15 +30,15 @@ DATA = [
     Example(id=uuid.uuid4(), inputs={"question": f"{i} + 1?"}, outputs={"answer": str(i + 1)}, dataset_id=DATA_SET)
     for i in range(3)
 ]
-EXACT = jury_evaluator(Equals(), name="exact")
-ASYNC_EXACT = async_jury_evaluator(Equals(), name="exact")
+EXACT = JuryEvaluator(Equals(), key="exact")
+ASYNC_EXACT = JuryEvaluator(Equals(), key="exact").acall
 
 
 class Held:
     """An object of the user's that has evaluators as methods."""
 
     def __init__(self):
-        self.jury = JuryRunEvaluator(Equals(), key="exact")
+        self.jury = JuryEvaluator(Equals(), key="exact")
 
     async def judged(self, run, example):
         return await self.jury.aevaluate_run(run, example)
@@ -79,8 +81,8 @@ FORMS = {
     "partial of an asynchronous function": functools.partial(ASYNC_EXACT, further="something"),
     "bound asynchronous method": Held().judged,
     "bound asynchronous method of parts": Held().by_parts,
-    "bound method": JuryRunEvaluator(Equals(), key="exact").evaluate_run,
-    "run evaluator": JuryRunEvaluator(Equals(), key="exact"),
+    "bound method": JuryEvaluator(Equals(), key="exact").evaluate_run,
+    "run evaluator": JuryEvaluator(Equals(), key="exact"),
 }
 
 
@@ -94,7 +96,7 @@ def test_every_form_is_awaited_and_keeps_its_key(form, asynchronous):
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("most", [None, 0, 2])
 def test_any_number_of_rows_may_be_judged_at_once(most, asynchronous):
-    jury = JuryRunEvaluator(Critic("truth", judge_model(), rubric="answer_relevance"), key="truth")
+    jury = JuryEvaluator(Critic(judge_model(), "answer_relevance", name="truth"), key="truth")
     found = results(jury, asynchronous=asynchronous, max_concurrency=most)
     assert [(one.key, one.score) for one in found] == [("truth", 1.0)] * len(DATA)
 
@@ -147,12 +149,12 @@ def langsmith():
 
 @pytest.mark.filterwarnings("ignore:The following arguments are no longer used")  # LangSmith warns of its own doing
 def test_an_experiment_that_is_uploaded_has_the_verdicts_and_no_prompts(langsmith):
-    jury = Ensemble([Critic(name, judge_model(), rubric="answer_relevance") for name in ("a", "b")], name="panel")
-    evaluator = JuryRunEvaluator(jury, per_juror=True)
+    jury = Ensemble([Critic(judge_model(), "answer_relevance", name=name) for name in ("a", "b")], name="panel")
+    evaluator = JuryEvaluator(jury, per_juror=True)
     address = f"http://127.0.0.1:{langsmith.server_address[1]}"
     with closing(Client(api_url=address, api_key="x", auto_batch_tracing=False)) as client:
         rows = list(client.evaluate(
-            target, data=DATA, evaluators=[evaluator], summary_evaluators=evaluator.summaries(), blocking=True
+            target, data=DATA, evaluators=[evaluator], summary_evaluators=[summary(evaluator)], blocking=True
         ))  # fmt: skip
         until = monotonic() + 10
         while len(told := langsmith.told()) < 4 * len(DATA) and monotonic() < until:  # posted from threads of its own
@@ -177,8 +179,8 @@ def test_an_experiment_that_is_uploaded_has_the_verdicts_and_no_prompts(langsmit
 PLUGIN_TEST = """
 import pytest
 from langsmith import testing
-from jury_adapters import Equals
-from jury_adapters.langchain import jury_evaluator
+from jury_adapters.checks import Equals
+from jury_adapters.langchain import JuryEvaluator
 
 @pytest.mark.langsmith
 def test_sum():
@@ -187,7 +189,7 @@ def test_sum():
     testing.log_outputs(outputs)
     testing.log_reference_outputs(wanted)
     with testing.trace_feedback():
-        result = jury_evaluator(Equals(), name="exact")(inputs=inputs, outputs=outputs, reference_outputs=wanted)
+        result = JuryEvaluator(Equals(), key="exact")(inputs=inputs, outputs=outputs, reference_outputs=wanted)
         testing.log_feedback(key=result["key"], score=result["score"])
     assert result["score"] == 1.0
 """
@@ -210,9 +212,9 @@ def test_trace_sends_the_prompts_of_the_judges_to_langsmith(traced):
     with LangSmith() as server:
         Thread(target=server.serve_forever, daemon=True).start()
         client = Client(api_url=f"http://127.0.0.1:{server.server_address[1]}", api_key="key", auto_batch_tracing=False)
-        critic = Critic("truth", judge_model(), rubric="answer_relevance")
+        critic = Critic(judge_model(), "answer_relevance", name="truth")
         with tracing_context(enabled=True, client=client):
-            for evaluate in (jury_evaluator(critic, trace=traced), jury_evaluator(critic, trace=not traced)):
+            for evaluate in (JuryEvaluator(critic, trace=traced), JuryEvaluator(critic, trace=not traced)):
                 assert evaluate(inputs="Why is the sky blue?", outputs="Rayleigh.")["score"] == 1.0
         wait_for_all_tracers()
         client.flush()

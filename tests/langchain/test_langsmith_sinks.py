@@ -17,7 +17,7 @@ from support.langchain_apps import Watched, a_jury, chain
 
 from jury_adapters import Ensemble, Judge, abstain
 from jury_adapters.langchain.callbacks import JuryCallbackHandler
-from jury_adapters.langchain.sinks import langsmith_feedback
+from jury_adapters.langchain.langsmith import feedback
 
 PROJECT = "11111111-1111-4111-8111-111111111111"
 QUEUE = "22222222-2222-4222-8222-222222222222"
@@ -113,7 +113,7 @@ def client(langsmith: LangSmith) -> Iterator[Client]:
 
 def judge_one(client: Client, judge: Judge, **options: Any) -> Any:
     seen: list[Any] = []
-    with JuryCallbackHandler(judge, on_verdict=[langsmith_feedback(client, **options), seen.append]) as handler:
+    with JuryCallbackHandler(judge, on_verdict=[feedback(client, **options), seen.append]) as handler:
         chain().invoke({"question": "q"}, {"callbacks": [handler]})
     return seen[0], handler.counts
 
@@ -184,7 +184,7 @@ def test_a_run_that_is_not_there_yet_is_tried_again(langsmith: LangSmith, client
 def test_the_same_verdict_twice_is_one_feedback(langsmith: LangSmith, client: Client) -> None:
     watched = Watched()
     chain().invoke({"question": "q"}, watched.config)
-    sink = langsmith_feedback(client)
+    sink = feedback(client)
     sink(watched.one())
     sink(watched.one())
     first, second = langsmith.bodies("/feedback")
@@ -193,7 +193,7 @@ def test_the_same_verdict_twice_is_one_feedback(langsmith: LangSmith, client: Cl
 
 def test_a_slow_server_does_not_slow_the_application(langsmith: LangSmith, client: Client) -> None:
     langsmith.delay = 0.5
-    with JuryCallbackHandler(a_jury(), on_verdict=langsmith_feedback(client)) as handler:
+    with JuryCallbackHandler(a_jury(), on_verdict=feedback(client)) as handler:
         chain().invoke({"question": "q"}, {"callbacks": [handler]})
         assert handler.counts.judged == 0
     assert len(langsmith.bodies("/feedback")) == 1

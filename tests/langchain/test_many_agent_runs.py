@@ -6,21 +6,16 @@ import asyncio
 import gc
 import threading
 from collections import Counter
-from typing import Any
 
-import pytest
 from langchain.agents import create_agent
 from support.examples import SLOW
 from support.langchain_apps import Scripted, Watched, ask, call, weather
 
-from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
-
 RUNS = 200 if SLOW else 100
 
 
-@pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
-def test_many_agents_at_64_at_once(kind: Any) -> None:
-    watched = Watched(kind=kind)
+def test_many_agents_at_64_at_once() -> None:
+    watched = Watched()
     app = create_agent(Scripted(script=[call("weather", city="Oslo"), "It is 80F."], delay=0.01), tools=[weather])
 
     async def all_of_them() -> int:

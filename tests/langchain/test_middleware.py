@@ -20,7 +20,7 @@ from support.chat import ScriptedChat, StreamingChat, calls
 
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict
-from jury_adapters.langchain.middleware import BLOCKED, JuryMiddleware
+from jury_adapters.langchain.middleware import REFUSAL, JuryMiddleware
 
 ASKED = {"messages": [("user", "How is it?")]}
 BOTH = pytest.mark.parametrize(
@@ -111,10 +111,10 @@ def test_on_fail_the_reasons_go_back_to_the_model(run):
 @pytest.mark.parametrize("attempts", [0, 1, 3])
 def test_after_so_many_attempts_it_fails_closed_with_a_marked_message(run, attempts):
     model = ScriptedChat(script=["bad answer"])
-    state = run(agent(model, JuryMiddleware(GoodOnly(), max_attempts=attempts, name="tone")), ASKED)
+    state = run(agent(model, JuryMiddleware(GoodOnly(), max_retries=attempts, name="tone")), ASKED)
     assert len(model.seen) == attempts + 1
     last = state["messages"][-1]
-    assert last.text == BLOCKED
+    assert last.text == REFUSAL
     assert last.additional_kwargs["jury"] == {
         "kind": "blocked", "by": "tone", "status": "FAIL",
     }  # fmt: skip
@@ -124,7 +124,7 @@ def test_after_so_many_attempts_it_fails_closed_with_a_marked_message(run, attem
 @BOTH
 def test_block_replaces_the_answer_at_once(run):
     model = ScriptedChat(script=["bad secret"])
-    state = run(agent(model, JuryMiddleware(jury(), on_fail="block", blocked_message="No.")), ASKED)
+    state = run(agent(model, JuryMiddleware(jury(), on_fail="block", refusal="No.")), ASKED)
     assert texts(state) == ["How is it?", "No."]
     assert len(model.seen) == 1
 
@@ -152,7 +152,7 @@ def test_feedback_and_case_can_be_made_by_functions():
     seen = []
     middleware = JuryMiddleware(
         Ensemble([lambda case: seen.append(case) or False]),
-        max_attempts=1,
+        max_retries=1,
         feedback=lambda judgment: f"{judgment.status}!",
         field_map=lambda state: Case(answer=state["messages"][-1].text.upper()),
     )
@@ -186,7 +186,7 @@ def test_a_field_map_names_keys_of_the_state_beside_what_is_read_as_always(run):
 def test_a_key_that_the_state_does_not_have_is_undecided(run):
     mapped = JuryMiddleware(jury(), field_map={"contexts": "passages"}, on_undecided="block")
     state = run(agent(["good answer"], mapped, state_schema=WithPassages), ASKED)
-    assert texts(state)[-1] == BLOCKED
+    assert texts(state)[-1] == REFUSAL
     assert "no 'passages'" not in str(state["jury_verdict"])  # withheld with the answer
     state = run(agent(["good answer"], JuryMiddleware(jury(), field_map={"contexts": "passages"})), ASKED)
     assert state["jury_verdict"]["status"] == "ERROR"
@@ -231,7 +231,7 @@ def test_a_structured_answer_is_judged_and_taken_back_when_it_fails(run):
         agent(script[:1], JuryMiddleware(jury(), on_fail="block"), response_format=ToolStrategy(Weather)), ASKED
     )
     assert state.get("structured_response") is None
-    assert state["messages"][-1].text == BLOCKED
+    assert state["messages"][-1].text == REFUSAL
     assert "red" not in state["messages"][-2].text
 
 
@@ -244,7 +244,7 @@ def test_the_result_of_a_tool_that_is_the_answer_is_judged(run):
 
     state = run(agent([calls("shout", text="x")], JuryMiddleware(jury(), on_fail="block"), [shout]), ASKED)
     assert "bad" not in " ".join(texts(state))
-    assert state["messages"][-1].text == BLOCKED
+    assert state["messages"][-1].text == REFUSAL
 
 
 # Abstentions and errors
@@ -256,7 +256,7 @@ def says(status, **fields):
 
 @BOTH
 @pytest.mark.parametrize(("options", "last"), [
-    ({}, "an answer"), ({"on_undecided": "allow"}, "an answer"), ({"on_undecided": "block"}, BLOCKED),
+    ({}, "an answer"), ({"on_undecided": "allow"}, "an answer"), ({"on_undecided": "block"}, REFUSAL),
 ])  # fmt: skip
 def test_an_answer_that_is_not_decided_passes_unless_asked_and_is_not_tried_again(run, options, last):
     def breaks(case):
@@ -296,7 +296,7 @@ def test_every_model_blocks_calls_too():
         [calls("delete", path="/")], JuryMiddleware(jury(), when="every_model", on_fail="block"), [delete]
     ).invoke(ASKED)
     assert DELETED == []
-    assert (state["messages"][-1].text, state["messages"][-1].tool_calls) == (BLOCKED, [])
+    assert (state["messages"][-1].text, state["messages"][-1].tool_calls) == (REFUSAL, [])
 
 
 # Tools
@@ -318,7 +318,7 @@ def test_a_rejected_call_is_not_made_and_the_model_reads_why(run):
 
 
 @BOTH
-@pytest.mark.parametrize(("options", "asked"), [({}, 3), ({"max_attempts": 1}, 2), ({"on_fail": "block"}, 1)])
+@pytest.mark.parametrize(("options", "asked"), [({}, 3), ({"max_retries": 1}, 2), ({"on_fail": "block"}, 1)])
 def test_a_model_that_insists_is_ended(run, options, asked):
     def insist(messages):
         return calls("delete", f"c{len(messages)}", path="/")
@@ -327,7 +327,7 @@ def test_a_model_that_insists_is_ended(run, options, asked):
     state = run(agent(model, JuryMiddleware(jury(careful), when="tools", **options), [delete]), ASKED)
     assert DELETED == []
     assert len(model.seen) == asked
-    assert state["messages"][-1].text == BLOCKED
+    assert state["messages"][-1].text == REFUSAL
     assert kinds(state)[-1] == "blocked"
 
 
@@ -364,7 +364,7 @@ def test_annotated_calls_are_made():
 def test_attempts_are_counted_anew_each_turn(run):
     """Kept in plain state, the count of the first turn would use up the second's."""
     model = ScriptedChat(script=["bad 1", "good 1", "bad 2", "good 2"])
-    judged = agent(model, JuryMiddleware(jury(), max_attempts=1), checkpointer=InMemorySaver())
+    judged = agent(model, JuryMiddleware(jury(), max_retries=1), checkpointer=InMemorySaver())
     thread = {"configurable": {"thread_id": "1"}}
     assert texts(run(judged, ASKED, thread))[-1] == "good 1"
     state = run(judged, ASKED, thread)
@@ -401,7 +401,7 @@ def test_a_pause_for_a_person_is_no_answer_and_attempts_go_on_after_it(run):
     juror = GoodOnly()
     person = HumanInTheLoopMiddleware(interrupt_on={"delete": True})
     model = ScriptedChat(script=["bad", calls("delete", path="/tmp/x"), "bad again", "good"])
-    judged = agent(model, [JuryMiddleware(jury(juror), max_attempts=1), person], [delete], checkpointer=InMemorySaver())
+    judged = agent(model, [JuryMiddleware(jury(juror), max_retries=1), person], [delete], checkpointer=InMemorySaver())
     thread = {"configurable": {"thread_id": "1"}}
     paused = run(judged, ASKED, thread)
     assert "__interrupt__" in paused
@@ -409,15 +409,15 @@ def test_a_pause_for_a_person_is_no_answer_and_attempts_go_on_after_it(run):
     state = run(judged, Command(resume={"decisions": [{"type": "approve"}]}), thread)
     assert DELETED == ["/tmp/x"]
     assert len(juror.cases) == 2
-    assert texts(state)[-1] == BLOCKED  # one attempt was made before the pause
+    assert texts(state)[-1] == REFUSAL  # one attempt was made before the pause
     assert len(model.seen) == 3
     assert juror.cases[1].question == "How is it?"
 
 
 def test_an_unbounded_loop_cannot_be_asked_for():
     for wrong in (-1, None, True, float("inf")):
-        with pytest.raises(ConfigurationError, match="max_attempts"):
-            JuryMiddleware(jury(), max_attempts=wrong)
+        with pytest.raises(ConfigurationError, match="max_retries"):
+            JuryMiddleware(jury(), max_retries=wrong)
 
 
 # Streams
@@ -437,7 +437,7 @@ def test_critics_are_neither_in_the_stream_nor_in_the_callbacks():
     def asks_itself(case):
         return "YES" in talker.invoke("Is it good?").text
 
-    panel = Ensemble([Critic("truth", StreamingChat(), rubric="correctness_without_reference"), asks_itself])
+    panel = Ensemble([Critic(StreamingChat(), "correctness_without_reference", name="truth"), asks_itself])
     judged = agent(StreamingChat(script=["good answer"]), JuryMiddleware(panel))
     heard = Heard()
     streamed = [chunk.text for chunk, _ in judged.stream(ASKED, {"callbacks": [heard]}, stream_mode="messages")]
@@ -455,8 +455,8 @@ def test_critics_are_neither_in_the_stream_nor_in_the_callbacks():
 
 
 def test_two_juries_each_count_for_themselves():
-    tone = JuryMiddleware(jury(GoodOnly("kind")), max_attempts=1, name="tone")
-    truth = JuryMiddleware(jury(GoodOnly("good")), max_attempts=1, name="truth")
+    tone = JuryMiddleware(jury(GoodOnly("kind")), max_retries=1, name="tone")
+    truth = JuryMiddleware(jury(GoodOnly("good")), max_retries=1, name="truth")
     state = agent(["nothing", "good", "good and kind"], [tone, truth]).invoke(ASKED)
     assert texts(state)[-1] == "good and kind"
     assert texts(state) == ["How is it?", "good and kind"]
@@ -467,7 +467,7 @@ def test_what_one_jury_has_blocked_another_does_not_judge():
     guards = [JuryMiddleware(jury(juror), name="final"), JuryMiddleware(jury(careful), when="tools", on_fail="block")]
     state = agent([calls("delete", path="/")], guards, [delete]).invoke(ASKED)
     assert juror.cases == []
-    assert texts(state)[-1] == BLOCKED
+    assert texts(state)[-1] == REFUSAL
 
 
 @pytest.mark.parametrize(("options", "said"), [
@@ -530,4 +530,4 @@ def test_a_user_cannot_pass_a_message_off_as_a_jurys(run, kind):
     ]
     state = run(agent(["bad answer"], JuryMiddleware(juror, on_fail="block")), {"messages": forged})
     assert juror.cases[0].question == "Tell me how to do harm."
-    assert texts(state)[-1] == BLOCKED
+    assert texts(state)[-1] == REFUSAL

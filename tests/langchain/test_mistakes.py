@@ -12,25 +12,23 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
 
-from jury_adapters import ConfigurationError, NotEmpty
+from jury_adapters import ConfigurationError
+from jury_adapters.checks import NotEmpty
 from jury_adapters.langchain import (
     JuryCallbackHandler,
+    JuryEvaluator,
     JuryMiddleware,
-    JuryRunEvaluator,
+    JuryPairwiseEvaluator,
     JuryRunnable,
-    JuryStringEvaluator,
     JuryTool,
-    async_jury_evaluator,
-    examples,
     judge_runs,
-    jury_comparison_evaluator,
-    jury_evaluator,
     jury_node,
-    offline_client,
     route_on_verdict,
 )
+from jury_adapters.langchain.classic import JuryStringEvaluator
+from jury_adapters.langchain.langsmith import examples, offline_client
 
-pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 ROWS = [{"inputs": {"question": "2 + 2?"}, "outputs": {"answer": "4"}}]
 
 
@@ -59,11 +57,11 @@ def test_a_block_takes_a_function_and_waits_for_it():
 
 
 def test_evaluators_take_a_function():
-    assert jury_evaluator(says_good)(inputs="?", outputs="good")["key"] == "says_good"
-    assert asyncio.run(async_jury_evaluator(says_good)(inputs="?", outputs="good"))["score"] == 1.0
+    assert JuryEvaluator(says_good)(inputs="?", outputs="good")["key"] == "says_good"
+    assert asyncio.run(JuryEvaluator(says_good).acall(inputs="?", outputs="good"))["score"] == 1.0
     assert JuryStringEvaluator(says_good).evaluate_strings(prediction="good")["score"] == 1.0
     rows = offline_client().evaluate(
-        good, data=examples(ROWS), evaluators=[JuryRunEvaluator(says_good)], upload_results=False
+        good, data=examples(ROWS), evaluators=[JuryEvaluator(says_good)], upload_results=False
     )
     assert [row["evaluation_results"]["results"][0].score for row in rows] == [1.0]
 
@@ -73,12 +71,12 @@ def test_runnables_tools_nodes_and_middleware_take_a_function():
     assert JuryTool(jury=says_good).invoke({"answer": "good"}).startswith("PASS")
     assert jury_node(says_good).invoke({"answer": "good"})["verdict"]["status"] == "PASS"
     assert JuryMiddleware(says_good).jury.name == "says_good"
-    assert callable(jury_comparison_evaluator(says_good))
+    assert callable(JuryPairwiseEvaluator(says_good))
 
 
 def test_a_sink_may_ask_for_question_and_answer_of_a_run_that_made_no_case():
     told = []
-    with judge_runs(says_good, inputs="no.such.path", on_verdict=told.append):
+    with judge_runs(says_good, field_map={"question": "inputs.no.such.path"}, on_verdict=told.append):
         RunnableLambda(good).invoke({"question": "?"})
     with judge_runs(says_good, on_verdict=told.append):
         RunnableLambda(good).invoke({"question": "?"})
@@ -90,8 +88,8 @@ def test_a_sink_may_ask_for_question_and_answer_of_a_run_that_made_no_case():
 
 @pytest.mark.parametrize(
     "take",
-    [JuryCallbackHandler, judge_runs, JuryRunEvaluator, jury_evaluator, JuryMiddleware, JuryRunnable, jury_node,
-     JuryStringEvaluator, jury_comparison_evaluator],
+    [JuryCallbackHandler, judge_runs, JuryEvaluator, JuryMiddleware, JuryRunnable, jury_node,
+     JuryStringEvaluator, JuryPairwiseEvaluator],
 )  # fmt: skip
 def test_the_path_of_a_jury_file_is_no_jury_and_the_message_says_how_to_read_it(take):
     with pytest.raises(ConfigurationError, match=r"load_jury\('jury.yaml'\)"):
@@ -114,14 +112,14 @@ def test_the_path_of_a_jury_file_is_no_jury_and_the_message_says_how_to_read_it(
     ],
 )
 def test_an_argument_under_another_name_is_refused(given, meant):
-    for evaluate in (jury_evaluator(says_good), lambda **all_: asyncio.run(async_jury_evaluator(says_good)(**all_))):
+    for evaluate in (JuryEvaluator(says_good), lambda **all_: asyncio.run(JuryEvaluator(says_good).acall(**all_))):
         with pytest.raises(ConfigurationError, match=f"did you mean {meant}"):
             evaluate(**given)
 
 
 def test_what_a_rubric_asks_for_and_contexts_are_still_taken():
     seen = []
-    evaluate = jury_evaluator(lambda case: seen.append(case) or True)
+    evaluate = JuryEvaluator(lambda case: seen.append(case) or True)
     evaluate(inputs="?", outputs="good", context=["page"], input="mine", language="Polish")
     assert seen[0].contexts == ("page",)
     assert dict(seen[0].metadata) == {"input": "mine", "language": "Polish"}
@@ -189,9 +187,9 @@ def test_a_route_that_reads_another_key_is_refused(run):
 LOOPS = pytest.mark.parametrize(
     "loop",
     [
-        lambda **given: offline_client().evaluate(good, evaluators=[JuryRunEvaluator(says_good)], **given),
+        lambda **given: offline_client().evaluate(good, evaluators=[JuryEvaluator(says_good)], **given),
         lambda **given: asyncio.run(
-            offline_client().aevaluate(RunnableLambda(good), evaluators=[JuryRunEvaluator(says_good)], **given)
+            offline_client().aevaluate(RunnableLambda(good), evaluators=[JuryEvaluator(says_good)], **given)
         ),
     ],
     ids=["evaluate", "aevaluate"],
@@ -227,7 +225,7 @@ def test_a_flat_row_keeps_its_reference():
     assert (example.inputs, example.outputs) == ({"question": "2 + 2?"}, {"ground_truth": "4"})
     seen = []
     rows = offline_client().evaluate(
-        good, data=[example], evaluators=[jury_evaluator(lambda case: seen.append(case) or True)], upload_results=False
+        good, data=[example], evaluators=[JuryEvaluator(lambda case: seen.append(case) or True)], upload_results=False
     )
     assert len(list(rows)) == 1
     assert seen[0].reference == "4"
@@ -248,14 +246,14 @@ def test_inputs_alone_are_inputs():
 
 def test_help_shows_the_arguments_of_the_middleware():
     shown = inspect.signature(JuryMiddleware)
-    assert list(shown.parameters)[:4] == ["jury", "on_fail", "max_attempts", "when"]
+    assert list(shown.parameters)[:4] == ["jury", "on_fail", "max_retries", "when"]
     assert shown.parameters["on_undecided"].default is None
 
 
 @pytest.mark.parametrize("message", [None, "", "  ", 3])
 def test_a_user_who_is_blocked_is_told_something(message):
-    with pytest.raises(ConfigurationError, match="blocked_message is the text that the user gets"):
-        JuryMiddleware(NotEmpty(), on_fail="block", blocked_message=message)
+    with pytest.raises(ConfigurationError, match="refusal is the text that the user gets"):
+        JuryMiddleware(NotEmpty(), on_fail="block", refusal=message)
 
 
 def test_what_the_middleware_needs_is_said_at_once():

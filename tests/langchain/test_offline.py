@@ -2,6 +2,7 @@
 
 import asyncio
 import http.server
+import inspect
 import json
 import os
 import socket
@@ -16,25 +17,22 @@ from langsmith import Client, tracing_context, utils
 from langsmith.schemas import Example, Run
 from support.judge_model import judge_model
 
-from jury_adapters import Critic, Ensemble, Judge
+from jury_adapters import ConfigurationError, Critic, Ensemble, Judge
 from jury_adapters.core.context import run_context
-from jury_adapters.langchain import (
-    JuryRunEvaluator,
-    async_jury_evaluator,
-    faithfulness_evaluator,
-    jury_evaluator,
-    offline_client,
-)
+from jury_adapters.judges.presets import panel
+from jury_adapters.langchain import JuryEvaluator
+from jury_adapters.langchain.langsmith import offline_client
 from jury_adapters.models.langchain import LangChainModel
 
-pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 
+NEW_NAME = "upload_runs" in inspect.signature(Client.evaluate).parameters  # instead of upload_results
 SECRET = "the-secret-question"
 DATA = [Example(id=uuid.uuid4(), inputs={"question": f"{SECRET} {i}"}, outputs={"answer": "4"}) for i in range(3)]
 
 
 def critic(model=None):
-    return Critic("critic", model or judge_model(), rubric="answer_relevance")
+    return Critic(model or judge_model(), "answer_relevance", name="critic")
 
 
 def a_run():
@@ -137,10 +135,14 @@ def intake():
 
 
 EVALUATORS = {
-    "run evaluator": lambda: JuryRunEvaluator(Ensemble([critic(), critic(judge_model(model_name="two"))], name="jury")),
-    "function": lambda: jury_evaluator(critic(), name="function"),
-    "asynchronous function": lambda: async_jury_evaluator(critic(), name="function"),
-    "ready": lambda: faithfulness_evaluator(judge_model(), outputs={"answer": "answer", "contexts": "context"}),
+    "run evaluator": lambda: JuryEvaluator(Ensemble([critic(), critic(judge_model(model_name="two"))], name="jury")),
+    "function": lambda: JuryEvaluator(critic(), key="function"),
+    "asynchronous function": lambda: JuryEvaluator(critic(), key="function").acall,
+    "ready": lambda: JuryEvaluator(
+        panel("faithfulness", judge_model()),
+        key="faithfulness",
+        field_map={"answer": "outputs.answer", "contexts": "outputs.context"},
+    ),
 }
 EACH = pytest.mark.parametrize("make", EVALUATORS.values(), ids=EVALUATORS)
 
@@ -221,19 +223,32 @@ def test_other_judges_are(intake):
     assert intake.leaked()
 
 
-def test_aevaluate_uploads_the_target_itself_which_only_our_client_prevents(intake):
+def test_aevaluate_of_older_versions_uploads_the_target_itself(intake):
     async def plain(inputs):
         return {"answer": "4"}
 
-    aevaluated(intake.client, [JuryRunEvaluator(critic())], plain)
-    assert intake.leaked()
+    aevaluated(intake.client, [JuryEvaluator(critic())], plain)
+    assert intake.leaked() is not NEW_NAME
+
+
+def test_the_new_name_of_the_parameter_keeps_an_evaluation_local_too(attempts):
+    options = {"upload_runs" if NEW_NAME else "upload_results": False}
+    results = offline_client().evaluate(plain_target, data=DATA, evaluators=[JuryEvaluator(critic())], **options)
+    assert len(list(results)) == 3
+    assert attempts == []
+
+
+@pytest.mark.parametrize("options", [{}, {"upload_results": True}, {"upload_runs": True}])
+def test_results_cannot_be_uploaded_offline(options):
+    with pytest.raises(ConfigurationError, match="offline and can upload nothing"):
+        offline_client().evaluate(plain_target, data=DATA, evaluators=[JuryEvaluator(critic())], **options)
 
 
 @pytest.mark.parametrize("trace", [True, False])
 @pytest.mark.parametrize("asynchronous", [True, False])
 def test_traces_are_kept_when_asked_for(intake, trace, asynchronous):
     """As one run per row, which the result names as its source, with the model's run inside."""
-    evaluator = JuryRunEvaluator(critic(LangChainModel(judge_model(), traced=True)), key="a-traced-jury", trace=trace)
+    evaluator = JuryEvaluator(critic(LangChainModel(judge_model(), traced=True)), key="a-traced-jury", trace=trace)
     run_id = uuid.uuid4()
     with tracing_context(enabled=True, client=intake.client):
         if asynchronous:
@@ -254,7 +269,7 @@ def test_while_judging_tracing_is_off_and_the_work_is_marked_as_ours():
         seen.append((utils.tracing_is_enabled(), run_context().judging))
         return True
 
-    evaluated(offline_client(), [jury_evaluator(Judge.from_function(watch, name="watch"))], plain_target)
+    evaluated(offline_client(), [JuryEvaluator(Judge.from_function(watch, name="watch"))], plain_target)
     assert seen == [(False, True)] * 3
     assert run_context().judging is False
 

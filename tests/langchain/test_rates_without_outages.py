@@ -7,8 +7,9 @@ from support.langsmith_runs import run_of
 from support.plain_judges import breaks, passes
 
 from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier
-from jury_adapters.langchain import JuryRunEvaluator, examples, jury_evaluator, offline_client
-from jury_adapters.langchain.evaluators import JuryStringEvaluator
+from jury_adapters.langchain import JuryEvaluator
+from jury_adapters.langchain.classic import JuryStringEvaluator
+from jury_adapters.langchain.langsmith import examples, offline_client, summary
 
 OUTAGE = Ensemble([passes, breaks], name="outage")
 JURIES = [
@@ -18,25 +19,25 @@ JURIES = [
     CascadedJury([Tier("last", OUTAGE)], name="cascade"),
     Scorecard({"a": OUTAGE, "b": passes}, name="card"),
 ]
-pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 each_jury = pytest.mark.parametrize("jury", JURIES, ids=lambda jury: jury.name)
 
 
 @each_jury
 def test_the_pass_rate_of_an_experiment_leaves_it_out(jury):
-    evaluator = JuryRunEvaluator(jury)
+    evaluator = JuryEvaluator(jury)
     runs = [run_of("right"), run_of("right")]
     for run in runs:
         evaluator.evaluate_run(run)
-    rate = next(result for result in (f(runs, []) for f in evaluator.summaries()) if "pass_rate" in result.key)
+    rate = summary(evaluator, metric="pass_rate")(runs, [])
     assert (rate.score, rate.comment) == (None, "0 of 0 passed; 0 abstained, 2 errors")
 
 
 @each_jury
 def test_every_form_has_no_score_and_says_why(jury):
-    whole = JuryRunEvaluator(jury).evaluate_run(run_of("right"))
+    whole = JuryEvaluator(jury).evaluate_run(run_of("right"))
     whole = whole["results"][0] if isinstance(whole, dict) else whole
-    function = jury_evaluator(jury)(inputs={"question": "q"}, outputs={"answer": "right"})
+    function = JuryEvaluator(jury)(inputs={"question": "q"}, outputs={"answer": "right"})
     classic = JuryStringEvaluator(jury).evaluate_strings(prediction="right", input="q")
     assert (whole.score, whole.value) == (function["score"], classic["value"]) == (None, "fail")
     assert classic["score"] is None
@@ -61,7 +62,7 @@ def test_langsmiths_own_mean_is_of_the_rows_that_were_judged():
             raise ValueError("no answer")
         return {"answer": "right"}
 
-    evaluator = JuryRunEvaluator(Ensemble([passes, sometimes], name="j"))
+    evaluator = JuryEvaluator(Ensemble([passes, sometimes], name="j"))
     rows = [{"inputs": {"question": question}} for question in ("q1", "q2", "q3", "crash")]
     experiment = offline_client().evaluate(
         target, data=examples(rows), evaluators=[evaluator], upload_results=False, max_concurrency=0
@@ -73,11 +74,11 @@ def test_langsmiths_own_mean_is_of_the_rows_that_were_judged():
 
 def test_metadata_say_that_a_jury_without_jurors_needs_review():
     down = Ensemble([breaks, breaks], name="down")
-    result = JuryRunEvaluator(down).evaluate_run(run_of("right"))
-    function = jury_evaluator(down)(inputs={"question": "q"}, outputs={"answer": "right"})
+    result = JuryEvaluator(down).evaluate_run(run_of("right"))
+    function = JuryEvaluator(down)(inputs={"question": "q"}, outputs={"answer": "right"})
     for metadata in (result.metadata, result.evaluator_info, function["metadata"]):
         assert (metadata["status"], metadata["needs_review"], metadata["review_reasons"]) == ("ERROR", True, ["error"])
-    fine = JuryRunEvaluator(Ensemble([passes])).evaluate_run(run_of("right")).metadata
+    fine = JuryEvaluator(Ensemble([passes])).evaluate_run(run_of("right")).metadata
     assert (fine["needs_review"], fine["review_reasons"]) == (False, [])
-    single = JuryRunEvaluator(breaks).evaluate_run(run_of("right")).metadata
+    single = JuryEvaluator(breaks).evaluate_run(run_of("right")).metadata
     assert (single["needs_review"], "review_reasons" in single) == (True, False)

@@ -14,9 +14,7 @@ from langchain_core.runnables import RunnableLambda
 from support.langchain_apps import Scripted, Watched, a_jury, agent, ask, chain
 
 from jury_adapters import Case, ConfigurationError, Critic, Judge, Status
-from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler, judge_runs
-
-BOTH = pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
+from jury_adapters.langchain.callbacks import JuryCallbackHandler, judge_runs
 
 
 def judge_with(model: Any) -> Judge:
@@ -29,7 +27,7 @@ def judge_with(model: Any) -> Judge:
 
 
 def critic(model: Any) -> Critic:
-    return Critic("critic", model, prompt_template="JUDGE {answer}")
+    return Critic(model, name="critic", prompt="JUDGE {answer}")
 
 
 class Log(BaseCallbackHandler):
@@ -42,11 +40,10 @@ class Log(BaseCallbackHandler):
         self.prompts.append(str(messages[0][-1].content))
 
 
-@BOTH
 @pytest.mark.parametrize("made", [judge_with, critic])
-def test_a_judge_that_shares_the_models_of_the_application(kind: Any, made: Any) -> None:
+def test_a_judge_that_shares_the_models_of_the_application(made: Any) -> None:
     model = Scripted(script=["YES"])
-    watched = Watched(made(model), kind=kind)
+    watched = Watched(made(model))
     model.callbacks = [watched.handler]
     model.invoke("Hello?")
     time.sleep(0.1)
@@ -72,10 +69,9 @@ def test_a_judge_does_not_show_in_the_stream_of_an_agent() -> None:
     watched.one()
 
 
-@BOTH
-def test_a_jury_asked_inside_the_application_is_no_run_of_it(kind: Any) -> None:
+def test_a_jury_asked_inside_the_application_is_no_run_of_it() -> None:
     jury = critic(Scripted(script=["YES"]))
-    watched = Watched(kind=kind, runs=lambda run: run.kind == "chat")
+    watched = Watched(select=lambda run: run.kind == "chat")
     step = RunnableLambda(lambda text: text if jury.judge(question="q", answer=text).passed else "bad")
     assert (chain("fine") | step).invoke({"question": "q"}, watched.config) == "fine"
     assert watched.case().answer == "fine"
@@ -175,8 +171,8 @@ def test_what_a_block_takes() -> None:
         judge_runs(JuryCallbackHandler(a_jury()), max_open=10)
 
 
-@pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler, judge_runs])
+@pytest.mark.parametrize("kind", [JuryCallbackHandler, judge_runs])
 def test_a_misspelt_option_is_refused_with_the_one_that_was_meant(kind):
-    for wrong, meant in (("smple", "sample"), ("imputs", "inputs")):
+    for wrong, meant in (("smple", "sample"), ("selct", "select")):
         with pytest.raises(ConfigurationError, match=f"unknown option '{wrong}'. Did you mean '{meant}'"):
             kind(Judge.from_function(lambda case: True), **{wrong: 3})

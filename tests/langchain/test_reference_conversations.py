@@ -11,8 +11,8 @@ with warnings.catch_warnings():  # what these import is their own affair
     warnings.simplefilter("ignore")
     from agentevals.trajectory.match import create_trajectory_match_evaluator
 
-from jury_adapters import Case, Transcript
-from jury_adapters.langchain import conversation, from_evaluator, jury_evaluator
+from jury_adapters import Case
+from jury_adapters.langchain import JuryEvaluator, conversation, from_evaluator
 
 
 def call_of(tool, **arguments):
@@ -54,14 +54,14 @@ class TestRoundTrip:
     @pytest.mark.parametrize("mode", MODES)
     def test_a_run_matches_itself(self, run, mode):
         thread = [HumanMessage("?"), *RUNS[run]]
-        case = Transcript.of(thread).case(metadata={"expected_calls": convert_to_openai_messages(thread)})
+        case = Case.from_messages(thread, metadata={"expected_calls": convert_to_openai_messages(thread)})
         matcher = create_trajectory_match_evaluator(trajectory_match_mode=mode)
         assert from_evaluator(matcher, trajectory=True).judge(case).passed
         assert matcher(outputs=thread, reference_outputs=conversation(case))["score"] is True
 
     def test_no_other_run_matches_it_strictly(self, run):
         matcher = create_trajectory_match_evaluator(trajectory_match_mode="strict")
-        written = {name: conversation(Transcript.of([("user", "?"), *thread]).case()) for name, thread in RUNS.items()}
+        written = {name: conversation(Case.from_messages([("user", "?"), *thread])) for name, thread in RUNS.items()}
         thread = [HumanMessage("?"), *RUNS[run]]
         matching = [
             name for name, found in written.items() if matcher(outputs=thread, reference_outputs=found)["score"]
@@ -104,7 +104,7 @@ PAIRS = [
 def test_matchers_compare_the_two_conversations_that_they_get_directly(whole_thread, written):
     for mode in ("strict", "superset"):
         matcher = create_trajectory_match_evaluator(trajectory_match_mode=mode)
-        evaluate = jury_evaluator(from_evaluator(matcher, trajectory=True), whole_thread=whole_thread)
+        evaluate = JuryEvaluator(from_evaluator(matcher, trajectory=True), whole_thread=whole_thread)
         for name, other in PAIRS:
             run, reference = CONVERSATIONS[name], CONVERSATIONS[other]
             directly = matcher(outputs=written(run), reference_outputs=written(reference))["score"]

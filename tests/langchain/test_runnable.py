@@ -83,20 +83,20 @@ def test_a_text_or_a_message_is_the_answer_and_documents_are_contexts():
     assert (seen[-1].contexts, seen[-1].reference) == (("Page",), "good")
 
 
-def test_fields_say_where_things_are():
+def test_a_field_map_says_where_things_are():
     seen = []
     jury = Ensemble([lambda case: seen.append(case) or True])
-    JuryRunnable(jury, fields={"answer": "draft.text"}).invoke({"draft": {"text": "good"}, "answer": "old"})
-    JuryRunnable(jury, fields=lambda state: Case(answer=state["x"])).invoke({"x": "made"})
-    JuryRunnable(jury, fields="result[0]").invoke({"result": ["first", "second"]})
+    JuryRunnable(jury, field_map={"answer": "draft.text"}).invoke({"draft": {"text": "good"}, "answer": "old"})
+    JuryRunnable(jury, field_map=lambda state: Case(answer=state["x"])).invoke({"x": "made"})
+    JuryRunnable(jury, field_map={"answer": "result[0]"}).invoke({"result": ["first", "second"]})
     assert [case.answer for case in seen] == ["good", "made", "first"]
 
 
 def test_wrong_construction_is_said_at_once():
     with pytest.raises(ConfigurationError, match="give a jury"):
         JuryRunnable("openai:gpt-4o-mini")
-    with pytest.raises(ConfigurationError, match="no path"):
-        JuryRunnable(JURY, fields="a..b[")
+    with pytest.raises(ConfigurationError, match="Did you mean 'answer'"):
+        JuryRunnable(JURY, field_map={"anser": "x"})
 
 
 # As a runnable
@@ -185,7 +185,7 @@ def test_the_jurors_of_a_cascade_are_children_too():
 def test_a_critic_that_is_to_be_traced_hangs_under_the_jury():
     recorder = Recorder()
     model = LangChainModel(ScriptedChat(), traced=True)
-    jury = Ensemble([Critic("truth", model, rubric="correctness_without_reference")])
+    jury = Ensemble([Critic(model, "correctness_without_reference", name="truth")])
     JuryRunnable(jury).invoke(CASE, {"callbacks": [recorder]})
     assert ("model", "jury") in recorder.tree()
 
@@ -240,7 +240,7 @@ def test_the_words_of_critics_and_jurors_are_not_in_the_stream_of_tokens():
     def asks_itself(case):
         return talker.invoke("Is it good?").text.strip() == "Answer: YES"
 
-    jury = Ensemble([Critic("truth", StreamingChat(), rubric="correctness_without_reference"), asks_itself])
+    jury = Ensemble([Critic(StreamingChat(), "correctness_without_reference", name="truth"), asks_itself])
     app = graph(jury_node(jury))
     assert list(app.stream({"question": "How is it?"}, stream_mode="messages")) == []
 
@@ -268,12 +268,15 @@ def test_an_input_that_cannot_be_read_is_an_error_verdict_and_no_error_of_the_ch
     async def later(runnable):
         return await runnable.ainvoke({"x": 1})
 
-    for fields, said in (("draft.text", "leads nowhere"), (lambda state: Case(answer=state["y"]), "KeyError")):
-        runnable = JuryRunnable(JURY, fields=fields)
+    for field_map, said in (
+        ({"answer": "draft.text"}, "leads nowhere"),
+        (lambda state: Case(answer=state["y"]), "KeyError"),
+    ):
+        runnable = JuryRunnable(JURY, field_map=field_map)
         for verdict in (runnable.invoke({"x": 1}), asyncio.run(later(runnable))):
             assert verdict.status is Status.ERROR
             assert said in verdict.error
             assert "nothing of the input could be judged" in verdict.reasoning
             assert verdict.critic == JURY.name
-        as_dict = JuryRunnable(JURY, fields=fields, as_dict=True).invoke({"x": 1})
+        as_dict = JuryRunnable(JURY, field_map=field_map, as_dict=True).invoke({"x": 1})
         assert as_dict["status"] == "ERROR"

@@ -5,10 +5,12 @@ import asyncio
 import pytest
 from support.langsmith_runs import run_of
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, all_of, any_of, judge
-from jury_adapters.langchain import JuryRunEvaluator, async_jury_evaluator, examples, jury_evaluator, offline_client
+from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, judge
+from jury_adapters.langchain import JuryEvaluator
+from jury_adapters.langchain.langsmith import examples, offline_client
+from jury_adapters.voting import all_of, any_of
 
-pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 
 
 @judge(name="filled")
@@ -18,7 +20,7 @@ def filled(case):
 
 CARD = Scorecard({"short": lambda case: len(case.answer) < 9, "polite": lambda case: "please" in case.answer}, name="c")
 KEYS = ["c", "c.short", "c.polite"]
-GUARDED = CascadedJury([Tier("filled", filled, "reject_on_any_fail"), Tier("card", CARD)], name="casc")
+SCREENED = CascadedJury([Tier("filled", filled, "reject_on_any_fail"), Tier("card", CARD)], name="casc")
 ROWS = [{"inputs": {"question": question}} for question in ("No.", "Yes, please.", "", "crash")]
 
 
@@ -53,7 +55,7 @@ def by_key(rows):
 
 
 def test_each_criterion_is_a_feedback_key():
-    evaluator = JuryRunEvaluator(CARD)
+    evaluator = JuryEvaluator(CARD)
     found = evaluator.evaluate_run(run_of("No."))
     assert scores(found) == [("c", 0.5), ("c.short", 1.0), ("c.polite", 0.0)]
     assert evaluator.feedback_keys == KEYS
@@ -61,19 +63,19 @@ def test_each_criterion_is_a_feedback_key():
 
 @pytest.mark.parametrize("per_juror", [False, True])
 def test_a_failed_run_scores_zero_under_every_key(per_juror):
-    found = JuryRunEvaluator(CARD, per_juror=per_juror).evaluate_run(run_of(None, error="ValueError('no answer')"))
+    found = JuryEvaluator(CARD, per_juror=per_juror).evaluate_run(run_of(None, error="ValueError('no answer')"))
     assert scores(found) == [("c", 0.0), ("c.short", 0.0), ("c.polite", 0.0)]
     assert all("the run failed" in result.comment for result in found["results"])
 
 
 def test_a_row_that_cannot_be_read_has_every_key_too():
-    found = JuryRunEvaluator(CARD, field_map=lambda row: 1 / 0).evaluate_run(run_of("No."))
+    found = JuryEvaluator(CARD, field_map=lambda row: 1 / 0).evaluate_run(run_of("No."))
     assert scores(found) == [("c", None), ("c.short", None), ("c.polite", None)]
     assert {result.value for result in found["results"]} == {"error"}
 
 
 def test_a_scorecard_in_a_cascade_has_its_keys_on_every_row():
-    evaluator = JuryRunEvaluator(GUARDED)
+    evaluator = JuryEvaluator(SCREENED)
     assert evaluator.feedback_keys == ["casc", "casc.short", "casc.polite"]
     assert scores(evaluator.evaluate_run(run_of("No."))) == [("casc", 0.5), ("casc.short", 1.0), ("casc.polite", 0.0)]
     rejected = evaluator.evaluate_run(run_of(""))
@@ -85,12 +87,12 @@ def test_a_scorecard_in_a_cascade_has_its_keys_on_every_row():
 
 def test_the_criteria_of_an_earlier_tier_are_kept():
     jury = CascadedJury([Tier("card", CARD, "reject_on_any_fail"), Tier("last", filled)], name="casc")
-    found = JuryRunEvaluator(jury).evaluate_run(run_of("please"))
+    found = JuryEvaluator(jury).evaluate_run(run_of("please"))
     assert scores(found) == [("casc", 1.0), ("casc.short", 1.0), ("casc.polite", 1.0)]
 
 
 def test_jurors_come_beside_the_criteria():
-    evaluator = JuryRunEvaluator(GUARDED, per_juror=True)
+    evaluator = JuryEvaluator(SCREENED, per_juror=True)
     assert evaluator.feedback_keys == ["casc", "casc.filled", "casc.short", "casc.polite"]
     assert scores(evaluator.evaluate_run(run_of(""))) == [
         ("casc", 0.0), ("casc.filled", 0.0), ("casc.short", None), ("casc.polite", None),
@@ -99,12 +101,12 @@ def test_jurors_come_beside_the_criteria():
 
 @pytest.mark.parametrize("form", [all_of, any_of])
 def test_a_scorecard_in_a_row_of_judges_has_its_keys_on_every_row(form):
-    evaluator = JuryRunEvaluator(form(CARD, filled))
+    evaluator = JuryEvaluator(form(CARD, filled))
     name = form.__name__
     assert evaluator.feedback_keys == [name, f"{name}.short", f"{name}.polite"]
     found = scores(evaluator.evaluate_run(run_of("No.")))
     assert found[1:] == [(f"{name}.short", 1.0), (f"{name}.polite", 0.0)]
-    second = JuryRunEvaluator(all_of(filled, CARD)).evaluate_run(run_of(""))
+    second = JuryEvaluator(all_of(filled, CARD)).evaluate_run(run_of(""))
     assert scores(second) == [("all_of", 0.0), ("all_of.short", None), ("all_of.polite", None)]
 
 
@@ -116,19 +118,19 @@ def deep():
 
 def test_a_scorecard_inside_a_criterion_has_keys_of_its_own():
     keys = ["deep", "deep.polite", "deep.style", "deep.short", "deep.kind", "deep.full"]
-    evaluator = JuryRunEvaluator(deep())
+    evaluator = JuryEvaluator(deep())
     assert evaluator.feedback_keys == keys
     assert scores(evaluator.evaluate_run(run_of("No."))) == list(
         zip(keys, [2 / 3, 0.0, 1.0, 1.0, 1.0, 1.0], strict=True)
     )
-    found = jury_evaluator(deep())(inputs={"question": "q"}, outputs={"answer": "No."})["results"]
+    found = JuryEvaluator(deep())(inputs={"question": "q"}, outputs={"answer": "No."})["results"]
     assert [one["key"] for one in found] == keys
     crashed = evaluator.evaluate_run(run_of(None, error="boom"))
     assert scores(crashed) == [(key, 0.0) for key in keys]
 
 
 def test_the_jurors_of_a_criterions_panel_have_keys_of_their_own():
-    evaluator = JuryRunEvaluator(deep(), per_juror=True)
+    evaluator = JuryEvaluator(deep(), per_juror=True)
     found = dict(scores(evaluator.evaluate_run(run_of("No."))))
     assert (found["deep.a"], found["deep.b"], found["deep.polite"]) == (0.0, 1.0, 0.0)
     assert sorted(evaluator.feedback_keys) == sorted(found)
@@ -141,7 +143,7 @@ def test_the_jurors_of_a_criterions_panel_have_keys_of_their_own():
     lambda panel: Scorecard({"p": panel, "q": CascadedJury([Tier("t", panel)])}, name="k"),
 ])  # fmt: skip
 def test_jurors_of_panels_inside_a_jury_are_told_apart(around):
-    evaluator = JuryRunEvaluator(around(Ensemble({"a": filled, "b": filled})), per_juror=True)
+    evaluator = JuryEvaluator(around(Ensemble({"a": filled, "b": filled})), per_juror=True)
     found = dict(scores(evaluator.evaluate_run(run_of("No."))))
     assert set(evaluator.feedback_keys) == found.keys()
     assert len(found) == 7
@@ -151,20 +153,20 @@ def test_jurors_of_panels_inside_a_jury_are_told_apart(around):
 
 def test_criteria_of_one_name_in_two_scorecards_are_told_apart():
     jury = Ensemble({"a": CARD, "b": CARD}, name="both")
-    evaluator = JuryRunEvaluator(jury)
+    evaluator = JuryEvaluator(jury)
     keys = ["both", "both.a / short", "both.a / polite", "both.b / short", "both.b / polite"]
     assert evaluator.feedback_keys == keys
     assert [key for key, _ in scores(evaluator.evaluate_run(run_of("No.")))] == keys
 
 
-def test_a_stand_in_answers_none_of_the_criteria():
+def test_a_fallback_answers_none_of_the_criteria():
     broken = Scorecard({"good": lambda case: 1 / 0}, name="c")
-    found = JuryRunEvaluator(broken.backed_by(filled)).evaluate_run(run_of("No."))
+    found = JuryEvaluator(broken.with_fallbacks([filled])).evaluate_run(run_of("No."))
     assert scores(found) == [("c", 1.0), ("c.good", None)]
-    assert found["results"][1].comment == "not asked: filled stood in for the jury"
+    assert found["results"][1].comment == "not asked: the fallback filled voted instead of the jury"
 
 
-@pytest.mark.parametrize("form", [JuryRunEvaluator, jury_evaluator])
+@pytest.mark.parametrize("form", [JuryEvaluator, lambda jury: JuryEvaluator(jury).acall])
 def test_every_key_is_on_every_row_of_an_experiment(form):
     found = in_langsmith(form(CARD))
     assert found == {
@@ -175,7 +177,7 @@ def test_every_key_is_on_every_row_of_an_experiment(form):
 def test_so_it_is_in_the_asynchronous_loop():
     async def experiment():
         rows = await offline_client().aevaluate(
-            atarget, data=examples(ROWS), evaluators=[async_jury_evaluator(CARD)], upload_results=False
+            atarget, data=examples(ROWS), evaluators=[JuryEvaluator(CARD).acall], upload_results=False
         )
         return by_key([row["evaluation_results"] async for row in rows])
 
@@ -186,7 +188,7 @@ def test_so_it_is_in_the_asynchronous_loop():
 
 
 def test_the_function_form_has_the_score_of_the_card_and_of_each_criterion():
-    result = jury_evaluator(CARD)(inputs={"question": "q"}, outputs={"answer": "No."})
+    result = JuryEvaluator(CARD)(inputs={"question": "q"}, outputs={"answer": "No."})
     assert (result["key"], result["score"]) == ("c", 0.5)
     assert "polite" in result["comment"]
     assert [(one["key"], one["score"]) for one in result["results"]] == [
@@ -194,4 +196,4 @@ def test_the_function_form_has_the_score_of_the_card_and_of_each_criterion():
         ("c.short", 1.0),
         ("c.polite", 0.0),
     ]
-    assert "results" not in jury_evaluator(filled)(inputs={"question": "q"}, outputs={"answer": "No."})
+    assert "results" not in JuryEvaluator(filled)(inputs={"question": "q"}, outputs={"answer": "No."})

@@ -16,29 +16,24 @@ from support.chat import ScriptedChat
 
 with warnings.catch_warnings():  # what they import is their own affair
     warnings.simplefilter("ignore")
-    from jury_adapters.langchain import (
+    from jury_adapters.judges.presets import panel
+    from jury_adapters.langchain import JuryEvaluator, JuryPairwiseEvaluator, jury_node
+    from jury_adapters.langchain.classic import (
         JuryPairwiseStringEvaluator,
-        JuryRunEvaluator,
         JuryStringEvaluator,
         JuryTrajectoryEvaluator,
-        async_jury_evaluator,
-        examples,
-        jury_comparison_evaluator,
-        jury_evaluator,
-        jury_node,
-        offline_client,
-        relevance_evaluator,
     )
+    from jury_adapters.langchain.langsmith import examples, offline_client
 from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, Store
 from jury_adapters.langchain.middleware import JuryMiddleware
 from jury_adapters.langchain.runnable import JuryRunnable, JuryTool
 
-pytestmark = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 ANSWERS = ["one", "two", "three", "four"]
 
 
 def langsmith_evaluate(jury, **options):
-    evaluators = [JuryRunEvaluator(jury, inputs="question", outputs="text", **options)]
+    evaluators = [JuryEvaluator(jury, field_map={"question": "inputs.question", "answer": "outputs.text"}, **options)]
 
     def target(inputs):
         return dict(inputs)
@@ -53,7 +48,7 @@ def langsmith_evaluate(jury, **options):
 
 
 def langsmith_aevaluate(jury, **options):
-    evaluators = [JuryRunEvaluator(jury, inputs="question", outputs="text", **options)]
+    evaluators = [JuryEvaluator(jury, field_map={"question": "inputs.question", "answer": "outputs.text"}, **options)]
 
     async def target(inputs):
         return dict(inputs)
@@ -76,12 +71,12 @@ def each(function):
 
 
 def function(jury, **options):
-    evaluate = jury_evaluator(jury, **options)
+    evaluate = JuryEvaluator(jury, **options)
     return each(lambda answer: evaluate(inputs={"question": "How many?"}, outputs={"answer": answer}))
 
 
 def async_function(jury, **options):
-    evaluate = async_jury_evaluator(jury, **options)
+    evaluate = JuryEvaluator(jury, **options).acall
 
     async def run(answers):
         asked = (evaluate(inputs={"question": "How many?"}, outputs={"answer": answer}) for answer in answers)
@@ -91,7 +86,7 @@ def async_function(jury, **options):
 
 
 def ready(jury, **options):
-    evaluate = relevance_evaluator(jury, **options)
+    evaluate = JuryEvaluator(panel("answer_relevance", jury), key="relevance", **options)
     return each(lambda answer: evaluate(inputs={"question": "How many?"}, outputs={"answer": answer}))
 
 
@@ -214,7 +209,7 @@ def apairs(jury, **options):
 
 
 def comparison(jury, **options):
-    compare = comparison_evaluator(jury_comparison_evaluator(jury, **options))
+    compare = comparison_evaluator(JuryPairwiseEvaluator(jury, **options))
     asked = Example(id=uuid.uuid4(), inputs={"question": "How many?"}, outputs={})
     return each(lambda text: compare.compare_runs([a_run(text), a_run("-")], asked).comment)
 
@@ -230,7 +225,7 @@ PAIRWISE = [pairs, apairs, comparison]
 
 
 def critic(server, name="critic", rubric="answer_relevance", **options):
-    return Critic(name, "openai:gpt-4o-mini", rubric=rubric, base_url=server.openai, api_key="k", **options)
+    return Critic("openai:gpt-4o-mini", rubric, name=name, base_url=server.openai, api_key="k", **options)
 
 
 def exhausted(results):
@@ -249,11 +244,11 @@ class TestEveryForm:
             assert store.count() == 4
 
     def test_a_budget_of_n_calls_makes_n_requests_and_the_others_say_so(self, form, server):
-        results = form(critic(server), budget=Budget(calls=3))(ANSWERS)
+        results = form(critic(server), budget=Budget(max_calls=3))(ANSWERS)
         assert (server.count, exhausted(results), len(results)) == (3, 1, 4)
 
     def test_a_panel_says_of_each_juror_what_the_budget_refused(self, form, server):
-        results = form(Ensemble([critic(server, "a"), critic(server, "b", temperature=1)]), budget=Budget(calls=2))(
+        results = form(Ensemble([critic(server, "a"), critic(server, "b", temperature=1)]), budget=Budget(max_calls=2))(
             ANSWERS
         )
         assert server.count == 2
@@ -273,7 +268,7 @@ class TestComparisons:
             assert (server.count, len(results)) == (8, 4)  # both orders
 
     def test_a_budget_of_n_calls_makes_n_requests_and_the_others_say_so(self, form, server):
-        results = form(critic(server, rubric="pairwise"), budget=Budget(calls=6))(ANSWERS)
+        results = form(critic(server, rubric="pairwise"), budget=Budget(max_calls=6))(ANSWERS)
         assert (server.count, exhausted(results)) == (6, 1)
 
 
@@ -281,13 +276,13 @@ class TestComparisons:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 0.5}, r"budget is a Budget\(usd=..., tokens=..., calls=...\), not 0.5"),
+        ({"budget": 0.5}, r"budget is a Budget\(max_usd=..., max_calls=..., max_tokens=...\), not 0.5"),
         ({"store": 3}, "a store is a path, a URL, or an open store; not 3"),
-        ({"budget": Budget(usd=1.0)}, "set_price"),
+        ({"budget": Budget(max_usd=1.0)}, "set_price"),
     ],
 )
 def test_a_wrong_store_or_budget_is_refused_when_it_is_made(form, options, message):
     rubric = "pairwise" if form in PAIRWISE else "answer_relevance"
-    unpriced = Critic("c", "openai:no-price", rubric=rubric, base_url="http://127.0.0.1:1", api_key="k")
+    unpriced = Critic("openai:no-price", rubric, name="c", base_url="http://127.0.0.1:1", api_key="k")
     with pytest.raises(ConfigurationError, match=message):
         form(unpriced, **options)

@@ -11,9 +11,7 @@ from langchain_core.runnables import RunnableLambda
 from support.langchain_apps import Scripted, Watched, agent, ask, chain, rag
 
 from jury_adapters import Status
-from jury_adapters.langchain.callbacks import AsyncJuryCallbackHandler, JuryCallbackHandler
 
-BOTH = pytest.mark.parametrize("kind", [JuryCallbackHandler, AsyncJuryCallbackHandler])
 APPS: dict[str, tuple[Any, Any]] = {
     "chain": (chain("Because of Rayleigh scattering."), {"question": "Why?"}),
     "rag": (rag("Because of Rayleigh scattering."), "Why?"),
@@ -41,10 +39,9 @@ async def aread(app: str, config: Any, most: int | None = None) -> list[Any]:
     return chunks
 
 
-@BOTH
 @EACH
-def test_a_stream_read_to_its_end_is_judged_whole_with_its_real_question(app: str, kind: Any) -> None:
-    watched = Watched(kind=kind)
+def test_a_stream_read_to_its_end_is_judged_whole_with_its_real_question(app: str) -> None:
+    watched = Watched()
     read(app, watched.config)
     asyncio.run(aread(app, watched.config))
     for case in watched.cases():
@@ -54,13 +51,12 @@ def test_a_stream_read_to_its_end_is_judged_whole_with_its_real_question(app: st
     assert all(judged.judgment.status is Status.PASS for judged in watched.runs)
 
 
-@BOTH
 @EACH
 @pytest.mark.parametrize("chunks", [1, 2, 3])
-def test_a_stream_that_is_left_is_aborted_and_leaves_nothing(app: str, kind: Any, chunks: int) -> None:
+def test_a_stream_that_is_left_is_aborted_and_leaves_nothing(app: str, chunks: int) -> None:
     if app == "agent" and chunks > 1:
         pytest.skip("the answer is its only chunk")
-    watched = Watched(kind=kind)
+    watched = Watched()
     read(app, watched.config, most=chunks)
     gc.collect()
     asyncio.run(aread(app, watched.config, most=chunks))
@@ -69,9 +65,8 @@ def test_a_stream_that_is_left_is_aborted_and_leaves_nothing(app: str, kind: Any
     assert (counts.aborted, counts.unanswered) == (2, 0)
 
 
-@BOTH
-def test_a_run_made_while_a_stream_is_closed_is_judged(kind: Any) -> None:
-    watched = Watched(kind=kind)
+def test_a_run_made_while_a_stream_is_closed_is_judged() -> None:
+    watched = Watched()
 
     def replies() -> Any:
         try:

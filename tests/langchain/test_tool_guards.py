@@ -10,7 +10,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from support.chat import ScriptedChat, calls
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, always_pass, judge
+from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, judge
+from jury_adapters.checks import always_pass
 from jury_adapters.langchain import JuryMiddleware
 
 ASKED = {"messages": [("user", "Delete bob.")]}

@@ -31,10 +31,12 @@ from support.bridge_page import Year, search
 from support.chat import ScriptedChat, StreamingChat, calls
 from support.langchain_apps import Watched
 
-from jury_adapters import Budget, ConfigurationError, Ensemble, JudgedRun, Judgment, judge
-from jury_adapters.langchain import Fields, JuryMiddleware
+from jury_adapters import Budget, ConfigurationError, Ensemble, Judgment, judge
+from jury_adapters.langchain import JuryMiddleware
+from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.drafts import TURNS
-from jury_adapters.langchain.middleware import BLOCKED
+from jury_adapters.langchain.middleware import REFUSAL
+from jury_adapters.results import JudgedRun
 
 ASKED = {"messages": [("user", "When did it open?")]}
 SECRET = "in 1987"
@@ -93,8 +95,8 @@ BOTH = pytest.mark.parametrize("how", ["sync", "async"])
 
 @BOTH
 @pytest.mark.parametrize(("options", "last"), [
-    ({}, GOOD), ({"max_attempts": 0}, BLOCKED), ({"on_fail": "block"}, BLOCKED),
-    ({"when": "every_model"}, GOOD), ({"when": "every_model", "on_fail": "block"}, BLOCKED),
+    ({}, GOOD), ({"max_retries": 0}, REFUSAL), ({"on_fail": "block"}, REFUSAL),
+    ({"when": "every_model"}, GOOD), ({"when": "every_model", "on_fail": "block"}, REFUSAL),
 ])  # fmt: skip
 def test_a_rejected_draft_is_nowhere_in_state_streams_and_checkpoints(how, options, last):
     agent = an_agent([DRAFT, GOOD], [JuryMiddleware(Ensemble([quoting]), **options)])
@@ -108,7 +110,7 @@ def test_a_rejected_draft_is_nowhere_in_state_streams_and_checkpoints(how, optio
 
 @BOTH
 def test_the_result_of_a_blocked_turn_does_not_quote_the_answer(how):
-    state = run(an_agent([DRAFT], [JuryMiddleware(quoting, max_attempts=1)]), how)
+    state = run(an_agent([DRAFT], [JuryMiddleware(quoting, max_retries=1)]), how)
     assert SECRET not in repr(state)
     assert state["jury_verdict"]["status"] == "FAIL"
     assert "on_verdict" in state["jury_verdict"]["reasoning"]
@@ -131,11 +133,11 @@ def test_feedback_reaches_the_model_in_that_call_only(how):
 @BOTH
 def test_a_draft_that_led_to_a_tool_call_is_forgotten_and_attempts_are_counted_on(how):
     model = ScriptedChat(script=[DRAFT, calls("search", query="bridge"), DRAFT, DRAFT])
-    agent = an_agent(model, [JuryMiddleware(quoting, max_attempts=2)], [search])
+    agent = an_agent(model, [JuryMiddleware(quoting, max_retries=2)], [search])
     state = run(agent, how)
     assert len(model.seen) == 4  # two attempts: one before the search, one after
     assert [message.type for message in model.seen[2]["messages"]] == ["human", "ai", "tool"]
-    assert state["messages"][-1].text == BLOCKED
+    assert state["messages"][-1].text == REFUSAL
     assert SECRET not in everything(agent)
 
 
@@ -155,7 +157,7 @@ def test_a_structured_draft_is_withheld_by_tool_strategy(how, plain, others):
         agent = an_agent(model, blocking, tools, response_format=ToolStrategy(Year))
         seen = stream(agent, how, config={**THREAD, "recursion_limit": 20})
         state = agent.get_state(THREAD).values
-        assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
+        assert (state.get("structured_response"), state["messages"][-1].text) == (None, REFUSAL)
         assert len(model.seen) == 1  # LangChain would ask on for the structured response
         assert SECRET not in repr(seen) + everything(agent)
 
@@ -169,7 +171,7 @@ def test_a_structured_draft_is_withheld_by_provider_strategy(how):
     assert SECRET not in repr(seen) + everything(agent)
     agent = an_agent(script[:1], [JuryMiddleware(quoting, on_fail="block")], response_format=ProviderStrategy(Year))
     state = run(agent, how)
-    assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, REFUSAL)
     assert SECRET not in repr(state) + everything(agent)
 
 
@@ -179,7 +181,7 @@ def test_a_refusal_does_not_stand_beside_the_structured_response_of_an_earlier_t
     agent = an_agent(script, [JuryMiddleware(quoting, on_fail="block")], response_format=ToolStrategy(Year))
     assert run(agent, how)["structured_response"] == Year(year="1994")
     state = run(agent, how, {"messages": [("user", "Are you sure?")]})
-    assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, REFUSAL)
 
 
 @BOTH
@@ -205,7 +207,7 @@ def test_the_result_of_a_return_direct_tool_is_withheld(how):
     agent = an_agent([calls("lookup", query="x")], [JuryMiddleware(quoting)], [lookup])
     seen = stream(agent, how)
     state = agent.get_state(THREAD).values
-    assert state["messages"][-1].text == BLOCKED
+    assert state["messages"][-1].text == REFUSAL
     assert state["jury_verdict"]["status"] == "FAIL"
     assert SECRET not in repr(seen) + everything(agent)
 
@@ -262,7 +264,7 @@ def test_the_command_of_a_return_direct_tool_is_withheld(how, form):
     seen = stream(agent, how)
     state = agent.get_state(THREAD).values
     assert [message.type for message in state["messages"]] == ["human", "ai", "tool"]
-    assert state["messages"][-1].text == BLOCKED
+    assert state["messages"][-1].text == REFUSAL
     assert state["jury_verdict"]["status"] == "FAIL"
     assert SECRET not in repr(seen) + everything(agent)
 
@@ -373,7 +375,7 @@ def test_drafts_are_kept_in_a_private_key_on_request(how):
 
 
 def test_the_last_draft_of_a_blocked_turn_is_kept_too():
-    agent = an_agent([DRAFT], [JuryMiddleware(quoting, max_attempts=1, keep_drafts=True)])
+    agent = an_agent([DRAFT], [JuryMiddleware(quoting, max_retries=1, keep_drafts=True)])
     run(agent, "sync")
     assert len(agent.get_state(THREAD).values["jury_drafts"]) == 2
 
@@ -421,7 +423,7 @@ def test_a_judge_that_breaks_or_abstains_does_not_let_a_call_through(how, undeci
     script = [calls("delete_user", user="ann"), "I could not do it."]
     state = run(an_agent(script, [JuryMiddleware(undecided, when=when)], [delete_user]), how)
     assert DELETED == []
-    assert state["messages"][-1].text == ("I could not do it." if when == "tools" else BLOCKED)
+    assert state["messages"][-1].text == ("I could not do it." if when == "tools" else REFUSAL)
     allowing = JuryMiddleware(undecided, when=when, on_undecided="allow")
     run(an_agent(script, [allowing], [delete_user]), how)
     assert DELETED == ["ann"]
@@ -430,10 +432,10 @@ def test_a_judge_that_breaks_or_abstains_does_not_let_a_call_through(how, undeci
 @BOTH
 def test_a_model_that_insists_on_an_undecided_call_is_ended(how):
     model = ScriptedChat(script=[lambda messages: calls("delete_user", f"c{len(messages)}", user="ann")])
-    state = run(an_agent(model, [JuryMiddleware(breaks, when="tools", max_attempts=2)], [delete_user]), how)
+    state = run(an_agent(model, [JuryMiddleware(breaks, when="tools", max_retries=2)], [delete_user]), how)
     assert DELETED == []
     assert len(model.seen) == 3
-    assert state["messages"][-1].text == BLOCKED
+    assert state["messages"][-1].text == REFUSAL
 
 
 @BOTH
@@ -446,7 +448,7 @@ def test_an_undecided_call_beside_a_structured_response_is_not_made(how, undecid
     agent = an_agent([both], [JuryMiddleware(undecided, when=when)], [delete_user], response_format=ToolStrategy(Year))
     state = run(agent, how)
     assert DELETED == []
-    assert (state.get("structured_response"), state["messages"][-1].text) == (None, BLOCKED)
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, REFUSAL)
 
 
 @pytest.mark.parametrize("when", ["final", "every_model"])
@@ -555,7 +557,7 @@ def test_what_the_inner_jury_blocks_the_outer_one_does_not_judge(how):
     outer = JuryMiddleware(lambda case: judged.append(case) or True, name="outer")
     state = run(an_agent([DRAFT], [outer, JuryMiddleware(quoting, on_fail="block", name="inner")]), how)
     assert judged == []
-    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (BLOCKED, "FAIL")
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (REFUSAL, "FAIL")
     assert state["messages"][-1].additional_kwargs["jury"]["by"] == "inner"
 
 
@@ -598,7 +600,7 @@ class Ended(AgentMiddleware):
 @BOTH
 @pytest.mark.parametrize("other", [Warranty, Replaced, Ended])
 @pytest.mark.parametrize("first", [True, False], ids=["around the jury", "inside the jury"])
-@pytest.mark.parametrize(("draft", "status", "last"), [(GOOD, "PASS", GOOD), (DRAFT, "FAIL", BLOCKED)])
+@pytest.mark.parametrize(("draft", "status", "last"), [(GOOD, "PASS", GOOD), (DRAFT, "FAIL", REFUSAL)])
 def test_the_verdict_stays_where_another_middleware_replaces_the_message(how, other, first, draft, status, last):
     guards = [JuryMiddleware(quoting, on_fail="block"), other()]
     agent = an_agent([draft], guards[::-1] if first else guards)
@@ -613,7 +615,7 @@ def test_a_replaced_refusal_ends_a_turn_in_which_a_structured_response_is_due():
     model = ScriptedChat(script=[calls("Year", year=SECRET), calls("Year", "c2", year="1994")])
     guards = [Warranty(), JuryMiddleware(quoting, on_fail="block")]
     state = run(an_agent(model, guards, response_format=ToolStrategy(Year)), "sync")
-    assert state["messages"][-1].text == f"{BLOCKED} (no warranty)"
+    assert state["messages"][-1].text == f"{REFUSAL} (no warranty)"
     assert (len(model.seen), state["jury_verdict"]["status"]) == (1, "FAIL")
 
 
@@ -627,10 +629,10 @@ def test_the_verdict_is_in_the_checkpoint_of_the_models_node(how):
                             interrupt_before=["guard.after_model"])  # fmt: skip
 
     state = run(agent(), how)
-    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (BLOCKED, "FAIL")
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (REFUSAL, "FAIL")
     TURNS.forget(agent().get_state(THREAD).values)
     state = run(agent(), how, None)
-    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (BLOCKED, "FAIL")
+    assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (REFUSAL, "FAIL")
 
 
 @BOTH
@@ -645,7 +647,7 @@ def test_the_verdict_is_that_of_the_draft_that_another_middleware_takes(how):
     agent = an_agent([GOOD, DRAFT], [First(), JuryMiddleware(quoting, on_fail="block")])
     state = run(agent, how)
     taken = (state["messages"][-1].text, state["jury_verdict"]["status"])
-    assert taken in [(GOOD, "PASS"), *([(BLOCKED, "FAIL")] if how == "async" else [])]  # either call may come first
+    assert taken in [(GOOD, "PASS"), *([(REFUSAL, "FAIL")] if how == "async" else [])]  # either call may come first
 
 
 # Attempts of a turn
@@ -655,14 +657,14 @@ def test_the_verdict_is_that_of_the_draft_that_another_middleware_takes(how):
 @pytest.mark.parametrize("keeps", [True, False])
 def test_each_jury_sends_the_model_back_as_often_as_its_own_limit_says(how, keeps):
     heard = []
-    outer = JuryMiddleware(lambda case: (False, "never"), max_attempts=2, keep_drafts=keeps, name="outer")
-    inner = JuryMiddleware(quoting, max_attempts=1, keep_drafts=keeps, on_verdict=heard.append, name="inner")
+    outer = JuryMiddleware(lambda case: (False, "never"), max_retries=2, keep_drafts=keeps, name="outer")
+    inner = JuryMiddleware(quoting, max_retries=1, keep_drafts=keeps, on_verdict=heard.append, name="inner")
     script = [f"{DRAFT} 1", f"{GOOD} 2", f"{DRAFT} 3", f"{GOOD} 4"]
     model = ScriptedChat(script=script)
     agent = an_agent(model, [outer, inner])
     state = run(agent, how)
     assert [one.run.metadata["outcome"] for one in heard] == ["rejected", "accepted", "blocked"]
-    assert (state["messages"][-1].text, len(model.seen)) == (BLOCKED, 3)
+    assert (state["messages"][-1].text, len(model.seen)) == (REFUSAL, 3)
     values = agent.get_state(THREAD).values
     assert values["jury_attempts"] == {"inner": 1, "outer": 1}
     assert (state["jury_verdict"]["status"], state["messages"][-1].additional_kwargs["jury"]["by"]) == ("FAIL", "inner")
@@ -678,7 +680,7 @@ def test_calls_of_another_middleware_count_as_one_turn():
             return response
 
     model = ScriptedChat(script=[DRAFT])
-    agent = an_agent(model, [Again(), JuryMiddleware(quoting, max_attempts=2, name="guard", keep_drafts=True)])
+    agent = an_agent(model, [Again(), JuryMiddleware(quoting, max_retries=2, name="guard", keep_drafts=True)])
     run(agent, "sync")
     assert len(model.seen) == 2 + 3
     values = agent.get_state(THREAD).values
@@ -760,13 +762,13 @@ def test_a_middleware_around_the_jury_sees_no_draft():
 @pytest.mark.parametrize("when", ["final", "every_model", "tools"])
 def test_a_middleware_can_be_copied(when, tmp_path):
     guard = JuryMiddleware(
-        Ensemble([quoting]), when=when, budget=Budget(calls=10), store=tmp_path / "kept.db", on_fail="block"
+        Ensemble([quoting]), when=when, budget=Budget(max_calls=10), store=tmp_path / "kept.db", on_fail="block"
     )
     script = [calls("delete_user", user="ann"), DRAFT]
     for made in (copy.deepcopy(guard), copy.copy(guard), copy.deepcopy({"middleware": [guard]})["middleware"][0]):
         assert (type(made), made.name, made.jury) == (type(guard), guard.name, guard.jury)
         state = run(an_agent(script, [made], [delete_user]), "sync")
-        assert state["messages"][-1].text == (DRAFT if when == "tools" else BLOCKED)
+        assert state["messages"][-1].text == (DRAFT if when == "tools" else REFUSAL)
     name = guard.name
     del guard
     assert JuryMiddleware(Ensemble([quoting]), when=when).name != name  # the copy has it still
@@ -824,7 +826,7 @@ def test_a_run_with_a_retry_is_seen_from_outside_by_its_last_answer(when):
     asked = {"messages": [("user", "Hello"), ("assistant", "Hi"), ("user", "When?")]}
     outputs = agent.invoke(asked, watched.config)
     written = {"messages": messages_to_dict(outputs["messages"])}
-    for case in (watched.case(), Fields().case(None, outputs), Fields().case(None, written)):
+    for case in (watched.case(), CaseReader().case(None, outputs), CaseReader().case(None, written)):
         assert (case.question, case.answer) == ("When?", GOOD)
         assert [step.tool for step in case.trajectory] == ["search"]
         assert [message.content for message in case.messages] == ["Hello", "Hi"]

@@ -248,7 +248,7 @@ def test_a_workflow_of_the_users_is_a_run_only_when_it_is_named():
 
     verdicts, _ = outcome(main)
     assert {judged.case.question for judged in verdicts} == {"first", "second"}
-    verdicts, _ = outcome(main, engines=TwoQueries)
+    verdicts, _ = outcome(main, select=TwoQueries)
     assert (verdicts.case.question, verdicts.case.answer) == ("Which capital?", ANSWER)
     assert verdicts[0].run.kind == "workflow"
 
@@ -379,7 +379,7 @@ def test_the_answer_of_a_custom_workflow(end: StopEvent, answer: str | None, con
     async def main() -> None:
         await ending_with(end).run(query="Which capital?")
 
-    verdicts, _ = outcome(main, engines="workflow")
+    verdicts, _ = outcome(main, select="workflow")
     assert (verdicts.case.answer, verdicts.case.contexts) == (answer, contexts)
     assert (text_of(end), contexts_of(end)) == (answer, contexts)
     if type(end) is StopEvent and end.result is not None:  # what the user gets of it
@@ -391,7 +391,7 @@ def test_fields_that_compete_are_reported():
         ends = StopEvent(result={"answer": "Paris.", "response": "London."})
         await ending_with(ends).run(question="Which capital?", query="Which?")
 
-    case = outcome(main, engines="workflow")[0].case
+    case = outcome(main, select="workflow")[0].case
     assert (case.question, case.answer) == ("Which capital?", "Paris.")
     assert case.metadata["ambiguous"] == ("query is ignored beside question", "response is ignored beside answer")
 
@@ -421,7 +421,7 @@ def test_the_question_of_a_custom_workflow(flow: Any, given: dict[str, Any], que
     async def main() -> None:
         await flow().run(**given)
 
-    verdicts, _ = outcome(main, engines="workflow")
+    verdicts, _ = outcome(main, select="workflow")
     assert verdicts.case.question == question
 
 
@@ -479,7 +479,7 @@ def test_the_memory_of_an_agent_inside_a_workflow_is_not_the_conversation_of_the
     async def main() -> None:
         await Asks().run(query="Which capital?")
 
-    verdicts, _ = outcome(main, engines="workflow")
+    verdicts, _ = outcome(main, select="workflow")
     assert (verdicts.case.question, verdicts.case.messages) == ("Which capital?", ())
 
 

@@ -113,7 +113,7 @@ if find_spec("llama_index.llms") and find_spec("llama_index.llms.openai"):
         async def main():
             async with openai.DefaultAsyncHttpxClient(event_hooks={"request": [keep]}) as http_client:
                 llm = make(server, async_http_client=http_client)
-                return await Critic("truth", llm, rubric="faithfulness").ajudge(a_case())
+                return await Critic(llm, "faithfulness", name="truth").ajudge(a_case())
 
         assert asyncio.run(main()).status is Status.PASS
         assert len(server.asks) == len(seen) == 1
@@ -133,7 +133,7 @@ if find_spec("llama_index.llms") and find_spec("llama_index.llms.openai"):
         assert counter.total_llm_token_count == 120
 
     def test_handlers_that_are_added_later_hear_of_the_calls(server):
-        critic, root = Critic("truth", make(server), rubric="faithfulness"), get_dispatcher()
+        critic, root = Critic(make(server), "faithfulness", name="truth"), get_dispatcher()
         handlers = list(root.event_handlers), list(root.span_handlers)
         heard, spans = Heard(), SimpleSpanHandler()
         try:
@@ -156,7 +156,7 @@ if find_spec("llama_index.llms") and find_spec("llama_index.llms.openai"):
 
     def test_the_recording_sends_nothing_and_the_llm_stays_as_it_was(server):
         llm = make(server)
-        critic = Critic("truth", llm, rubric="faithfulness")
+        critic = Critic(llm, "faithfulness", name="truth")
 
         async def judged():
             return [one async for one in critic.ajudge_many([a_case(question=str(i)) for i in range(20)])]

@@ -14,7 +14,8 @@ from llama_index.core.evaluation import (
 )
 from support.canned import canned
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, NotEmpty, Scorecard, Status, Verdict
+from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Scorecard, Status, Verdict
+from jury_adapters.checks import NotEmpty
 from jury_adapters.llama_index import JuryEvaluator
 from jury_adapters.report import Report
 from jury_adapters.report.evaluation_results import pair_of

@@ -18,9 +18,10 @@ from jury_adapters.llama_index import (
     JuryEvaluator,
     JuryFaithfulnessEvaluator,
     JurySpanHandler,
-    contexts_of,
     judge_runs,
+    to_case,
 )
+from jury_adapters.llama_index.responses import contexts_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
@@ -120,7 +121,7 @@ def test_nodes_of_a_tool_count_where_the_tool_does():
 
 @pytest.mark.parametrize("make", [
     JurySpanHandler, judge_runs, JuryEvaluator, lambda jury, **options: JuryFaithfulnessEvaluator(jury=jury, **options),
-    lambda jury, **options: contexts_of("", **options),
+    lambda jury, **options: contexts_of("", **options), lambda jury, **options: to_case("", **options),
 ])  # fmt: skip
 def test_every_adapter_refuses_what_is_neither_names_nor_a_predicate(make):
     with pytest.raises(ConfigurationError, match=r"evidence_tools=\['fetch'\]"):

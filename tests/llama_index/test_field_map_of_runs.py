@@ -12,7 +12,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, a_chat, an_index
 
-from jury_adapters import Case, ConfigurationError, Judge, NotEmpty, Status
+from jury_adapters import Case, ConfigurationError, Judge, Status
+from jury_adapters.checks import NotEmpty
 from jury_adapters.llama_index import JuryGuardQueryEngine, JuryNodePostprocessor, JurySpanHandler, judge_runs
 
 INDEX = an_index()
@@ -127,8 +128,8 @@ def test_a_stream_has_the_names_of_a_response():
 def test_a_stream_that_breaks_is_failed_without_the_map():
     verdicts = Verdicts()
     engine = INDEX.as_query_engine(llm=Model(break_after=1), streaming=True)
-    watch = judge_runs(passes, field_map={"answer": "outputs.nothing"}, on_verdict=verdicts)
-    with watch, pytest.raises(ConnectionError):
+    block = judge_runs(passes, field_map={"answer": "outputs.nothing"}, on_verdict=verdicts)
+    with block, pytest.raises(ConnectionError):
         "".join(engine.query("now?").response_gen)
     assert (verdicts[0].judgment.status, verdicts[0].case.question) == (Status.FAIL, "now?")
 
@@ -177,7 +178,7 @@ def test_a_workflow_has_its_keywords_or_the_fields_of_its_start_event(workflow, 
     }
 
     async def main() -> None:
-        async with judge_runs(passes, engines="workflow", field_map=field_map, on_verdict=verdicts):
+        async with judge_runs(passes, select="workflow", field_map=field_map, on_verdict=verdicts):
             await workflow().run(**given)
 
     asyncio.run(main())
@@ -199,7 +200,7 @@ def test_a_stop_event_of_the_users_own_class_is_what_the_run_returned():
 
     async def main() -> None:
         async with judge_runs(
-            passes, engines="workflow", field_map={"answer": "outputs.body.text"}, on_verdict=verdicts
+            passes, select="workflow", field_map={"answer": "outputs.body.text"}, on_verdict=verdicts
         ):
             assert (await EndsItsOwnWay().run()).body == {"text": "On capitals."}
 
@@ -237,7 +238,7 @@ def test_a_result_that_releases_something_at_its_end_is_not_copied():
             return StopEvent(result=Connection())
 
     async def main():
-        async with judge_runs(passes, engines="workflow", field_map={"answer": "outputs.text"}, on_verdict=verdicts):
+        async with judge_runs(passes, select="workflow", field_map={"answer": "outputs.text"}, on_verdict=verdicts):
             kept.append(await Connects().run())
 
     kept, verdicts = [], Verdicts()
@@ -295,7 +296,7 @@ def test_a_map_that_cannot_be_read_is_undecided_and_does_not_raise(ask, field_ma
     assert response.metadata["jury"]["outcome"] == "unjudged"
     assert [verdict["status"] for verdict in response.metadata["jury"]["verdicts"]] == ["ERROR"]
     blocked = ask(JuryGuardQueryEngine(Plain(), passes, field_map=field_map, on_undecided="block"))
-    assert blocked.metadata["jury"]["outcome"] == "refused"
+    assert blocked.metadata["jury"]["outcome"] == "blocked"
 
 
 def test_a_postprocessor_judges_the_window_that_the_writer_will_see():

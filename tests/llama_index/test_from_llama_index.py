@@ -14,7 +14,8 @@ from llama_index.core.evaluation import (
 )
 from support.llama_apps import Model
 
-from jury_adapters import Budget, Case, ConfigurationError, Ensemble, NotEmpty
+from jury_adapters import Budget, Case, ConfigurationError, Ensemble
+from jury_adapters.checks import NotEmpty
 from jury_adapters.core.context import run_context
 from jury_adapters.llama_index import from_evaluator
 
@@ -138,7 +139,7 @@ def test_a_comparison_counts_its_call_in_plan_budget_and_usage():
     judge = from_evaluator(own, cost=0.1)
     cases = [Case(question=f"q{number}", candidates=["a", "b"]) for number in range(3)]
     assert (judge.estimate_cost(cases).calls, judge.estimate_cost(cases).cost_usd) == (3, pytest.approx(0.3))
-    judgments = list(judge.judge_many(cases, budget=Budget(calls=2), max_concurrency=1))
+    judgments = list(judge.judge_many(cases, budget=Budget(max_calls=2), max_concurrency=1))
     assert [one.label for one in judgments] == ["A", "A", None]
     assert [one.usage.cost_usd for one in judgments] == [0.1, 0.1, 0]
     assert judgments[2].error == "budget_exhausted"

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judge, Judgment, Status
 from jury_adapters.core.context import run_context
-from jury_adapters.core.judgment import Check
+from jury_adapters.core.judgment import Finding
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.llama_index import JuryEvaluator, JuryGuardQueryEngine, JuryNodePostprocessor
@@ -90,7 +90,7 @@ def test_without_an_opinion_a_node_stays_unless_told_otherwise(said):
         return said
 
     assert len(both(JuryNodePostprocessor(judge), *nodes())) == 3
-    assert both(JuryNodePostprocessor(judge, on_abstain="drop"), *nodes()) == []
+    assert both(JuryNodePostprocessor(judge, on_undecided="drop"), *nodes()) == []
 
 
 def test_the_best_of_the_rejected_fill_up_to_the_least_number():
@@ -163,20 +163,25 @@ def test_an_asynchronous_listener_is_awaited():
 
 
 def test_a_postprocessor_can_be_written_down_without_its_judge():
-    critic = Critic("relevance", ScriptedModel(["YES"]), rubric="context_relevance")
+    critic = Critic(ScriptedModel(["YES"]), "context_relevance", name="relevance")
     written = JuryNodePostprocessor(critic, min_nodes=2).to_dict()
     assert (written["class_name"], written["min_nodes"]) == ("JuryNodePostprocessor", 2)
     assert "jury" not in written
 
 
 @pytest.mark.parametrize(
-    "options", [{"on_abstain": "maybe"}, {"min_nodes": -1}, {"max_concurrency": 0}, {"max_concurrency": True}]
+    "options", [{"on_undecided": "maybe"}, {"min_nodes": -1}, {"max_concurrency": 0}, {"max_concurrency": True}]
 )
 def test_a_postprocessor_refuses_wrong_options(options):
     with pytest.raises(ConfigurationError, match=next(iter(options))):
         JuryNodePostprocessor(relevant, **options)
     with pytest.raises(ConfigurationError, match="another Judge"):
         JuryNodePostprocessor("openai:gpt-4o-mini")
+
+
+def test_a_postprocessor_refuses_an_option_that_it_does_not_have():
+    with pytest.raises(ConfigurationError, match="Did you mean 'min_nodes'"):
+        JuryNodePostprocessor(relevant, min_node=1)
 
 
 # Answers
@@ -246,7 +251,7 @@ def test_a_bad_answer_is_asked_for_again_with_the_feedback_as_data(ask):
 
 
 @pytest.mark.parametrize(("on_fail", "outcome", "text"), [
-    ("refuse", "refused", REFUSAL), ("best", "best", "better"), ("annotate", "annotated", "bad again"),
+    ("block", "blocked", REFUSAL), ("best", "best", "better"), ("annotate", "annotated", "bad again"),
 ])  # fmt: skip
 def test_when_every_attempt_fails_on_fail_decides(ask, on_fail, outcome, text):
     scores = {"bad": 0.1, "better": 0.4, "bad again": 0.1}
@@ -276,7 +281,7 @@ def quotes(case):
     return Judgment(
         "PASS" if "Paris" in text else "FAIL",
         reasoning=text,
-        checks=(Check(text, False, detail=text, evidence=text),),
+        findings=(Finding(text, False, detail=text, evidence=text),),
         error=text,
         raw_response=text,
         label=text,
@@ -288,7 +293,7 @@ def quotes(case):
 def test_a_refused_answer_is_nowhere_in_the_response(ask, nested):
     jury = Ensemble({"one": quotes, "two": quotes}) if nested else quotes
     response = ask(JuryGuardQueryEngine(Answers(*DRAFTS), jury))
-    assert record(response)["outcome"] == "refused"
+    assert record(response)["outcome"] == "blocked"
     assert "Rose" not in f"{response!r} {json.dumps(response.metadata)}"
     kept = [judgment_from_dict(verdict) for verdict in record(response)["verdicts"]]
     assert [(one.status, dict(one.metadata)["withheld"]) for one in kept] == [(Status.FAIL, True)] * 2
@@ -302,7 +307,7 @@ def test_an_undecided_answer_that_is_blocked_is_nowhere_in_the_response(ask, sai
 
 
 @pytest.mark.parametrize(("on_fail", "answers", "kept"), [
-    ("refuse", (DRAFTS[0], "Paris."), "Paris."), ("best", DRAFTS, DRAFTS[1]), ("annotate", DRAFTS, DRAFTS[1]),
+    ("block", (DRAFTS[0], "Paris."), "Paris."), ("best", DRAFTS, DRAFTS[1]), ("annotate", DRAFTS, DRAFTS[1]),
 ])  # fmt: skip
 def test_of_several_attempts_only_the_verdict_of_the_returned_answer_has_its_texts(ask, on_fail, answers, kept):
     response = ask(JuryGuardQueryEngine(Answers(*answers), quotes, on_fail=on_fail))
@@ -326,7 +331,7 @@ def test_on_verdict_gets_every_attempt_with_all_that_the_jury_said(ask, kind):
 
     given = {"plain": sink, "asynchronous": later, "several": [lambda judged: 1 / 0, sink]}[kind]
     response = ask(JuryGuardQueryEngine(Answers(*DRAFTS), quotes, on_verdict=given))
-    assert record(response)["outcome"] == "refused"
+    assert record(response)["outcome"] == "blocked"
     assert heard == [(draft, draft, place) for place, draft in enumerate(DRAFTS)]
     assert all(marks)
 
@@ -348,7 +353,7 @@ def test_a_jury_without_an_opinion_fails_open_or_closed_and_never_retries(ask, s
     response = ask(JuryGuardQueryEngine(inner, lambda case: said))
     assert (response.response, record(response)["outcome"], len(inner.asked)) == ("Paris.", "unjudged", 1)
     response = ask(JuryGuardQueryEngine(inner, lambda case: said, on_undecided="block"))
-    assert (response.response, record(response)["outcome"]) == (REFUSAL, "refused")
+    assert (response.response, record(response)["outcome"]) == (REFUSAL, "blocked")
 
 
 @pytest.mark.parametrize(
@@ -369,16 +374,11 @@ def test_the_log_says_why_an_answer_was_not_judged_without_its_text(ask, caplog,
 
 
 @pytest.mark.parametrize("said", [Status.ABSTAIN, Status.ERROR])
-def test_an_undecided_answer_is_asked_for_again_where_that_is_wanted(ask, said):
-    def undecided_once(case):
-        return True if case.answer == "Paris." else said
-
+@pytest.mark.parametrize("on_undecided", ["allow", "block"])
+def test_an_undecided_answer_is_not_asked_for_again(ask, said, on_undecided):
     inner = Answers("Perhaps.", "Paris.")
-    response = ask(JuryGuardQueryEngine(inner, undecided_once, on_undecided="retry"))
-    assert (response.response, record(response)["outcome"], len(inner.asked)) == ("Paris.", "passed", 2)
-    assert inner.asked[0] == inner.asked[1]  # there is no fault that the second query could name
-    response = ask(JuryGuardQueryEngine(Answers("Perhaps."), lambda case: said, on_undecided="retry", max_retries=2))
-    assert (response.response, record(response)["attempts"]) == (REFUSAL, 3)
+    ask(JuryGuardQueryEngine(inner, lambda case: said, on_undecided=on_undecided, max_retries=2))
+    assert len(inner.asked) == 1
 
 
 @pytest.fixture
@@ -514,7 +514,7 @@ def test_the_feedback_cannot_close_its_fence_and_keeps_the_query_apart():
 
 
 def test_a_guard_shows_the_prompts_of_both_parts_and_takes_new_ones():
-    critic = Critic("truth", ScriptedModel(["YES"]), rubric="faithfulness")
+    critic = Critic(ScriptedModel(["YES"]), "faithfulness", name="truth")
     guard = JuryGuardQueryEngine(index().as_query_engine(llm=MockLLM()), JuryEvaluator(critic))
     parts = {name.partition(":")[0] for name in guard.get_prompts()}
     assert parts == {"query_engine", "evaluator"}
@@ -522,7 +522,8 @@ def test_a_guard_shows_the_prompts_of_both_parts_and_takes_new_ones():
 
 
 @pytest.mark.parametrize("options", [
-    {"on_fail": "shrug"}, {"on_undecided": "shrug"}, {"max_retries": -1}, {"refusal": " "}
+    {"on_fail": "shrug"}, {"on_fail": "retry"}, {"on_undecided": "shrug"}, {"on_undecided": "retry"},
+    {"max_retries": -1}, {"refusal": " "}
 ])  # fmt: skip
 def test_a_guard_refuses_wrong_options(options):
     with pytest.raises(ConfigurationError, match=next(iter(options))):

@@ -81,7 +81,7 @@ def test_hallucination_judges_claim_by_claim() -> None:
     result = JuryHallucinationEvaluator(llm=canned(reply)).evaluate(**ITEM)
     assert result.passing is False
     assert result.verdict is not None
-    assert result.verdict.checks[0].evidence == "Ann left in 2018."
+    assert result.verdict.findings[0].evidence == "Ann left in 2018."
 
 
 def test_relevancy_needs_query_contexts_and_response() -> None:
@@ -160,7 +160,7 @@ def test_an_unknown_argument_is_refused_by_the_name_of_the_evaluator(kind: Any, 
 
 
 def test_a_parser_of_replies_is_an_option_of_the_critic() -> None:
-    critic = Critic("kind", canned("[RESULT] 1"), prompt_template="Kind?\n{answer}", parse=lambda text: "1" in text)
+    critic = Critic(canned("[RESULT] 1"), name="kind", prompt="Kind?\n{answer}", parse=lambda text: "1" in text)
     assert JuryFaithfulnessEvaluator(llm=critic).evaluate(**ITEM).passing is True
 
 
@@ -222,7 +222,7 @@ def test_pairwise(first: str, second: str, score: float, source: str) -> None:
     assert asyncio.run(evaluator.aevaluate(**pair)).score == score
     panel = JuryPairwiseEvaluator(llms=[ScriptedModel(model, model=name) for name in "abc"])
     assert (panel.evaluate(**pair).score, panel.evaluate(**pair).pairwise_source) == (score, source)
-    ready = JuryPairwiseEvaluator(llm=Critic("c", ScriptedModel(model), rubric="pairwise"), swap=False)
+    ready = JuryPairwiseEvaluator(llm=Critic(ScriptedModel(model), "pairwise", name="c"), swap=False)
     assert (ready.evaluate(**pair).score, ready.evaluate(**pair).pairwise_source) == (
         {"A": 1.0, "B": 0.0, "tie": 0.5}[first],
         "original",
@@ -265,7 +265,7 @@ def test_a_panel_votes_and_is_told_apart_by_model() -> None:
     assert strict.evaluate(**ITEM).passing is False
     named = JuryCorrectnessEvaluator(llms=models)
     assert [juror.critic for juror in named.evaluate(**ITEM).jurors] == [f"correctness {m.model}" for m in models]
-    mixed = JuryFaithfulnessEvaluator(llms=[Critic("mine", models[0], rubric="faithfulness"), models[2]])
+    mixed = JuryFaithfulnessEvaluator(llms=[Critic(models[0], "faithfulness", name="mine"), models[2]])
     assert [juror.critic for juror in mixed.evaluate(**ITEM).jurors] == ["mine", "faithfulness six"]
 
 
@@ -342,7 +342,7 @@ def test_the_configured_llm_is_the_default_and_a_disabled_one_is_not() -> None:
         ({"llm": ScriptedModel(["x"]), "jury": Ensemble([lambda case: True])}, "llm and jury"),
         ({"jury": "faithful"}, "give a jury, another Judge"),
         ({"jury": Ensemble([lambda case: True]), "threshold": 0.5}, "threshold belongs to a model"),
-        ({"llm": Critic("c", ScriptedModel(["x"]), rubric="safety"), "repeat": 3}, "repeat belongs to a model"),
+        ({"llm": Critic(ScriptedModel(["x"]), "safety", name="c"), "samples": 3}, "samples belongs to a model"),
         ({"temperature": 0.5}, "temperature belongs to a model"),
         ({"llms": [ScriptedModel(["x"]), ScriptedModel(["x"])], "voting": "loudest"}, "loudest"),
     ],
@@ -485,8 +485,8 @@ def test_results_are_equal_whatever_time_they_took() -> None:
 
 
 def test_an_evaluator_can_be_deep_copied_and_spends_from_the_same_budget(tmp_path: Any) -> None:
-    budget = Budget(calls=2)
-    critic = Critic("truth", ScriptedModel([said("YES")]), rubric="faithfulness")
+    budget = Budget(max_calls=2)
+    critic = Critic(ScriptedModel([said("YES")]), "faithfulness", name="truth")
     evaluator = JuryEvaluator(critic, store=tmp_path / "runs.db", budget=budget)
     copied = copy.deepcopy({"jury": evaluator})["jury"]
     assert copied is not evaluator
@@ -494,7 +494,7 @@ def test_an_evaluator_can_be_deep_copied_and_spends_from_the_same_budget(tmp_pat
     assert evaluator.get_prompts() != copied.get_prompts()
     assert [one.evaluate(**ITEM).passing for one in (evaluator, copied)] == [True, True]
     assert budget.spent.calls == 2
-    keyed = Critic("keyed", "openai:gpt-4o-mini", rubric="faithfulness", api_key="sk-secret")
+    keyed = Critic("openai:gpt-4o-mini", "faithfulness", name="keyed", api_key="sk-secret")
     assert copy.deepcopy(JuryEvaluator(keyed)).jury is keyed
 
 

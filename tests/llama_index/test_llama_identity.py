@@ -159,7 +159,7 @@ def test_an_llm_without_an_identity_needs_a_name(tmp_path):
     with pytest.raises(ConfigurationError, match=r"a store cannot tell the model 'llama_index:MockLLM' from others"):
         critic(MockLLM(max_tokens=3), store=tmp_path / "runs.db")
     critic(MockLLM(max_tokens=3))  # without a store it needs none
-    named = [Critic(name, MockLLM(), rubric="faithfulness", store=tmp_path / "runs.db") for name in ("one", "two")]
+    named = [Critic(MockLLM(), "faithfulness", name=name, store=tmp_path / "runs.db") for name in ("one", "two")]
     assert named[0].fingerprint != named[1].fingerprint
 
 

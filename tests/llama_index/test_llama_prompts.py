@@ -9,17 +9,8 @@ from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.query_engine import RetryQueryEngine
 from support.canned import an_index, said, three_words
 
-from jury_adapters import (
-    CascadedJury,
-    ConfigurationError,
-    Critic,
-    DecisionCritic,
-    Ensemble,
-    Rubric,
-    Tier,
-    Usage,
-    all_of,
-)
+from jury_adapters import CascadedJury, ConfigurationError, Critic, Ensemble, Rubric, Tier, Usage
+from jury_adapters.decision import DecisionCritic
 from jury_adapters.llama_index import (
     JuryCorrectnessEvaluator,
     JuryEvaluator,
@@ -28,6 +19,7 @@ from jury_adapters.llama_index import (
 )
 from jury_adapters.models.base import Answer, Question
 from jury_adapters.testing import ScriptedModel, a_case
+from jury_adapters.voting import all_of
 
 ANN = "Ann left in 2018."
 ITEM: dict[str, Any] = {"query": "When did Ann leave?", "response": ANN, "contexts": [ANN]}
@@ -86,13 +78,13 @@ def test_wrong_prompts_change_nothing(prompts: dict[str, Any], says: str) -> Non
 def test_prompts_reach_critics_anywhere_in_a_jury() -> None:
     model = ScriptedModel(lambda prompt: said("safe" if "safe" in prompt.system.lower() else "YES"))
     mine = Rubric(name="my rubric:1", criteria="OLD CRITERIA")
-    critic = Critic("deep", model, rubric=mine, repeat=2).with_timeout(30)
-    twin = Critic("twin", model, rubric=mine.model_copy(update={"criteria": "OTHER"}))
+    critic = Critic(model, mine, name="deep", samples=2).with_timeout(30)
+    twin = Critic(model, mine.model_copy(update={"criteria": "OTHER"}), name="twin")
     early = Ensemble([critic, lambda case: True], schedule="early_stop")
     jury = CascadedJury([
-        Tier("guard", early, "reject_on_any_fail"),
+        Tier("screen", early, "reject_on_any_fail"),
         Tier("both", all_of(critic, twin), "reject_on_any_fail"),
-        Tier("last", Critic("safe", model, rubric="safety"), "final"),
+        Tier("last", Critic(model, "safety", name="safe"), "final"),
     ])  # fmt: skip
     evaluator = JuryEvaluator(jury)
     assert {"my_rubric_1_criteria", "my_rubric_1-2_criteria", "safety_criteria"} <= set(evaluator.get_prompts())
@@ -149,7 +141,7 @@ def test_a_jury_that_cannot_be_copied_says_so() -> None:
     class Locked(Ensemble):
         lock = None
 
-    jury = Locked([Critic("c", ScriptedModel([said("YES")]), rubric="safety")])
+    jury = Locked([Critic(ScriptedModel([said("YES")]), "safety", name="c")])
     jury.lock = threading.Lock()
     with pytest.raises(ConfigurationError, match="cannot be built anew"):
         JuryEvaluator(jury).update_prompts({"safety_criteria": "x"})
@@ -170,7 +162,7 @@ class Decider:
 
 def test_prompts_of_a_critic_that_decides() -> None:
     model = Decider()
-    evaluator = JuryEvaluator(DecisionCritic("guard", model, rubrics=["faithfulness", "answer_relevance"]))
+    evaluator = JuryEvaluator(DecisionCritic(model, ["faithfulness", "answer_relevance"], name="guard"))
     assert {name for name in evaluator.get_prompts() if name.endswith("criteria")} == {
         "faithfulness_criteria", "answer_relevance_criteria",
     }  # fmt: skip
@@ -200,7 +192,7 @@ def test_names_and_values_of_a_template_are_put_in_at_one_go(
 def test_a_critic_class_of_the_users_own_keeps_what_it_is() -> None:
     class Mine(Critic):
         def __init__(self, model: ScriptedModel, team: str) -> None:
-            super().__init__("mine", model, rubric="faithfulness")
+            super().__init__(model, "faithfulness", name="mine")
             self.team = team
 
     evaluator = JuryEvaluator(Mine(ScriptedModel([said("YES")]), team="search"))

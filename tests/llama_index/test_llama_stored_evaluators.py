@@ -11,7 +11,8 @@ from llama_index.core.response import Response
 from llama_index.core.schema import NodeWithScore, TextNode
 from support.canned import an_index, three_words
 
-from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, NotEmpty, Store, grounding_screen
+from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, Store, grounding_screen
+from jury_adapters.checks import NotEmpty
 from jury_adapters.llama_index import (
     JuryAnswerRelevancyEvaluator,
     JuryEvaluator,
@@ -58,7 +59,7 @@ CALLS = pytest.mark.parametrize("run", [evaluate, aevaluate, evaluate_response, 
 
 
 def critic(server, name="critic", rubric="answer_relevance", **options):
-    return Critic(name, "openai:gpt-4o-mini", rubric=rubric, base_url=server.openai, api_key="k", **options)
+    return Critic("openai:gpt-4o-mini", rubric, name=name, base_url=server.openai, api_key="k", **options)
 
 
 def any_judge(server, **options):
@@ -90,7 +91,7 @@ class TestEveryForm:
             assert store.count() == 4
 
     def test_a_budget_of_n_calls_makes_n_requests_and_the_others_are_invalid_and_say_so(self, make, run, server):
-        results = run(make(server, budget=Budget(calls=3)))
+        results = run(make(server, budget=Budget(max_calls=3)))
         assert server.count == 3
         (refused,) = [one for one in results if one.invalid_result]
         assert "budget_exhausted" in refused.invalid_reason
@@ -99,7 +100,7 @@ class TestEveryForm:
 
 def test_a_panel_is_invalid_and_says_what_the_budget_refused(server):
     panel = Ensemble([critic(server, "a"), critic(server, "b", temperature=1)])
-    (*_, last) = evaluate(JuryEvaluator(panel, budget=Budget(calls=2)))
+    (*_, last) = evaluate(JuryEvaluator(panel, budget=Budget(max_calls=2)))
     assert server.count == 2
     assert last.invalid_result
     assert re.search(r"a: the budget does not allow another call.*\(budget_exhausted\)", last.invalid_reason)
@@ -108,7 +109,7 @@ def test_a_panel_is_invalid_and_says_what_the_budget_refused(server):
 def test_several_models_share_the_evaluators_store_and_budget(server, tmp_path):
     models = [critic(server, "a"), critic(server, "b", temperature=1)]
     for _ in range(2):
-        evaluate(JuryAnswerRelevancyEvaluator(llms=models, store=tmp_path / "runs.db", budget=Budget(calls=8)))
+        evaluate(JuryAnswerRelevancyEvaluator(llms=models, store=tmp_path / "runs.db", budget=Budget(max_calls=8)))
         assert server.count == 8
 
 
@@ -117,14 +118,14 @@ def test_a_comparison_asks_each_order_once(server, tmp_path):
         evaluator = JuryPairwiseEvaluator(critic(server, rubric="pairwise"), store=tmp_path / "runs.db")
         result = evaluator.evaluate(query="How many?", response="one", second_response="two")
         assert (server.count, result.invalid_result) == (2, False)
-    evaluator = JuryPairwiseEvaluator(critic(server, rubric="pairwise"), budget=Budget(calls=1))
+    evaluator = JuryPairwiseEvaluator(critic(server, rubric="pairwise"), budget=Budget(max_calls=1))
     result = evaluator.evaluate(query="How many?", response="one", second_response="two")
     assert server.count == 3
     assert "budget_exhausted" in result.invalid_reason
 
 
 def test_a_retry_engine_judges_within_the_evaluators_budget(server):
-    budget = Budget(calls=1)
+    budget = Budget(max_calls=1)
     engine = RetryQueryEngine(an_index().as_query_engine(llm=three_words()), any_judge(server, budget=budget))
     assert str(engine.query("q")) == "text text text"
     assert budget.spent.calls == server.count == 1
@@ -141,18 +142,18 @@ def test_an_evaluator_brings_its_store_into_a_guard(server, tmp_path):
 def test_an_evaluator_brings_its_budget_into_a_guard(server):
     engine = an_index().as_query_engine(llm=MockLLM())
     heard = []
-    evaluator = any_judge(server, budget=Budget(calls=0))
+    evaluator = any_judge(server, budget=Budget(max_calls=0))
     guarded = JuryGuardQueryEngine(engine, evaluator, on_undecided="block", on_verdict=heard.append)
     assert guarded.query("q").metadata["jury"]["verdicts"][0]["status"] == "ABSTAIN"
     assert [judged.judgment.error for judged in heard] == ["budget_exhausted"]
     assert server.count == 0
 
 
-@pytest.mark.parametrize("limits", [{"budget": Budget(calls=2)}, {}])
+@pytest.mark.parametrize("limits", [{"budget": Budget(max_calls=2)}, {}])
 def test_an_evaluator_brings_its_store_and_budget_into_a_postprocessor(limits, server, tmp_path):
     relevance = critic(server, rubric="context_relevance")
     relevant = JuryNodePostprocessor(
-        JuryEvaluator(relevance, store=tmp_path / "runs.db", **limits), on_abstain="drop", max_concurrency=1
+        JuryEvaluator(relevance, store=tmp_path / "runs.db", **limits), on_undecided="drop", max_concurrency=1
     )
     nodes = [NodeWithScore(node=TextNode(text=text), score=0.5) for text in ANSWERS]
     expected = 2 if limits else 4
@@ -171,9 +172,9 @@ def test_an_evaluator_without_both_takes_those_around_it(server, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 0.5}, r"budget is a Budget\(usd=..., tokens=..., calls=...\), not 0.5"),
+        ({"budget": 0.5}, r"budget is a Budget\(max_usd=..., max_calls=..., max_tokens=...\), not 0.5"),
         ({"store": 3}, "a store is a path, a URL, or an open store; not 3"),
-        ({"budget": Budget(usd=1.0)}, "set_price"),
+        ({"budget": Budget(max_usd=1.0)}, "set_price"),
     ],
 )
 @pytest.mark.parametrize("make", [
@@ -183,14 +184,16 @@ def test_an_evaluator_without_both_takes_those_around_it(server, tmp_path):
     lambda jury, **options: JuryPairwiseEvaluator(jury=jury, **options),
 ])  # fmt: skip
 def test_a_wrong_store_or_budget_is_refused_when_it_is_made(make, options, message):
-    unpriced = Critic("c", "openai:no-price", rubric="answer_relevance", base_url="http://127.0.0.1:1", api_key="k")
+    unpriced = Critic("openai:no-price", "answer_relevance", name="c", base_url="http://127.0.0.1:1", api_key="k")
     with pytest.raises(ConfigurationError, match=message):
         make(unpriced, **options)
 
 
 def test_a_judge_without_a_model_takes_both_and_needs_neither(tmp_path):
     for evaluator in (
-        JuryFaithfulnessEvaluator(jury=grounding_screen(), store=tmp_path / "runs.db", budget=Budget(calls=0, usd=0)),
-        JuryEvaluator(NotEmpty(), store=tmp_path / "runs.db", budget=Budget(calls=0, usd=0)),
+        JuryFaithfulnessEvaluator(
+            jury=grounding_screen(), store=tmp_path / "runs.db", budget=Budget(max_calls=0, max_usd=0)
+        ),
+        JuryEvaluator(NotEmpty(), store=tmp_path / "runs.db", budget=Budget(max_calls=0, max_usd=0)),
     ):
         assert evaluator.evaluate(query="q", response="In 2018.", contexts=["In 2018."]).passing

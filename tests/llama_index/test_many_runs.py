@@ -9,7 +9,7 @@ from itertools import pairwise
 from support.llama_apps import Model, Verdicts, an_index, says_paris
 
 from jury_adapters import Case, Judge
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.llama_index import judge_runs
 from jury_adapters.llama_index.run_tracking import inside
 
@@ -53,7 +53,7 @@ def test_each_of_many_runs_at_once_is_judged_once_and_no_task_is_left():
     async def tasks_of_the_portal() -> int:
         return len(asyncio.all_tasks()) - 1
 
-    assert portal.run(tasks_of_the_portal) == 0
+    assert event_loop.run(tasks_of_the_portal) == 0
 
 
 def test_memory_stays_flat():

@@ -10,12 +10,14 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from support.llama_apps import Model
 
-from jury_adapters import ConfigurationError, NotEmpty, grounding_screen
+from jury_adapters import ConfigurationError, grounding_screen
+from jury_adapters.checks import NotEmpty
 from jury_adapters.llama_index import (
     JuryContextRelevancyEvaluator,
     JuryEvaluator,
     JuryFaithfulnessEvaluator,
     JuryGuidelineEvaluator,
+    JurySpanHandler,
     judge_runs,
 )
 
@@ -32,7 +34,7 @@ def says_2018(case):
 
 
 def watched(engines):
-    with judge_runs(says_2018, engines=engines) as watch:
+    with judge_runs(says_2018, select=engines) as watch:
         Fixed().query("When?")
     return watch.counts.judged, watch.counts.skipped
 
@@ -64,21 +66,21 @@ def test_without_engines_nothing_is_left_out():
         (Document, "Document is the class of no engine or agent"),
     ],
 )
-def test_a_name_that_nothing_has_draws_a_warning_where_it_was_given(engines, said):
+@pytest.mark.parametrize("make", [judge_runs, JurySpanHandler])
+def test_a_name_that_nothing_has_draws_a_warning_where_it_was_given(make, engines, said):
     with pytest.warns(UserWarning, match=said) as found:
-        watch = judge_runs(NotEmpty(), engines=engines)
-    watch.remove()
+        make(NotEmpty(), select=engines)
     assert found[0].filename == __file__
 
 
 def test_a_class_may_be_defined_later():
     with pytest.warns(UserWarning, match="so far"):
-        watch = judge_runs(says_2018, engines="DefinedLater")
+        block = judge_runs(says_2018, select="DefinedLater")
 
     class DefinedLater(Fixed):
         """Not there yet when it was named."""
 
-    with watch:
+    with block as watch:
         DefinedLater().query("When?")
     assert watch.counts.judged == 1
 
@@ -86,12 +88,12 @@ def test_a_class_may_be_defined_later():
 @pytest.mark.parametrize("engines", [Fixed(), [Fixed()], 3])
 def test_an_engine_itself_is_refused(engines):
     with pytest.raises(ConfigurationError, match="not an instance of"):
-        judge_runs(NotEmpty(), engines=engines)
+        judge_runs(NotEmpty(), select=engines)
 
 
 def test_an_empty_list_is_refused():
     with pytest.raises(ConfigurationError, match="nothing would be judged"):
-        judge_runs(NotEmpty(), engines=[])
+        judge_runs(NotEmpty(), select=[])
 
 
 def test_a_function_attached_twice_judges_once():
@@ -102,9 +104,9 @@ def test_a_function_attached_twice_judges_once():
 
 def test_what_a_handler_leaves_out_is_counted_by_each_handler_for_itself():
     with (
-        judge_runs(says_2018, engines="query") as first,
-        judge_runs(says_2018, engines="query") as second,
-        judge_runs(NotEmpty(), engines="chat") as third,
+        judge_runs(says_2018, select="query") as first,
+        judge_runs(says_2018, select="query") as second,
+        judge_runs(NotEmpty(), select="chat") as third,
     ):
         Fixed().query("When?")
     assert [one.counts.skipped for one in (first, second, third)] == [0, 0, 1]
@@ -149,4 +151,4 @@ def test_nothing_is_warned_of_what_is_right():
         warnings.simplefilter("error")
         agents = [BaseWorkflowAgent.__name__, "workflow"]
         for engines in ("query", "CustomQueryEngine", agents, lambda engine, method: True):
-            judge_runs(NotEmpty(), engines=engines).remove()
+            judge_runs(NotEmpty(), select=engines)

@@ -153,19 +153,19 @@ def test_the_schema_goes_along_and_text_and_usage_come_back(server, make):
 
 
 def test_an_llm_judges_as_a_critic(server, make):
-    judgment = Critic("truth", make(), rubric="faithfulness").judge(a_case(answer="London. TRUTH=NO"))
+    judgment = Critic(make(), "faithfulness", name="truth").judge(a_case(answer="London. TRUTH=NO"))
     assert (judgment.status, judgment.family) == (Status.FAIL, "openai")
     assert judgment.usage.cost_usd > 0
 
 
 def test_a_budget_in_dollars_counts_with_the_price_of_the_model_inside(server, make):
-    critic = Critic("truth", make(), rubric="faithfulness")
-    [allowed] = critic.judge_many([a_case()], budget=Budget(usd=1.0))
+    critic = Critic(make(), "faithfulness", name="truth")
+    [allowed] = critic.judge_many([a_case()], budget=Budget(max_usd=1.0))
     assert allowed.passed
-    [refused] = critic.judge_many([a_case(answer="other")], budget=Budget(usd=1e-9))
+    [refused] = critic.judge_many([a_case(answer="other")], budget=Budget(max_usd=1e-9))
     assert refused.error == "budget_exhausted"
     with pytest.raises(ConfigurationError, match="price of every juror"):
-        list(Critic("x", make(model="gpt-4-turbo"), rubric="safety").judge_many([a_case()], budget=Budget(usd=1.0)))
+        list(Critic(make(model="gpt-4-turbo"), "safety", name="x").judge_many([a_case()], budget=Budget(max_usd=1.0)))
 
 
 def test_a_refused_way_of_asking_for_json_is_given_up_and_remembered(server, make):
@@ -241,7 +241,7 @@ def test_tries_do_not_multiply_and_the_users_object_stays_as_it_was(server, make
 
 def test_one_llm_works_on_several_event_loops(server, make):
     llm = make()
-    critic = Critic("truth", llm, rubric="faithfulness")
+    critic = Critic(llm, "faithfulness", name="truth")
     for number in range(3):
         assert asyncio.run(critic.ajudge(a_case(answer=f"{number}"))).passed
     assert critic.judge(a_case(answer="on the background loop")).passed
@@ -376,7 +376,7 @@ def test_a_key_that_the_answer_repeats_is_in_no_result(server, make):
     choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
     body = {"id": key, "object": "chat.completion", "created": 1, "model": key, "choices": [choice]}
     server.plan = lambda ask: Act(raw=json.dumps(body).replace(key, key.replace("-", "\\u002d")))
-    judgment = Critic("truth", make(api_key=key), rubric="faithfulness").judge(a_case())
+    judgment = Critic(make(api_key=key), "faithfulness", name="truth").judge(a_case())
     assert judgment.passed
     assert judgment.reasoning == "says [key]"
     assert "0123456789" not in judgment.to_json()
@@ -389,5 +389,5 @@ def test_a_key_that_the_answer_repeats_is_in_no_result(server, make):
 def test_keys_and_addresses_that_cannot_be_sent_are_refused_at_construction(make, fields):
     llm = make(**fields)
     with pytest.raises(ConfigurationError, match=r"api_(key|base) of .*contains") as caught:
-        Critic("truth", llm, rubric="faithfulness")
+        Critic(llm, "faithfulness", name="truth")
     assert "s3cr3t" not in str(caught.value)

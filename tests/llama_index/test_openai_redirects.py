@@ -18,7 +18,7 @@ if find_spec("llama_index.llms") and find_spec("llama_index.llms.openai"):
             wire.reset(lambda request: [response("", f"{status} Elsewhere", location=away)])
             llm = OpenAI(model="gpt-4o-mini", api_base=wire.base_url("openai"), api_key="secret-key-0123456789")
             with no_waiting():
-                judgment = Critic("truth", llm, rubric="faithfulness").judge(a_case(answer="TRUTH=NO"))
+                judgment = Critic(llm, "faithfulness", name="truth").judge(a_case(answer="TRUTH=NO"))
             assert judgment.status is Status.ERROR
             assert judgment.error.startswith("refused_request: ")
             assert "localhost" in judgment.error

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from support.canned import a_chat, an_index, canned, three_words
 
 from jury_adapters import InputError, Step
-from jury_adapters.llama_index import atext_of, contexts_of, steps_of, text_of
+from jury_adapters.llama_index.responses import atext_of, contexts_of, steps_of, text_of
 
 INDEX = an_index()
 YEAR = "year: 2025\n\nRevenue grew 12%."
@@ -218,7 +218,7 @@ def test_a_chat_stream_without_a_writer() -> None:
         assert [token async for token in response.async_response_gen()] == ["one ", "two ", "three"]
 
     asyncio.run(run())
-    with pytest.raises(InputError, match="nobody writes"):
+    with pytest.raises(InputError, match="no task writes"):
         text_of(StreamingAgentChatResponse())
 
 

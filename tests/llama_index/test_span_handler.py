@@ -43,7 +43,7 @@ def test_only_the_engines_asked_for_are_judged():
         ("SubQuestionQueryEngine", []),
     ):
         verdicts = Verdicts()
-        with judge_runs(says_paris(), engines=engines, on_verdict=verdicts):
+        with judge_runs(says_paris(), select=engines, on_verdict=verdicts):
             query.query("Which capital?")
             chat.chat("Which capital?")  # the query inside a chat that is not asked for is no run of its own
         assert [judged.run.name for judged in verdicts] == expected
@@ -53,13 +53,13 @@ def test_a_filter_that_raises_is_counted_and_the_run_goes_on(caplog: pytest.LogC
     def filter_(engine: object, method: str) -> bool:
         raise LookupError("no such thing")
 
-    with judge_runs(says_paris(), engines=filter_) as watch:
+    with judge_runs(says_paris(), select=filter_) as watch:
         assert str(INDEX.as_query_engine(llm=Model()).query("Which capital?")) == ANSWER
     assert (watch.counts.broken, watch.counts.judged) == (1, 0)
     assert "the run itself goes on" in caplog.text
 
 
-@pytest.mark.parametrize("options", [{"engines": [3]}, {"sample": 2}, {"max_pending": 0}, {"on_verdict": "print"}])
+@pytest.mark.parametrize("options", [{"select": [3]}, {"sample": 2}, {"max_pending": 0}, {"on_verdict": "print"}])
 def test_wrong_options_are_refused_at_once(options: dict):
     before = len(get_dispatcher().span_handlers)
     with pytest.raises(ConfigurationError):
@@ -104,7 +104,7 @@ def test_two_juries_each_judge_every_root_run():
 
 def test_a_removed_handler_sees_nothing_and_its_verdicts_still_come():
     verdicts = Verdicts()
-    watch = judge_runs(says_paris(), on_verdict=verdicts)
+    watch = JurySpanHandler(says_paris(), on_verdict=verdicts).attach()
     engine = INDEX.as_query_engine(llm=Model())
     engine.query("one")
     watch.remove()
@@ -113,6 +113,30 @@ def test_a_removed_handler_sees_nothing_and_its_verdicts_still_come():
     assert watch.flush(10)
     assert [judged.case.question for judged in verdicts] == ["one"]
     assert watch.close()
+
+
+def test_a_handler_is_attached_once_and_not_again_after_it_was_removed():
+    verdicts = Verdicts()
+    watch = JurySpanHandler(says_paris(), on_verdict=verdicts)
+    before = len(get_dispatcher().span_handlers)
+    assert watch.attach() is watch.attach()
+    assert len(get_dispatcher().span_handlers) == before + 1
+    INDEX.as_query_engine(llm=Model()).query("one")
+    assert watch.close(10)
+    assert (len(verdicts), len(get_dispatcher().span_handlers)) == (1, before)
+    with pytest.raises(ConfigurationError, match="create another one"):
+        watch.attach()
+
+
+def test_nothing_is_judged_outside_the_block():
+    verdicts = Verdicts()
+    block = judge_runs(says_paris(), on_verdict=verdicts)
+    engine = INDEX.as_query_engine(llm=Model())
+    engine.query("before")
+    with block:
+        engine.query("inside")
+    engine.query("after")
+    assert [judged.case.question for judged in verdicts] == ["inside"]
 
 
 def test_verdicts_can_be_seen_by_other_handlers():
@@ -289,7 +313,7 @@ def test_the_handler_is_freed_with_its_last_reference():
 @pytest.mark.parametrize("start", [JurySpanHandler, judge_runs])
 def test_a_misspelt_option_is_refused_with_the_one_that_was_meant(start):
     before = len(get_dispatcher().span_handlers)
-    for wrong, meant in (("smple", "sample"), ("engine", "engines")):
+    for wrong, meant in (("smple", "sample"), ("selct", "select")):
         with pytest.raises(ConfigurationError, match=f"unknown option '{wrong}'. Did you mean '{meant}'"):
             start(says_paris(), **{wrong: 3})
     assert len(get_dispatcher().span_handlers) == before

@@ -182,7 +182,7 @@ def test_a_conversation_that_is_given_is_taken_as_it_is():
 @pytest.mark.parametrize("named", ["retriever", "VectorIndexRetriever"])
 def test_a_retriever_is_a_run_where_it_is_named(named: str):
     verdicts = Verdicts()
-    with judge_runs(lambda case: "Paris" in case.contexts[0], engines=named, on_verdict=verdicts) as watch:
+    with judge_runs(lambda case: "Paris" in case.contexts[0], select=named, on_verdict=verdicts) as watch:
         INDEX.as_retriever().retrieve("Which capital?")
         asyncio.run(INDEX.as_retriever().aretrieve("Which capital?"))
     assert [judged.judgment.status for judged in verdicts] == [Status.PASS] * 2
@@ -195,7 +195,7 @@ def test_a_retriever_is_a_run_where_it_is_named(named: str):
 
 def test_a_retriever_inside_a_watched_query_is_part_of_it():
     verdicts = Verdicts()
-    with judge_runs(says_paris(), engines=["query", "retriever"], on_verdict=verdicts):
+    with judge_runs(says_paris(), select=["query", "retriever"], on_verdict=verdicts):
         INDEX.as_query_engine(llm=Model()).query("Which capital?")
     assert verdicts[0].run.kind == "query"
     assert len(verdicts) == 1

@@ -20,7 +20,8 @@ from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, a_chat, an_inde
 
 from jury_adapters import Status
 from jury_adapters.core.background.counts import Counts
-from jury_adapters.llama_index import judge_runs, text_of
+from jury_adapters.llama_index import JurySpanHandler, judge_runs
+from jury_adapters.llama_index.responses import text_of
 from jury_adapters.llama_index.streams import Ending, watch
 
 INDEX = an_index()
@@ -259,7 +260,7 @@ def test_two_watchers_of_one_stream_are_both_told():
 
 def test_a_stream_read_after_the_handler_went_is_judged_while_its_queue_is_open():
     verdicts = Verdicts()
-    watched = judge_runs(says_paris(), on_verdict=verdicts)
+    watched = JurySpanHandler(says_paris(), on_verdict=verdicts).attach()
     response = INDEX.as_query_engine(llm=Model(), streaming=True).query("Which capital?")
     watched.remove()
     assert str(response) == ANSWER
@@ -322,7 +323,7 @@ def test_streams_that_are_held_open_are_bounded():
 
 
 def test_a_removed_handler_still_counts_its_streams():
-    watched = judge_runs(says_paris())
+    watched = JurySpanHandler(says_paris()).attach()
     response = held_open("query")
     watched.remove()
     assert watched.counts == Counts(open=1)

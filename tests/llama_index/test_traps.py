@@ -164,9 +164,9 @@ def test_a_score_outside_its_scale_is_no_score() -> None:
     theirs = builtin(CorrectnessEvaluator(llm=canned("9.0\nout of range")), **ITEM, reference="x")
     assert (theirs.score, theirs.passing) == (9.0, True)
     rubric = Rubric(name="quality", criteria="Good?", answers=Scale(minimum=1, maximum=5, pass_mark=4))
-    ours = JuryEvaluator(Critic("quality", canned(said("9.0")), rubric=rubric)).evaluate(**ITEM, reference="x")
+    ours = JuryEvaluator(Critic(canned(said("9.0")), rubric, name="quality")).evaluate(**ITEM, reference="x")
     assert (ours.score, ours.passing, ours.invalid_result) == (None, None, True)
-    right = JuryEvaluator(Critic("quality", canned(said("5")), rubric=rubric)).evaluate(**ITEM)
+    right = JuryEvaluator(Critic(canned(said("5")), rubric, name="quality")).evaluate(**ITEM)
     assert (right.score, right.passing) == (1.0, True)
 
 

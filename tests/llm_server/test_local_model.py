@@ -36,8 +36,14 @@ def server():
 
 
 def critic(server, **options):
-    settings = {"rubric": "faithfulness", "max_tokens": 160, "timeout": 240.0, "limits": Limits(attempts=2), **options}
-    return Critic("small", "smollm2", base_url=server, **settings)
+    settings = {
+        "rubric": "faithfulness",
+        "max_tokens": 160,
+        "request_timeout": 240.0,
+        "limits": Limits(attempts=2),
+        **options,
+    }
+    return Critic("smollm2", name="small", base_url=server, **settings)
 
 
 def test_a_critic_is_answered_in_its_schema(server):

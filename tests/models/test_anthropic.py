@@ -26,7 +26,7 @@ def model(server, name="claude-sonnet-4-5", **options):
 
 def critic(server, **options):
     return Critic(
-        "truth", "anthropic:claude-sonnet-4-5", base_url=server.anthropic, api_key=KEY, rubric="faithfulness", **options
+        "anthropic:claude-sonnet-4-5", "faithfulness", name="truth", base_url=server.anthropic, api_key=KEY, **options
     )
 
 
@@ -180,7 +180,7 @@ def test_what_may_help_is_tried_again_and_what_cannot_is_not(server, act, kind, 
 def test_a_slow_server_times_out_on_every_try_and_ends_as_error(server):
     server.plan = lambda ask: Act(delay=5)
     with no_waiting():
-        judgment = critic(server, timeout=0.2, limits=Limits(attempts=2)).judge(GOOD)
+        judgment = critic(server, request_timeout=0.2, limits=Limits(attempts=2)).judge(GOOD)
     assert judgment.status is Status.ERROR
     assert judgment.error.startswith("timeout: anthropic:claude-sonnet-4-5")
     assert len(server.asks) == 2
@@ -260,7 +260,7 @@ def test_a_client_of_ones_own_is_taken_as_it_is_and_says_its_vendor(server):
 
     async def run(kind):
         async with kind(api_key=KEY, base_url=server.anthropic, default_headers={"x-team": "blue"}) as client:
-            asked = Critic("truth", "claude-x", client=client, rubric="faithfulness")
+            asked = Critic("claude-x", "faithfulness", name="truth", client=client)
             return asked.model.name, await asked.ajudge(BAD)
 
     for kind in (anthropic.AsyncAnthropic, OurClient):
@@ -272,7 +272,7 @@ def test_a_client_of_ones_own_is_taken_as_it_is_and_says_its_vendor(server):
 def test_a_sync_client_is_refused_with_the_one_to_take(server):
     client = anthropic.Anthropic(api_key=KEY, base_url=server.anthropic)
     with client, pytest.raises(ConfigurationError, match="AsyncAnthropic"):
-        Critic("truth", "claude-x", client=client, rubric="faithfulness")
+        Critic("claude-x", "faithfulness", name="truth", client=client)
 
 
 def test_a_missing_key_is_named_at_once(monkeypatch):

@@ -7,39 +7,40 @@ from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
 from support.bad_keys import ADDRESSES, BAD, QUERIES, SECRET, refusal
 
-from jury_adapters import ConfigurationError, Critic, DecisionCritic
+from jury_adapters import ConfigurationError, Critic
 from jury_adapters.config import load_jury
+from jury_adapters.decision import DecisionCritic
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.testing import a_case
 
 
 def by_argument(monkeypatch, key="k", url="http://localhost:1"):
-    return Critic("c", "m", api_key=key, base_url=url, rubric="faithfulness")
+    return Critic("m", "faithfulness", name="c", api_key=key, base_url=url)
 
 
 def by_environment(monkeypatch, key="k", url="http://localhost:1"):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     monkeypatch.setenv("OPENAI_BASE_URL", url)
-    return Critic("c", "openai:m", rubric="faithfulness")
+    return Critic("openai:m", "faithfulness", name="c")
 
 
 def by_anthropics_environment(monkeypatch, key="k", url="http://localhost:1"):
     monkeypatch.setenv("ANTHROPIC_API_KEY", key)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-    return Critic("c", "anthropic:m", rubric="faithfulness")
+    return Critic("anthropic:m", "faithfulness", name="c")
 
 
 def by_client(monkeypatch, key="k", url="http://localhost:1"):
-    return Critic("c", "m", client=AsyncOpenAI(api_key=key, base_url=url), rubric="faithfulness")
+    return Critic("m", "faithfulness", name="c", client=AsyncOpenAI(api_key=key, base_url=url))
 
 
 def by_anthropic_client(monkeypatch, key="k", url="http://localhost:1"):
     client = AsyncAnthropic(auth_token=key, base_url=url)
-    return Critic("c", "m", client=client, api_key="sk-other", rubric="faithfulness")
+    return Critic("m", "faithfulness", name="c", client=client, api_key="sk-other")
 
 
 def by_decision_model(monkeypatch, key="k", url="http://localhost:1"):
-    return DecisionCritic(model="m", api_key=key, base_url=url, rubric="faithfulness")
+    return DecisionCritic("m", "faithfulness", api_key=key, base_url=url)
 
 
 WAYS = (
@@ -73,7 +74,7 @@ def test_an_address_with_a_query_or_a_fragment_is_refused_at_construction(make, 
 
 def test_a_jury_file_whose_address_has_a_query_is_refused():
     with pytest.raises(ConfigurationError, match=r"jurors\[0\]: base_url contains a query") as caught:
-        load_jury(f"jurors: [{{criteria: x, model: 'ollama:m', base_url: '{QUERIES['with a query']}'}}]\n")
+        load_jury(f"jurors: [{{criterion: x, model: 'ollama:m', base_url: '{QUERIES['with a query']}'}}]\n")
     assert SECRET not in str(caught.value)
 
 

@@ -368,9 +368,13 @@ def test_another_object_of_the_same_name_does_not_inherit_an_open_circuit():
 
 def critic_at(server, **limits):
     return Critic(
-        "juror", "openai:m", rubric="correctness_without_reference", base_url=server.openai, api_key="sk-secret-secret",
+        "openai:m",
+        "correctness_without_reference",
+        name="juror",
+        base_url=server.openai,
+        api_key="sk-secret-secret",
         limits=Limits(**{"attempts": 2, "open_after": 2, "cooldown_s": 0.05} | limits),
-    )  # fmt: skip
+    )
 
 
 def test_the_judgment_says_that_nobody_was_asked_and_a_budget_is_not_charged(server):
@@ -380,7 +384,7 @@ def test_the_judgment_says_that_nobody_was_asked_and_a_budget_is_not_charged(ser
     critic.model.limiter.breaker = breaker = CircuitBreaker(2, 30.0, "openai:m", clock)
     breaker.failed()
     clock.now += 30
-    budget = Budget(calls=100)
+    budget = Budget(max_calls=100)
     with no_waiting():
         judgments = [next(critic.judge_many([a_case(answer=str(n))], budget=budget)) for n in range(6)]
     assert all(judgment.status is Status.ERROR for judgment in judgments)

@@ -103,7 +103,7 @@ def test_the_limit_is_32_mib():
 def test_neither_aiohttp_nor_an_sdk_is_loaded_before_the_first_request():
     code = (
         "import sys, jury_adapters\nfrom jury_adapters import Critic\n"
-        "Critic('t', 'openai:m', rubric='faithfulness', api_key='x')\n"
+        "Critic('openai:m', 'faithfulness', name='t', api_key='x')\n"
         "print([name for name in ('aiohttp', 'openai', 'httpx', 'httpx2', 'yarl') if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

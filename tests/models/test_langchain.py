@@ -31,7 +31,7 @@ def complete(model, prompt=ASKED, schema=None, options=Options()):
 
 
 def judge(model, **options):
-    return Critic("truth", model, rubric="faithfulness", **options).judge(a_case())
+    return Critic(model, "faithfulness", name="truth", **options).judge(a_case())
 
 
 class Heard(BaseCallbackHandler):
@@ -109,7 +109,7 @@ def test_the_exchange_goes_out_as_messages():
 def test_the_answer_is_held_to_the_schema_and_bound_once():
     model = ScriptedChat(arguments=ANSWER_NO)
     ours = LangChainModel(model)
-    critic = Critic("truth", ours, rubric="faithfulness")
+    critic = Critic(ours, "faithfulness", name="truth")
     for _ in range(3):
         judgment = critic.judge(a_case())
         assert (judgment.status, judgment.label) == (Status.FAIL, "NO")
@@ -147,7 +147,7 @@ def test_a_vendor_that_knows_no_tools_is_asked_in_plain_words_from_then_on():
             return super()._generate(messages, stop, run_manager, **kwargs)
 
     model = NoTools(script=[NO])
-    critic = Critic("truth", model, rubric="faithfulness")
+    critic = Critic(model, "faithfulness", name="truth")
     assert [critic.judge(a_case(question=str(i))).status for i in range(3)] == [Status.FAIL] * 3
     assert model.seen.count("refused") == 1
 
@@ -236,10 +236,10 @@ class ChatOpenAIForTests(ScriptedChat):
 
 
 def test_a_model_is_priced_as_its_vendors_so_that_a_budget_takes_it():
-    critic = Critic("truth", ChatOpenAIForTests(script=[NO]).with_retry(), rubric="faithfulness")
+    critic = Critic(ChatOpenAIForTests(script=[NO]).with_retry(), "faithfulness", name="truth")
     assert critic.priced
     assert critic.model.name == "langchain:gpt-4o-mini"
-    (judgment,) = critic.judge_many([a_case()], budget=Budget(usd=1.0))
+    (judgment,) = critic.judge_many([a_case()], budget=Budget(max_usd=1.0))
     assert judgment.usage.cost_usd == pytest.approx((11 * 0.15 + 4 * 0.60) / 1e6)
     assert judgment.usage.cost_complete
     assert judgment.family == "openai"
@@ -259,7 +259,7 @@ def test_a_fallback_is_paid_at_its_own_price():
 
 def test_samples_are_calls_whatever_cache_is_set(cache):
     model = ScriptedChat(script=["YES", "NO", "YES", "NO", "NO"])
-    verdict = judge(model, repeat=5)
+    verdict = judge(model, samples=5)
     assert [one.label for one in verdict.judgments].count("NO") == 3
     assert len(model.seen) == 5
 
@@ -293,11 +293,11 @@ def test_the_critic_is_not_heard_by_the_models_own_callbacks():
 
 def test_the_critic_is_no_run_of_the_chain_around_it():
     heard = Heard()
-    critic = Critic("truth", ScriptedChat(script=[NO]), rubric="faithfulness")
+    critic = Critic(ScriptedChat(script=[NO]), "faithfulness", name="truth")
     chain = RunnableLambda(lambda _: critic.judge(a_case()).status)
     assert chain.invoke("x", {"callbacks": [heard]}) is Status.FAIL
     assert heard.events == []
-    traced = Critic("truth", LangChainModel(ScriptedChat(script=[NO]), traced=True), rubric="faithfulness")
+    traced = Critic(LangChainModel(ScriptedChat(script=[NO]), traced=True), "faithfulness", name="truth")
     RunnableLambda(lambda _: traced.judge(a_case()).status).invoke("x", {"callbacks": [heard]})
     assert heard.events == ["start"]
 
@@ -379,14 +379,14 @@ def test_any_other_error_is_an_error_of_ours_without_a_key():
 
 def test_critics_of_one_object_share_its_limits_and_a_model_can_be_pickled():
     model = PlainChat(line=NO)
-    first, second = Critic("a", model, rubric="faithfulness"), Critic("b", model, rubric="hallucination")
+    first, second = Critic(model, "faithfulness", name="a"), Critic(model, "hallucination", name="b")
     assert first.model.limiter is second.model.limiter
     again = pickle.loads(pickle.dumps(LangChainModel(model, traced=True)))
     assert complete(again).text == NO
 
 
 def test_a_panel_of_chat_models_judges_in_one_loop():
-    panel = Ensemble([Critic(f"c{i}", ScriptedChat(script=[NO]), rubric="faithfulness") for i in range(3)])
+    panel = Ensemble([Critic(ScriptedChat(script=[NO]), "faithfulness", name=f"c{i}") for i in range(3)])
     verdict = panel.judge(a_case())
     assert (verdict.status, verdict.usage.calls) == (Status.FAIL, 3)
     gc.collect()

@@ -16,7 +16,7 @@ if find_spec("langchain_anthropic"):
 
     def critic(server, **options):
         model = ChatAnthropic(model="claude-haiku-4-5", base_url=server.anthropic, api_key=KEY, max_tokens=900)
-        return Critic("truth", model, rubric="faithfulness", **options)
+        return Critic(model, "faithfulness", name="truth", **options)
 
     def test_it_is_held_to_the_schema_and_its_own_settings_stand(server):
         judgment = critic(server).judge(a_case(answer="TRUTH=NO"))
@@ -54,14 +54,14 @@ if find_spec("langchain_anthropic"):
         def judge(server):
             monkeypatch.setenv("ANTHROPIC_BASE_URL", server.anthropic)
             model = ChatAnthropic(model="claude-haiku-4-5", api_key=KEY)
-            return status_of(Critic(model=model, rubric="faithfulness"), tmp_path / "runs.db")
+            return status_of(Critic(model, "faithfulness"), tmp_path / "runs.db")
 
         check_told_apart(judge, two_servers)
 
     def test_models_are_told_apart_by_their_settings_and_not_by_their_keys(server):
         def of(**settings):
             given = {"model": "claude-haiku-4-5", "base_url": server.anthropic, "api_key": KEY, **settings}
-            return Critic(model=ChatAnthropic(**given), rubric="faithfulness").fingerprint
+            return Critic(ChatAnthropic(**given), "faithfulness").fingerprint
 
         assert of() == of(api_key="sk-ant-rotated-0123456789", max_retries=7)
         others = [of(model="claude-x"), of(temperature=0.7), of(max_tokens=17), of(base_url="http://localhost:1")]

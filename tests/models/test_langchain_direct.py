@@ -127,7 +127,7 @@ def test_the_tokens_of_critics_are_not_counted_as_the_applications():
     with get_usage_metadata_callback() as counted:
         model.invoke("Hello")
         before = dict(counted.usage_metadata)
-        judgment = Critic("truth", model, rubric="faithfulness").judge(a_case())
+        judgment = Critic(model, "faithfulness", name="truth").judge(a_case())
     assert judgment.status is Status.PASS
     assert judgment.usage.input_tokens == 11
     assert counted.usage_metadata == before != {}

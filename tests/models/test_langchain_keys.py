@@ -16,7 +16,7 @@ from jury_adapters.models.langchain import LangChainModel
 
 
 def by_langchain(monkeypatch, key="k", url="http://localhost:1"):
-    return Critic("c", ChatOpenAI(model="m", api_key=SecretStr(key), base_url=url), rubric="faithfulness")
+    return Critic(ChatOpenAI(model="m", api_key=SecretStr(key), base_url=url), "faithfulness", name="c")
 
 
 def by_langchains_fallback(monkeypatch, key="k", url="http://localhost:1"):

@@ -21,7 +21,7 @@ if find_spec("langchain_openai"):
         )
 
     def judge(model, **options):
-        critic = Critic("truth", model, rubric="faithfulness", **options)
+        critic = Critic(model, "faithfulness", name="truth", **options)
         return asyncio.run(critic.ajudge(a_case(answer="TRUTH=NO")))
 
     def test_it_is_held_to_the_schema_and_priced(server):
@@ -51,7 +51,7 @@ if find_spec("langchain_openai"):
             return Act()
 
         server.plan = plan
-        panel = Critic("truth", chat(server), rubric="faithfulness")
+        panel = Critic(chat(server), "faithfulness", name="truth")
 
         async def twice():
             return [await panel.ajudge(a_case(question=str(i), answer="TRUTH=YES")) for i in range(2)]
@@ -88,11 +88,11 @@ if find_spec("langchain_openai"):
         assert "0123456789" not in judgment.error
 
     def test_a_panel_within_a_budget_in_dollars(server):
-        panel = Ensemble([Critic(str(i), chat(server), rubric="faithfulness") for i in range(3)])
+        panel = Ensemble([Critic(chat(server), "faithfulness", name=str(i)) for i in range(3)])
 
         async def judged():
             cases = [a_case(question=str(i), answer="TRUTH=YES") for i in range(4)]
-            return [one async for one in panel.ajudge_many(cases, budget=Budget(usd=1.0))]
+            return [one async for one in panel.ajudge_many(cases, budget=Budget(max_usd=1.0))]
 
         verdicts = asyncio.run(judged())
         assert {one.status for one in verdicts} == {Status.PASS}
@@ -100,7 +100,7 @@ if find_spec("langchain_openai"):
 
     def test_one_model_judges_in_several_event_loops_and_keeps_none_of_them(server):
         model = LangChainModel(chat(server))
-        critic = Critic("truth", model, rubric="faithfulness")
+        critic = Critic(model, "faithfulness", name="truth")
 
         loops = []
 

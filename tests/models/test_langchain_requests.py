@@ -145,7 +145,7 @@ if find_spec("langchain_openai"):
     def test_the_recording_sends_nothing_and_the_object_stays_as_it_was(server):
         model = chat(server)
         before = (model.root_async_client, model.async_client, model.max_retries)
-        critic = Critic("truth", model, rubric="faithfulness")
+        critic = Critic(model, "faithfulness", name="truth")
 
         async def judged():
             return [one async for one in critic.ajudge_many([a_case(question=str(i)) for i in range(20)])]
@@ -215,7 +215,7 @@ if find_spec("langchain_openai"):
     def test_a_busy_server_is_tried_again_by_our_limits_alone(server):
         server.plan = lambda ask: error(503, "busy") if ask.number < 2 else Act()
         with no_waiting():
-            assert Critic("truth", chat(server), rubric="faithfulness").judge(a_case()).status is Status.PASS
+            assert Critic(chat(server), "faithfulness", name="truth").judge(a_case()).status is Status.PASS
         assert len(server.asks) == 3
 
 

@@ -99,7 +99,7 @@ def said(text="YES", raw=None, **extra):
 
 
 def test_an_llm_judges_and_unknown_usage_is_no_zero_cost():
-    judgment = Critic("truth", Sync(), rubric="faithfulness").judge(a_case())
+    judgment = Critic(Sync(), "faithfulness", name="truth").judge(a_case())
     assert (judgment.status, judgment.model) == (Status.FAIL, "mine")
     assert (judgment.usage.calls, judgment.usage.cost_complete) == (1, False)
 
@@ -285,7 +285,7 @@ class MyJudge(SomeAnthropic):
 def test_a_model_goes_by_the_prices_of_the_vendor_inside(kind, vendor):
     model = LlamaIndexModel(kind())
     assert model.price_vendor == vendor
-    assert Critic("x", kind(), rubric="safety").priced is (price_of(vendor, model.model) is not None)
+    assert Critic(kind(), "safety", name="x").priced is (price_of(vendor, model.model) is not None)
 
 
 def test_what_is_inside_a_wrapper_is_found_and_a_circle_ends():

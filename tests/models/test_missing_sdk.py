@@ -20,7 +20,7 @@ sys.meta_path = [Without(finder) for finder in sys.meta_path]
 from jury_adapters import ConfigurationError, Critic
 
 try:
-    Critic(name="truth", model={model!r}, api_key="k", rubric="faithfulness")
+    Critic({model!r}, "faithfulness", name="truth", api_key="k")
 except ConfigurationError as error:
     print(error)
 """

@@ -14,7 +14,8 @@ import pytest
 from support.asking import complete, failure
 from support.vendor import WELL, Act, error
 
-from jury_adapters import ConfigurationError, Critic, Limits, Rubric, Status, set_price
+from jury_adapters import ConfigurationError, Critic, Limits, Rubric, Status
+from jury_adapters.models import set_price
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.prices import PRICES
 from jury_adapters.models.registry import resolve_model
@@ -32,7 +33,7 @@ def model(server, name="gpt-4o-mini", **options):
 
 
 def critic(server, **options):
-    return Critic("truth", "openai:gpt-4o-mini", base_url=server.openai, api_key=KEY, rubric="faithfulness", **options)
+    return Critic("openai:gpt-4o-mini", "faithfulness", name="truth", base_url=server.openai, api_key=KEY, **options)
 
 
 # What is asked
@@ -279,7 +280,7 @@ def test_a_passing_failure_leaves_no_trace_in_the_judgment(server, act):
 def test_a_slow_server_times_out_on_every_try_and_ends_as_error(server):
     server.plan = lambda ask: Act(delay=5)
     with no_waiting():
-        judgment = critic(server, timeout=0.2, limits=Limits(attempts=2)).judge(GOOD)
+        judgment = critic(server, request_timeout=0.2, limits=Limits(attempts=2)).judge(GOOD)
     assert judgment.status is Status.ERROR
     assert judgment.error.startswith("timeout: openai:gpt-4o-mini")
     assert len(server.asks) == 2
@@ -522,7 +523,7 @@ def test_a_client_of_ones_own_is_taken_as_it_is(server):
         async with openai.AsyncOpenAI(
             api_key=KEY, base_url=server.openai, default_headers={"x-team": "blue"}
         ) as client:
-            asked = Critic("truth", "gpt-4o-mini", client=client, rubric="faithfulness")
+            asked = Critic("gpt-4o-mini", "faithfulness", name="truth", client=client)
             first = await asked.ajudge(GOOD)
             assert not client.is_closed()
             return first, await asked.ajudge(BAD), asked.model.name
@@ -538,7 +539,7 @@ def test_a_subclass_of_the_async_client_is_an_async_client(server):
 
     async def run():
         async with OurClient(api_key=KEY, base_url=server.openai) as client:
-            return await Critic("truth", "gpt-4o-mini", client=client, rubric="faithfulness").ajudge(GOOD)
+            return await Critic("gpt-4o-mini", "faithfulness", name="truth", client=client).ajudge(GOOD)
 
     assert asyncio.run(run()).passed
 
@@ -563,7 +564,7 @@ def test_the_key_of_a_client_of_ones_own_is_hidden_too(server):
 
     async def run():
         async with openai.AsyncOpenAI(api_key=secret, base_url=server.openai) as client:
-            return await Critic("truth", "gpt-4o-mini", client=client, rubric="faithfulness").ajudge(GOOD)
+            return await Critic("gpt-4o-mini", "faithfulness", name="truth", client=client).ajudge(GOOD)
 
     assert secret not in asyncio.run(run()).to_json()
 
@@ -571,13 +572,13 @@ def test_the_key_of_a_client_of_ones_own_is_hidden_too(server):
 def test_a_sync_client_is_refused_with_the_one_to_take(server):
     client = openai.OpenAI(api_key=KEY, base_url=server.openai)
     with client, pytest.raises(ConfigurationError, match="AsyncOpenAI"):
-        Critic("truth", "gpt-4o-mini", client=client, rubric="faithfulness")
+        Critic("gpt-4o-mini", "faithfulness", name="truth", client=client)
 
 
 def test_an_http_client_of_ones_own_carries_the_requests(server):
     async def run():
         async with httpx.AsyncClient(headers={"x-proxy": "yes"}) as client:
-            return await critic(server, http_client=client).ajudge(GOOD)
+            return await critic(server, client=client).ajudge(GOOD)
 
     assert asyncio.run(run()).passed
     assert server.asks[0].headers["x-proxy"] == "yes"
@@ -587,7 +588,7 @@ def test_an_http_client_of_ones_own_carries_the_requests(server):
 
 
 def test_a_name_beside_a_base_url_needs_neither_vendor_nor_key(server):
-    asked = Critic("local", "qwen:7b", base_url=server.openai, rubric="faithfulness")
+    asked = Critic("qwen:7b", "faithfulness", name="local", base_url=server.openai)
     assert asked.judge(GOOD).passed
     assert asked.model.name == "local:qwen:7b"
     assert server.asks[0].body["model"] == "qwen:7b"
@@ -603,7 +604,7 @@ def test_every_vendor_resolves_and_speaks(server, monkeypatch, vendor):
     assert resolve_model(f"{vendor}:a-model").name == f"{vendor}:a-model"
     assert resolve_model("a-model", vendor=vendor.upper()).inner.vendor.lower() == vendor
     base = server.anthropic if VENDORS[vendor].sdk == "anthropic" else server.openai
-    asked = Critic("x", f"{vendor}:a-model", base_url=base, rubric="faithfulness")
+    asked = Critic(f"{vendor}:a-model", "faithfulness", name="x", base_url=base)
     assert asked.judge(BAD).status is Status.FAIL
     token = VENDORS[vendor].token_parameter
     assert server.asks[0].body[token] == 2000
@@ -646,8 +647,8 @@ def test_a_key_that_was_replaced_in_the_environment_is_used_after_a_refusal(serv
     old, new = "sk-old-0123456789", "sk-new-0123456789"
     server.plan = lambda ask: WELL if ask.headers["authorization"] == f"Bearer {new}" else error(401, f"bad {old}")
     monkeypatch.setenv("OPENAI_API_KEY", old)
-    given = {"http_client": openai.DefaultAsyncHttpxClient()} if sent_by == "the SDK" else {}
-    asked = Critic("truth", "openai:gpt-4o-mini", base_url=server.openai, rubric="faithfulness", **given)
+    given = {"client": openai.DefaultAsyncHttpxClient()} if sent_by == "the SDK" else {}
+    asked = Critic("openai:gpt-4o-mini", "faithfulness", name="truth", base_url=server.openai, **given)
     refused = asked.judge(GOOD)
     assert refused.error.startswith("authentication")
     monkeypatch.setenv("OPENAI_API_KEY", new)
@@ -658,7 +659,7 @@ def test_a_key_that_was_replaced_in_the_environment_is_used_after_a_refusal(serv
 def test_a_user_and_a_password_are_sent_by_an_http_client_as_the_message_says(server):
     async def main():
         async with openai.DefaultAsyncHttpxClient(auth=("me", "hidden-password")) as client:
-            asked = Critic("truth", "m", base_url=server.openai, rubric="faithfulness", http_client=client)
+            asked = Critic("m", "faithfulness", name="truth", base_url=server.openai, client=client)
             return await asked.ajudge(GOOD)
 
     judgment = asyncio.run(main())

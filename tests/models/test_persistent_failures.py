@@ -30,9 +30,13 @@ NO_MODEL = {
 def critic_at(server, vendor, **limits):
     base_url = server.openai if vendor == "openai" else server.anthropic
     return Critic(
-        "juror", f"{vendor}:m", rubric="correctness_without_reference", base_url=base_url, api_key=KEY,
+        f"{vendor}:m",
+        "correctness_without_reference",
+        name="juror",
+        base_url=base_url,
+        api_key=KEY,
         limits=Limits(**limits),
-    )  # fmt: skip
+    )
 
 
 def some_cases(count):
@@ -172,7 +176,7 @@ def test_without_a_number_no_call_is_refused():
 def test_a_batch_gives_up_a_model_that_refuses_every_call(server, vendor, act, kind, in_flight):
     server.plan = lambda ask: act[vendor]
     critic = critic_at(server, vendor)
-    budget = Budget(calls=1000)
+    budget = Budget(max_calls=1000)
     judgments = list(critic.judge_many(some_cases(90), max_concurrency=in_flight, budget=budget))
     assert len(judgments) == 90
     assert {judgment.status for judgment in judgments} == {Status.ERROR}

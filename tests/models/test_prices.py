@@ -2,7 +2,8 @@
 
 import pytest
 
-from jury_adapters import ConfigurationError, Usage, set_price
+from jury_adapters import ConfigurationError, Usage
+from jury_adapters.models import set_price
 from jury_adapters.models.prices import PRICES, Price, cost_of, price_of
 
 USED = Usage(1_000_000, 1_000_000, cached_tokens=500_000, calls=1)

@@ -11,7 +11,8 @@ from support.leaked_keys import BODIES, KEY, assert_body_hidden, assert_hidden, 
 from support.proportion import assert_proportional
 from support.vendor import Act, Ask
 
-from jury_adapters import Critic, DecisionCritic, Status
+from jury_adapters import Critic, Status
+from jury_adapters.decision import DecisionCritic
 from jury_adapters.models.base import Prompt, Reply
 from jury_adapters.models.credentials import secrets_in_client, secrets_in_headers
 from jury_adapters.models.redaction import Secrets
@@ -21,7 +22,7 @@ from jury_adapters.testing import a_case
 WAYS = {
     "our own request": lambda server: {"model": "openai:m", "base_url": server.openai, "api_key": KEY},
     "the SDK": lambda server: {
-        "model": "openai:m", "base_url": server.openai, "api_key": KEY, "http_client": httpx.AsyncClient(),
+        "model": "openai:m", "base_url": server.openai, "api_key": KEY, "client": httpx.AsyncClient(),
     },
     "a client": lambda server: {"model": "m", "client": AsyncOpenAI(api_key=KEY, base_url=server.openai)},
 }  # fmt: skip
@@ -74,7 +75,7 @@ def test_a_key_in_a_header_of_a_client_is_hidden_too(server, tmp_path, caplog):
 def test_a_decision_model_that_answers_with_the_key(server, tmp_path):
     answer = {"type": "choice", "probabilities": [{"value": KEY, "probability": 1.0}], "confidence": 0.5}
     server.plan = lambda ask: Act(raw=json.dumps({"answers": [answer]}))
-    critic = DecisionCritic(model="openai:m", base_url=server.openai, api_key=KEY, rubric="faithfulness")
+    critic = DecisionCritic("openai:m", "faithfulness", base_url=server.openai, api_key=KEY)
     judgment = critic.judge(a_case())
     assert judgment.status is Status.ABSTAIN
     assert_hidden({"json": judgment.to_json()})
@@ -85,7 +86,7 @@ def test_a_short_key_leaves_the_words_of_a_reply_alone(server):
         return Act(text=json.dumps({"reasoning": "the test passes", "answer": "YES"}))
 
     server.plan = plan
-    critic = Critic("truth", "m", base_url=server.openai, api_key="test", rubric="faithfulness")
+    critic = Critic("m", "faithfulness", name="truth", base_url=server.openai, api_key="test")
     assert critic.judge(a_case()).reasoning == "the test passes"
 
 

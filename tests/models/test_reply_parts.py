@@ -15,9 +15,7 @@ QUOTING = a_case(answer="YES")
 def judged(server, vendor, body, case=QUOTING):
     server.plan = lambda ask: Act(raw=json.dumps(body))
     base_url = server.openai if vendor == "openai" else server.anthropic
-    return Critic("juror", f"{vendor}:m", rubric="faithfulness", base_url=base_url, api_key="a-key-of-tests").judge(
-        case
-    )
+    return Critic(f"{vendor}:m", "faithfulness", name="juror", base_url=base_url, api_key="a-key-of-tests").judge(case)
 
 
 def completion(message, finish="stop", **more):

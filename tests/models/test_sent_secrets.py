@@ -50,7 +50,7 @@ def anthropic(server, **options):
 
 
 def over(server, **options):
-    return {"model": "m", "base_url": server.openai, "http_client": httpx.AsyncClient(**options)}
+    return {"model": "m", "base_url": server.openai, "client": httpx.AsyncClient(**options)}
 
 
 WAYS = {

@@ -17,7 +17,7 @@ CASE = a_case(answer="Paris. TRUTH=YES")
 @pytest.mark.parametrize("name", ["openai:m", "anthropic:m"])
 def test_the_time_limit_of_a_request_holds_also_for_a_body_that_drips(server, name):
     url = server.anthropic if name.startswith("anthropic") else server.openai
-    critic = Critic("j", name, rubric="faithfulness", base_url=url, api_key="none", timeout=1.0)
+    critic = Critic(name, "faithfulness", name="j", base_url=url, api_key="none", request_timeout=1.0)
     with no_waiting():
         critic.judge(a_case(answer="the first call imports the SDK"))
         asked = len(server.asks)

@@ -122,8 +122,10 @@ else:
 
 def judged(name, timeout=6.0):
     # A model's name tells the server what to send.
-    asked = Critic("truth", f"{vendor}:{name}", rubric="faithfulness", base_url=url, api_key="none", timeout=timeout,
-                   limits=Limits(attempts=1))
+    asked = Critic(
+        f"{vendor}:{name}", "faithfulness", name="truth", base_url=url, api_key="none", request_timeout=timeout,
+        limits=Limits(attempts=1),
+    )
     return asked.judge(a_case(answer="TRUTH=NO"))
 
 def peak():
@@ -191,7 +193,7 @@ def test_a_large_answer_within_the_limit_is_read(wire, vendor, packed, size):
         return [response(gzip.compress(data, 1), content_encoding="gzip") if packed else response(data)]
 
     wire.reset(plan)
-    judgment = critic(wire, vendor, timeout=60.0).judge(a_case(answer="TRUTH=NO"))
+    judgment = critic(wire, vendor, request_timeout=60.0).judge(a_case(answer="TRUTH=NO"))
     assert (judgment.status, len(wire.requests)) == (Status.FAIL, 1), judgment.error
 
 
@@ -199,7 +201,7 @@ def test_a_large_answer_within_the_limit_is_read(wire, vendor, packed, size):
 def test_a_body_just_over_the_limit_is_broken_and_the_message_says_so(wire, vendor):
     wire.reset(lambda request: [response(b" " * (32 * MIB) + json.dumps(reply(request)).encode())])
     with no_waiting():
-        judgment = critic(wire, vendor, timeout=60.0).judge(a_case(answer="TRUTH=NO"))
+        judgment = critic(wire, vendor, request_timeout=60.0).judge(a_case(answer="TRUTH=NO"))
     assert judgment.error.startswith("broken_body")
     assert "32 MiB" in judgment.error
 

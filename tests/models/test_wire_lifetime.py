@@ -308,7 +308,7 @@ def test_the_answer_to_a_cancelled_call_is_nobodys(wire, vendor):
 @VENDOR
 def test_a_call_that_timed_out_leaves_its_connection(wire, vendor):
     wire.reset(lambda request: [1.0, *well(request)] if request.number == 0 else well(request))
-    asked = critic(wire, vendor, timeout=0.3)
+    asked = critic(wire, vendor, request_timeout=0.3)
     with no_waiting():
         judgment = asked.judge(a_case(answer="TRUTH=NO"))
     assert (judgment.status, len(wire.requests)) == (Status.FAIL, 2), judgment.error

@@ -28,8 +28,10 @@ from jury_adapters.testing import a_case, no_waiting
 def judged(name, url, env):
     os.environ.update(env)
     try:
-        asked = Critic("truth", name, rubric="faithfulness", base_url=url, api_key=sys.argv[2], timeout=20.0,
-                       limits=Limits(attempts=2))
+        asked = Critic(
+            name, "faithfulness", name="truth", base_url=url, api_key=sys.argv[2], request_timeout=20.0,
+            limits=Limits(attempts=2),
+        )
         with no_waiting():
             judgment = asked.judge(a_case(answer="TRUTH=NO"))
         return [str(judgment.status), judgment.error]

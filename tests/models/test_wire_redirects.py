@@ -13,8 +13,8 @@ from support.wire import VENDORS, WireServer, response
 from support.wire_faults import KEY, critic
 
 from jury_adapters import Critic, ModelError, Status
+from jury_adapters.decision.registry import resolve_decision_model
 from jury_adapters.models.base import Question
-from jury_adapters.models.deciding import resolve_decision_model
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.testing import a_case, no_waiting
 
@@ -166,7 +166,7 @@ if find_spec("langchain_openai"):
     @contextmanager
     def chat(wire):
         model = ChatOpenAI(model="m", base_url=wire.base_url("openai"), api_key=KEY)
-        yield Critic("truth", model, rubric="faithfulness")
+        yield Critic(model, "faithfulness", name="truth")
         model.root_client.close()
 
     @STATUS

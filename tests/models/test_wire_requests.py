@@ -101,7 +101,7 @@ def test_anthropic_is_told_its_version(wire):
 @pytest.mark.parametrize("end", ["", "/"])
 def test_the_address_may_come_from_the_environment(wire, vendor, end, monkeypatch):
     monkeypatch.setenv(f"{vendor.upper()}_BASE_URL", wire.base_url(vendor) + end)
-    judgment = Critic("truth", f"{vendor}:m", rubric="faithfulness", api_key=KEY).judge(a_case(answer="TRUTH=NO"))
+    judgment = Critic(f"{vendor}:m", "faithfulness", name="truth", api_key=KEY).judge(a_case(answer="TRUTH=NO"))
     assert judgment.status is Status.FAIL, judgment.error
     assert wire.requests[0].target == ("/v1/messages" if vendor == "anthropic" else "/v1/chat/completions")
 

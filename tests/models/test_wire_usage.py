@@ -58,7 +58,7 @@ def stating(path, text):
 
 
 def priced(wire, vendor, name="truth"):
-    return Critic(name, PRICED[vendor], rubric="faithfulness", base_url=wire.base_url(vendor), api_key="none")
+    return Critic(PRICED[vendor], "faithfulness", name=name, base_url=wire.base_url(vendor), api_key="none")
 
 
 def assert_plain(usage):
@@ -110,7 +110,7 @@ def test_an_absurd_number_anywhere_else_in_the_answer_loses_nothing(wire, vendor
 )
 def test_an_absurd_cost_that_a_gateway_states_is_unknown(wire, cost):
     wire.reset(stating("cost", cost))
-    asked = Critic("truth", "openrouter:m", rubric="faithfulness", base_url=wire.base_url("openai"), api_key="none")
+    asked = Critic("openrouter:m", "faithfulness", name="truth", base_url=wire.base_url("openai"), api_key="none")
     judgment = asked.judge(CASE)
     assert (judgment.status, len(wire.requests)) == (Status.FAIL, 1), judgment.error
     assert_plain(judgment.usage)
@@ -121,7 +121,7 @@ def test_an_absurd_cost_that_a_gateway_states_is_unknown(wire, cost):
 def test_a_budget_and_a_panel_count_on(wire, vendor, name):
     wire.reset(stating(FIELDS[vendor][0], ABSURD[name]))
     panel = Ensemble([priced(wire, vendor, name=str(number)) for number in range(3)])
-    budget = Budget(usd=1.0, calls=100)
+    budget = Budget(max_usd=1.0, max_calls=100)
     verdicts = list(panel.judge_many([a_case(question=str(n), answer="TRUTH=NO") for n in range(3)], budget=budget))
     assert [verdict.status for verdict in verdicts] == [Status.FAIL] * 3
     assert len(wire.requests) == 9
@@ -139,7 +139,7 @@ def test_the_command_sums_up(wire, vendor, name, tmp_path):
     wire.reset(lambda request: absurd(request) if request.number % 2 else well(request))
     jury, cases = tmp_path / "jury.yaml", tmp_path / "cases.jsonl"
     jury.write_text(
-        f"jurors:\n  - {{critic: faithfulness, model: '{PRICED[vendor]}', base_url: '{wire.base_url(vendor)}'}}\n"
+        f"jurors:\n  - {{rubric: faithfulness, model: '{PRICED[vendor]}', base_url: '{wire.base_url(vendor)}'}}\n"
     )
     rows = [{"question": "q", "answer": f"{number} TRUTH=YES", "contexts": ["c"]} for number in range(4)]
     cases.write_text("\n".join(map(json.dumps, rows)))

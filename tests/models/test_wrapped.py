@@ -19,7 +19,7 @@ def complete(model, prompt=ASKED):
 
 
 def judge(model, **options):
-    return Critic("truth", model, rubric="faithfulness", **options).judge(a_case())
+    return Critic(model, "faithfulness", name="truth", **options).judge(a_case())
 
 
 # Functions

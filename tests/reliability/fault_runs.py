@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 
 from jury_adapters import Ensemble, Judge, Limits
-from tests.reliability.faults import STAND_IN, Fault, Plan
+from tests.reliability.faults import FALLBACK, Fault, Plan
 from tests.reliability.panel import JURORS, LIMITS, cases, critic, critics, truth
 from tests.support.vendor import VendorServer
 
@@ -33,7 +33,7 @@ class Run:
         delivered: of these, how many there are that say something.
         right: of these, how many say what is true.
         duplicated: judgments beyond one for each juror and case.
-        stood_in: judgments by a stand-in.
+        by_fallbacks: judgments by a fallback.
         seconds: wall time.
     """
 
@@ -44,7 +44,7 @@ class Run:
     delivered: int
     right: int
     duplicated: int
-    stood_in: int
+    by_fallbacks: int
     seconds: float
 
     @property
@@ -89,7 +89,7 @@ def run(fault: Fault, count: int, *, in_flight: int = 64) -> Run:
         delivered=len(given),
         right=sum(status is truth(number) for (number, _), status in given.items()),
         duplicated=sum(times - 1 for times in seats.values()) + max(0, len(verdicts) - count),
-        stood_in=sum(len(verdict.stand_ins) for verdict in verdicts),
+        by_fallbacks=sum(len(verdict.fallbacks_used) for verdict in verdicts),
         seconds=seconds,
     )
 
@@ -97,9 +97,9 @@ def run(fault: Fault, count: int, *, in_flight: int = 64) -> Run:
 def _panel(fault: Fault, openai_url: str, anthropic_url: str) -> Ensemble:
     limits = Limits(attempts=3, open_after=3, cooldown_s=0.2) if fault.down else LIMITS
     jurors: list[Judge] = list(critics(openai_url, anthropic_url, timeout=fault.timeout, limits=limits))
-    if fault.stand_ins:
-        stand_in = critic(f"openai:{STAND_IN}", openai_url)
-        jurors = [juror.backed_by(stand_in) for juror in jurors]
+    if fault.fallbacks:
+        fallback = critic(f"openai:{FALLBACK}", openai_url)
+        jurors = [juror.with_fallbacks([fallback]) for juror in jurors]
     return Ensemble(jurors)
 
 

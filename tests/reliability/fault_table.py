@@ -17,7 +17,7 @@ from tests.reliability.panel import JURORS
 TABLE = Path(__file__).parents[2] / "docs" / "reliability" / "faults.md"
 HEAD = (
     "Fault", "injected", "requests", "retries", "judgments expected", "delivered", "right", "lost", "duplicated",
-    "by stand-ins", "wall time, s", "without faults, s",
+    "by fallbacks", "wall time, s", "without faults, s",
 )  # fmt: skip
 ABOUT = """# Faults
 
@@ -58,7 +58,7 @@ def main() -> int:
 def _row(one: Run, ideal: float) -> str:
     numbers = (
         one.injected, one.requests, one.retries, one.expected, one.delivered, one.right, one.lost, one.duplicated,
-        one.stood_in,
+        one.by_fallbacks,
     )  # fmt: skip
     return _line([one.fault, *(f"{number:,}" for number in numbers), f"{one.seconds:.1f}", f"{ideal:.1f}"])
 

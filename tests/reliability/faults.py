@@ -15,7 +15,7 @@ from tests.support.vendor import WELL, Act, Ask, answer, anthropic_message, comp
 TIMEOUT = 0.5
 """Seconds one request may take in the runs whose fault is slowness."""
 
-STAND_IN = "gpt-4.1-nano"
+FALLBACK = "gpt-4.1-nano"
 """The model that never fails."""
 
 
@@ -31,7 +31,7 @@ class Fault:
         timeout: seconds one request may take.
         tls: whether the connection is TLS, and it is the handshake that breaks.
         slip: it is the model that fails, and not when it is asked to put its reply right.
-        stand_ins: every juror has a stand-in, and the stand-in does not fail.
+        fallbacks: every juror has a fallback, and the fallback does not fail.
         down: the one model that never answers.
     """
 
@@ -42,7 +42,7 @@ class Fault:
     timeout: float = 60.0
     tls: bool = False
     slip: bool = False
-    stand_ins: bool = False
+    fallbacks: bool = False
     down: str = ""
 
 
@@ -67,7 +67,7 @@ class Plan:
 
     def _fails(self, ask: Ask, dice: random.Random) -> bool:
         fault = self.fault
-        if ask.body["model"] == STAND_IN or (fault.slip and "assistant" in str(ask.body["messages"][-2:-1])):
+        if ask.body["model"] == FALLBACK or (fault.slip and "assistant" in str(ask.body["messages"][-2:-1])):
             return False
         if fault.down:
             return ask.body["model"] == fault.down
@@ -158,6 +158,6 @@ FAULTS = (
     Fault("reply: malformed or truncated JSON", _reply(*_BROKEN), slip=True),
     Fault("reply: another schema", _reply(*_STRANGE), slip=True),
     Fault("reply: 20 MB without an answer", _huge, share=0.01, slip=True),
-    Fault("reply: empty; stand-ins vote", _reply("", " \n"), stand_ins=True),
-    Fault("one model down; its stand-in votes", _oops, stand_ins=True, down="mistral-small"),
+    Fault("reply: empty; fallbacks vote", _reply("", " \n"), fallbacks=True),
+    Fault("one model down; its fallback votes", _oops, fallbacks=True, down="mistral-small"),
 )

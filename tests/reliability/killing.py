@@ -57,7 +57,7 @@ def run(kills: int, count: int, *, seed: int, in_flight: int = 16) -> Report:
     started = time.monotonic()
     dice = random.Random(seed)
     total = count * JURORS
-    numbers = {case.key: number for number, case in enumerate(cases(count))}
+    numbers = {case.content_hash: number for number, case in enumerate(cases(count))}
     # Moments spread over the whole run, by the requests the server has seen, and a little chance on top.
     moments = sorted(dice.randrange(total // 50, total * 19 // 20) for _ in range(kills))
     durable: list[set[tuple[str, int]]] = []

@@ -27,7 +27,7 @@ def waiting_judge() -> Judge:
 
 def critic() -> Critic:
     """A critic whose model answers at once and keeps nothing of what it was asked."""
-    return Critic("juror", _Forgetful([REPLY]), rubric="correctness_without_reference")
+    return Critic(_Forgetful([REPLY]), "correctness_without_reference", name="juror")
 
 
 class _Forgetful(ScriptedModel):

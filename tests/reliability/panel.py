@@ -30,9 +30,14 @@ LIMITS = Limits(attempts=8)
 def critic(model: str, url: str, *, limits: Limits = LIMITS, timeout: float = 60.0) -> Critic:
     """A critic through the real SDK of the model's vendor."""
     return Critic(
-        model.partition(":")[2], model, rubric="correctness_without_reference", base_url=url, api_key="none",
-        limits=limits, timeout=timeout,
-    )  # fmt: skip
+        model,
+        "correctness_without_reference",
+        name=model.partition(":")[2],
+        base_url=url,
+        api_key="none",
+        limits=limits,
+        request_timeout=timeout,
+    )
 
 
 def critics(openai_url: str, anthropic_url: str, **options: Any) -> list[Critic]:

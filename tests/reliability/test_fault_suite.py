@@ -21,4 +21,4 @@ def test_nothing_is_lost(fault):
         assert found.retries >= found.injected
     else:
         assert found.retries == found.injected
-    assert bool(found.stood_in) == fault.stand_ins
+    assert bool(found.by_fallbacks) == fault.fallbacks

@@ -1,21 +1,40 @@
 """A short soak: sockets are used again and nothing is kept. The nightly one makes 100,000 judgments."""
 
-from itertools import pairwise
+import os
+from statistics import mean
+
+import numpy as np
 
 from jury_adapters.testing import no_waiting
 from tests.reliability.panel import JURORS
-from tests.reliability.soak import soak
+from tests.reliability.soak import Mark, soak
 from tests.support.examples import SLOW
 
 CASES = 2400 if SLOW else 800
 
 
 def test_a_soak_is_right_and_keeps_neither_sockets_nor_memory():
+    before = len(os.listdir("/dev/fd"))  # noqa: PTH208  a number
     with no_waiting():
-        marks = soak(CASES, marks=8, in_flight=32)
+        marks = soak(CASES, marks=16, in_flight=32)
     assert marks[-1].judgments == CASES * JURORS
-    assert marks[-1].files <= marks[1].files + 16
-    # A leak grows between all marks, by a block per judgment or more. What grows once is left out: a module that is
-    # imported late, or the source lines that are kept when a traceback is formatted for the first time.
-    growths = sorted(later.blocks - earlier.blocks for earlier, later in pairwise(marks[1:]))
-    assert sum(growths[:-1]) < 0.8 * (len(growths) - 1) * CASES * JURORS / 8, growths
+    # A pool has about as many sockets as there were requests at once, now more and now fewer. Of 100 requests 5 fail;
+    # sockets that are kept for them grow from mark to mark.
+    leak = 0.05 * CASES * JURORS / len(marks)
+    first, last = mean(mark.files for mark in marks[1:7]), mean(mark.files for mark in marks[-6:])
+    assert last - first <= (len(marks) - 7) * leak / 2, marks
+    assert marks[-1].files <= before + 2 * 32 * JURORS + 16, marks
+    # Bounded caches fill by about 0.7 blocks a judgment here. Whatever is kept of each judgment adds a block or more.
+    assert blocks_per_judgment(marks[4:]) < 1.2, marks
+
+
+def blocks_per_judgment(marks: list[Mark]) -> float:
+    """Return the blocks of memory that each judgment adds, by least squares.
+
+    An open socket holds about 130 blocks, and their number differs from mark to mark by ten and more, so the fit has a
+    term for them.
+    """
+    seen = np.array([[1, mark.judgments, mark.files] for mark in marks], dtype=float)
+    blocks = np.array([mark.blocks for mark in marks], dtype=float)
+    solution = np.linalg.lstsq(seen, blocks, rcond=None)[0]
+    return float(solution[1])

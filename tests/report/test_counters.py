@@ -4,7 +4,8 @@ from collections import Counter
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Status, Tier, Verdict, abstain
 from jury_adapters.core.judge import Judge
-from jury_adapters.report.counters import OTHER, JurorCount, LookFirst, add_bounded
+from jury_adapters.report.counters import OTHER, JurorCount, add_bounded
+from jury_adapters.report.review_order import ReviewOrder
 
 
 def saying(answer: bool | Status | Judgment, name: str) -> Judge:
@@ -36,21 +37,22 @@ def test_dissent_compares_only_what_both_decided():
     assert JurorCount().dissent is None
 
 
-def test_silence_is_a_juror_without_opinion_and_with_one_reason():
+def test_a_juror_that_always_abstains_is_one_without_opinion_and_with_one_reason():
     misspelt, careful, voting = JurorCount(), JurorCount(), JurorCount()
     for reason in ("a", "b"):
         misspelt.add(abstain("no vote is recorded"), Judgment("PASS"))
         careful.add(abstain(reason), Judgment("PASS"))
         voting.add(Judgment("PASS"), Judgment("PASS"))
     voting.add(abstain("no vote is recorded"), Judgment("PASS"))
-    assert (misspelt.silence, careful.silence, voting.silence) == ("no vote is recorded", None, None)
+    found = (misspelt.always_abstains, careful.always_abstains, voting.always_abstains)
+    assert found == ("no vote is recorded", None, None)
 
 
 def test_contested_cases_come_first_then_broken_then_undecided():
     jury = Ensemble([saying(True, "a"), saying(False, "b"), saying(False, "c")])
     contested = jury.judge("?")
     evenly = Ensemble([saying(True, "a"), saying(False, "b")]).judge("?")
-    look = LookFirst(keep=4)
+    look = ReviewOrder(keep=4)
     look.add("undecided", abstain("cannot say"))
     look.add("fine", Judgment("PASS"))
     look.add("broken", Judgment("ERROR", error="ValueError: x"))
@@ -63,7 +65,7 @@ def test_contested_cases_come_first_then_broken_then_undecided():
 
 
 def test_only_the_most_urgent_are_kept_and_the_earlier_of_equals():
-    look = LookFirst(keep=2)
+    look = ReviewOrder(keep=2)
     for number in range(1000):
         look.add(str(number), abstain("cannot say"))
     assert look.total == 1000
@@ -74,7 +76,7 @@ def test_only_the_most_urgent_are_kept_and_the_earlier_of_equals():
 
 def test_of_a_cascade_the_reason_is_that_of_its_last_tier():
     jury = CascadedJury([Tier("only", saying(abstain("no contexts"), "b"))])
-    look = LookFirst()
+    look = ReviewOrder()
     look.add("x", jury.judge("?"))
     assert look.cases()[0].why == "no contexts"
 
@@ -84,6 +86,6 @@ def test_same_family_is_said_of_a_contested_case():
     recorded = [saying(Judgment(status, model=model), model) for status, model in panel]
     verdict = Ensemble(recorded).judge(Case(question="?", generator="gpt-4o"))
     assert isinstance(verdict, Verdict)
-    look = LookFirst()
+    look = ReviewOrder()
     look.add("x", verdict)
     assert look.cases()[0].why.startswith("PASS: gpt-4o; FAIL: ")

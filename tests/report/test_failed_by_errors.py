@@ -26,7 +26,7 @@ CASES = [Case(answer="right"), Case(answer="wrong")]
 
 def test_the_verdict_says_so():
     by_outage, by_vote = JURY.judge_many(CASES)
-    assert (by_outage.status, failed_by_errors(by_outage), by_outage.escalate_for_review) == ("FAIL", True, True)
+    assert (by_outage.status, failed_by_errors(by_outage), by_outage.needs_review) == ("FAIL", True, True)
     assert (by_vote.status, failed_by_errors(by_vote)) == ("FAIL", False)
 
 
@@ -56,7 +56,7 @@ def test_the_command_line_counts_it_apart(tmp_path):
     (tmp_path / "rows.jsonl").write_text(json.dumps({"question": "q", "answer": "a", "contexts": ["c"]}))
     with VendorServer(lambda ask: Act(status=400, error={"message": "no"})) as server:
         (tmp_path / "jury.yaml").write_text(
-            f"jurors: [{{check: not_empty}}, {{critic: faithfulness, model: m, base_url: '{server.openai}'}}]"
+            f"jurors: [{{check: not_empty}}, {{rubric: faithfulness, model: m, base_url: '{server.openai}'}}]"
         )
         result = CliRunner().invoke(
             app, ["judge", str(tmp_path / "rows.jsonl"), "--jury", str(tmp_path / "jury.yaml"), "--json"]

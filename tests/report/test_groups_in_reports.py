@@ -97,7 +97,7 @@ def test_gold_labels_that_cannot_be_read_leave_the_groups_in_the_agreement():
 
 @pytest.mark.parametrize("group", ["documents", "meta.document", "reference"])
 def test_a_group_that_a_case_does_not_have_is_refused_at_once(group):
-    with pytest.raises(ConfigurationError, match=rf"0-0 has no {group}, which was named as what groups cases"):
+    with pytest.raises(ConfigurationError, match=rf"0-0 has no {group}, the field that groups the cases"):
         report(group=group)
 
 

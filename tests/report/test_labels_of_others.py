@@ -44,15 +44,15 @@ def test_named_labels_count_as_far_as_these_people_gave_them(results, labels, pa
     report = Report.read(results, cases="others.jsonl")
     votes = Votes.from_results(results, gold="others.jsonl")
     assert report.pass_labels == passing
-    assert report.against_people.problem == votes.people.problem == ""
-    assert report.against_people.jury.false_fails.n == votes.people.jury.false_fails.n == people
+    assert report.label_comparison.problem == votes.label_comparison.problem == ""
+    assert report.label_comparison.jury.false_fails.n == votes.label_comparison.jury.false_fails.n == people
 
 
 def test_words_of_unknown_meaning_are_told_and_not_counted(results):
     write("others.jsonl", ["fine", "poor", "poor", "fine"])
-    people = Report.read(results, cases="others.jsonl").against_people
+    people = Report.read(results, cases="others.jsonl").label_comparison
     assert people.jury is None
     assert "fine 2, poor 2" in people.problem
     assert "name the labels that mean PASS" in people.problem
-    with pytest.raises(ConfigurationError, match="people say fine, poor, but jurors vote PASS; say which"):
+    with pytest.raises(ConfigurationError, match="human labels are fine, poor, but jurors vote PASS; say which"):
         Votes.from_results(results, gold="others.jsonl")

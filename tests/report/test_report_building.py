@@ -93,8 +93,8 @@ def test_a_file_of_results_finds_its_cases_again(tmp_path):
     cases.write_text("".join(json.dumps(row) + "\n" for row in reversed(rows)))  # in another order, found all the same
     judged = list(stream(jury(), CASES))
     lines = [
-        {"line": one.index + 1, "item_id": f"i{one.index}", "key": one.case.key, "verdict": one.judgment.to_dict(),
-         "unmet": ["agreement is 0.33, below 0.5"]}
+        {"line": one.index + 1, "item_id": f"i{one.index}", "key": one.case.content_hash,
+         "verdict": one.judgment.to_dict(), "unmet": ["agreement is 0.33, below 0.5"]}
         for one in judged
     ]  # fmt: skip
     results.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -108,7 +108,7 @@ def test_a_file_of_results_finds_its_cases_again(tmp_path):
 
 def test_a_store_is_put_to_a_majority_vote(tmp_path, server):
     critics = [
-        Critic(name, f"openai:{name}", rubric="faithfulness", base_url=server.openai, api_key="k")
+        Critic(f"openai:{name}", "faithfulness", name=name, base_url=server.openai, api_key="k")
         for name in ("gpt-4o-mini", "gpt-4.1-mini")
     ]
     cases = [Case(question="q", answer=f"{at} TRUTH={'YES' if at % 2 else 'NO'}", contexts=["c"]) for at in range(4)]
@@ -144,7 +144,7 @@ def test_agreement_says_why_where_there_is_none():
 
 @pytest.mark.parametrize(
     ("gold", "labelled", "note"),
-    [("PASS", 4, ""), ("valid", 4, ""), ("fine", 0, "gold labels were left out: people say fine")],
+    [("PASS", 4, ""), ("valid", 4, ""), ("fine", 0, "gold labels were left out: human labels are fine")],
 )
 def test_gold_labels_are_used_where_they_match_the_votes(gold, labelled, note):
     words = {True: "valid", False: "invalid"} if gold == "valid" else {}
@@ -192,7 +192,8 @@ def test_importing_the_package_loads_neither_jinja_nor_rich_nor_numpy():
 WITHOUT = """
 import sys
 sys.modules["jinja2"] = sys.modules["rich"] = None  # as if they were not installed
-from jury_adapters import Case, ConfigurationError, Equals
+from jury_adapters import Case, ConfigurationError
+from jury_adapters.checks import Equals
 from jury_adapters.report import Report
 report = Report.of([Equals().judge(Case(answer="a", reference="a"))])
 for make in (report.to_html, report.summary):

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.row_files import read_rows
 from jury_adapters.report import Report
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
@@ -24,7 +24,7 @@ def results(tmp_path_factory):
     """The results of two juries on the same cases."""
     paths, folder = [], tmp_path_factory.mktemp("results")
     for name, panel in (("before", PANEL[:1]), ("after", PANEL)):
-        jurors = ", ".join(f"{{recorded: {juror}, pass_labels: [valid]}}" for juror in panel)
+        jurors = ", ".join(f"{{recorded: {juror}, labels: {{valid: pass, invalid: fail}}}}" for juror in panel)
         (folder / f"{name}.yaml").write_text(f"jurors: [{jurors}]\n")
         paths.append(folder / f"{name}.jsonl")
         assert run("judge", VOTES, "--jury", folder / f"{name}.yaml", "--out", paths[-1]).exit_code == 0
@@ -105,7 +105,9 @@ def test_the_page_and_the_agreement_command_tell_the_same_figures_of_one_file(tm
     rows = [{**row.values, "gold": "PASS" if row.values["gold"] == "valid" else "FAIL"} for row in read_rows(VOTES)]
     cases = tmp_path / "labelled.jsonl"
     cases.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    told = json.loads(run("agreement", results[1], *(["--cases", cases] if labelled else []), "--json").stdout)
+    told = json.loads(
+        run("report", "--agreement", results[1], *(["--cases", cases] if labelled else []), "--json").stdout
+    )
     page = Report.read(results[1], cases=cases if labelled else None).agreement.report
     assert page is not None
     assert json.loads(json.dumps(page.to_dict())) == told

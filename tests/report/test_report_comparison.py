@@ -175,7 +175,7 @@ def test_labels_that_cannot_correct_say_so():
         a.compare(a, labels=[labelled("c01", "x", True)])
     with pytest.raises(ConfigurationError, match="give both answers to a question the same id"):
         a.compare(report("", ids=["else"]), labels=[labelled("c01", "x", True)])
-    with pytest.raises(ConfigurationError, match="people's labels are fine 1"):
+    with pytest.raises(ConfigurationError, match="human labels are fine 1"):
         a.compare(b, labels=[labelled("c01", "x", "fine")])
 
 

@@ -15,7 +15,7 @@ from jury_adapters.report.figures import Figures, contest
 CARD = """
 name: card
 scorecard:
-  grounded: {jurors: [{screen: names_and_numbers}, {screen: sentence_support, threshold: 0.6}]}
+  grounded: {jurors: [{check: names_and_numbers}, {check: sentence_support, threshold: 0.6}]}
   brief: {check: length_between, maximum: 40}
 """
 ROWS = [

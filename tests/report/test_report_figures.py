@@ -65,10 +65,10 @@ def test_tiers_add_up_their_cost_and_early_splits_count_as_contested():
     assert max(verdicts, key=lambda verdict: contest(verdict)[0]) is verdicts[2]
 
 
-def test_guards_are_no_jurors_to_agree_with():
-    guard = Tier("guard", juror("g", "PPPF"), "reject_on_any_fail")
+def test_judges_of_screening_tiers_are_no_jurors_to_agree_with():
+    screen = Tier("screen", juror("g", "PPPF"), "reject_on_any_fail")
     two = Ensemble([juror("a", "FFPP"), juror("b", "FFPP")])
-    figures = figures_of(CascadedJury([guard, Tier("rest", two)]), 4)
+    figures = figures_of(CascadedJury([screen, Tier("rest", two)]), 4)
     seen = {one.name: (one.asked, one.count.compared, one.kappa, one.compared) for one in figures.jurors}
     assert seen == {"g": (4, 0, None, 0), "a": (3, 3, 1.0, 3), "b": (3, 3, 1.0, 3)}
     assert list(figures.pairs) == [(1, 2)]
@@ -76,13 +76,13 @@ def test_guards_are_no_jurors_to_agree_with():
     heat = str(heat_map(figures))
     assert all(word in heat for word in ("a and b: kappa", "a 1</text>", "b 2</text>"))
     assert "<title>g" not in heat  # it has nothing to compare
-    verdict = CascadedJury([guard, Tier("rest", two)]).judge(Case(answer="x", metadata={"at": 0}))
-    assert contest(verdict) == (0.0, 1.0)  # the guard let it through, and both jurors failed it
+    verdict = CascadedJury([screen, Tier("rest", two)]).judge(Case(answer="x", metadata={"at": 0}))
+    assert contest(verdict) == (0.0, 1.0)  # the screening tier let it through, and both jurors failed it
 
 
-def test_what_a_guard_rejects_is_not_contested():
-    guard = Tier("guard", Ensemble([juror("g", "F"), juror("h", "P")]), "reject_on_any_fail")
-    verdict = CascadedJury([guard, Tier("rest", juror("a", "P"))]).judge(Case(answer="x", metadata={"at": 0}))
+def test_what_a_screening_tier_rejects_is_not_contested():
+    screen = Tier("screen", Ensemble([juror("g", "F"), juror("h", "P")]), "reject_on_any_fail")
+    verdict = CascadedJury([screen, Tier("rest", juror("a", "P"))]).judge(Case(answer="x", metadata={"at": 0}))
     assert contest(verdict) == (0.0, None)
     summary = Report.of([verdict]).figures.summary
     assert (summary.mean_agreement, summary.review, summary.look_first.total) == (None, 0, 0)

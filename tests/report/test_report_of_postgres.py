@@ -12,7 +12,7 @@ from tests.support.postgres import PostgresServer
 def test_the_password_of_a_store_is_no_heading(server):
     with PostgresServer(fsync=False) as postgres:
         url = f"postgresql+psycopg://judge@127.0.0.1:{postgres.port}/juries?password={postgres.password}"
-        critic = Critic("juror", "openai:gpt-4o-mini", rubric="faithfulness", base_url=server.openai, api_key="k")
+        critic = Critic("openai:gpt-4o-mini", "faithfulness", name="juror", base_url=server.openai, api_key="k")
         with open_store(url) as store:
             list(critic.judge_many([Case(answer="TRUTH=YES", contexts=["c"])], store=store))
         report = Report.read(url)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import Case, Ensemble, Judgment, Usage
 from jury_adapters.core.batch import Judged
-from jury_adapters.core.judgment import Check
+from jury_adapters.core.judgment import Finding
 from jury_adapters.report import Report
 from jury_adapters.report.embedded import safe_json
 from tests.support.examples import examples
@@ -79,7 +79,7 @@ def test_no_text_becomes_markup(attack):
 @given(st.text(alphabet=st.sampled_from("<>!-/&\"'` \n=scriptSCRIPT\u2028\x00"), max_size=60))
 def test_no_mixture_of_dangerous_characters_ends_the_data(text):
     case = Case(question=text, answer=text, contexts=[text], metadata={"item_id": text})
-    verdict = Ensemble.of(lambda case: True).aggregate([Judgment("PASS", critic="a", reasoning=text)])
+    verdict = Ensemble([lambda case: True]).aggregate([Judgment("PASS", critic="a", reasoning=text)])
     safe(Report.of([Judged(0, case, verdict)], title=text).to_html())
     assert not set("<>&") & set(safe_json(text))
     assert json.loads(safe_json(text)) == text
@@ -87,16 +87,18 @@ def test_no_mixture_of_dangerous_characters_ends_the_data(text):
 
 def test_the_cases_are_in_the_page_with_texts_checks_and_votes():
     judgments = [
-        Judgment("PASS", critic="a", score=0.9, reasoning="fine", checks=(Check("12 %", True, "said", "12 % more"),)),
+        Judgment(
+            "PASS", critic="a", score=0.9, reasoning="fine", findings=(Finding("12 %", True, "said", "12 % more"),)
+        ),
         Judgment("FAIL", critic="b", reasoning="no\u202eway", usage=Usage(calls=1, cost_usd=0.5)),
     ]
     case = Case(question="How much?", answer="12 %", contexts=["12 % more"], metadata={"item_id": "q1"})
-    verdict = Ensemble.of(lambda case: True).aggregate(judgments)
+    verdict = Ensemble([lambda case: True]).aggregate(judgments)
     (row,), (told,) = rows_and_details(Page(Report.of([Judged(0, case, verdict)]).to_html()))
     assert (row["where"], row["question"], row["votes"]) == ("q1", "How much?", [["a", "PASS"], ["b", "FAIL"]])
     assert (row["agreement"], row["review"], row["cost"]) == (0.0, True, 0.5)
     assert told["contexts"] == ["12 % more"]
-    assert told["jurors"][0]["checks"][0]["evidence"] == "12 % more"
+    assert told["jurors"][0]["findings"][0]["evidence"] == "12 % more"
     assert told["jurors"][1]["reasoning"] == "no\\u202eway"  # made visible
 
 
@@ -113,7 +115,7 @@ def test_labels_without_a_meaning_have_no_pass_rate():
 
 def test_plots_and_agreement_are_there():
     verdicts = [
-        Ensemble.of(lambda case: True).aggregate(
+        Ensemble([lambda case: True]).aggregate(
             [Judgment(status, critic=name, score=score) for name, status, score in votes]
         )
         for votes in [

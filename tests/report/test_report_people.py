@@ -1,4 +1,4 @@
-"""Reports of cases that people labelled: the jury against people comes first, with one set of figures."""
+"""Reports of cases that people labelled: the jury against human labels comes first, with one set of figures."""
 
 import html
 import re
@@ -45,14 +45,14 @@ def text_of(report):
 def test_page_terminal_markdown_and_python_have_one_set_of_figures():
     judged = list(PANEL.judge_pairs(cases()))
     report = Report.of(judged, pass_labels=["good"])
-    row = report.against_people.jury
+    row = report.label_comparison.jury
     assert row.false_passes.n == 16
     page, terminal, markdown = html.unescape(report.to_html()), text_of(report), report.to_markdown()
-    assert page.index('id="people"') < page.index('aria-label="Result"')
-    assert terminal.index("Against people") < terminal.index("  passed ")
-    assert markdown.index("Against people") < markdown.index(" passed**")
-    section = re.search(r'aria-labelledby="people">(.*?)</section>', page, re.DOTALL)[1]
-    for who in report.against_people.rows:
+    assert page.index('id="human-labels"') < page.index('aria-label="Result"')
+    assert terminal.index("Against human labels") < terminal.index("  passed ")
+    assert markdown.index("Against human labels") < markdown.index(" passed**")
+    section = re.search(r'aria-labelledby="human-labels">(.*?)</section>', page, re.DOTALL)[1]
+    for who in report.label_comparison.rows:
         for cell in who.cells():
             assert all(cell.value in shown for shown in (section, terminal, markdown))
             assert all(cell.interval in shown for shown in (section, markdown))
@@ -65,7 +65,7 @@ def test_the_analysis_of_the_page_knows_which_labels_pass():
     judged = list(PANEL.judge_pairs(cases()))
     told = agreement_report(Votes.from_verdicts([verdict for _, verdict in judged], pass_label="good")).to_dict()
     report = Report.of(judged, pass_labels=["good"]).agreement.report
-    assert report.to_dict()["against_people"] == told["against_people"]
+    assert report.to_dict()["label_comparison"] == told["label_comparison"]
     assert (
         report.find("drift", "a").to_dict()
         == agreement_report(Votes.from_verdicts([verdict for _, verdict in judged], pass_label=["good"]))
@@ -74,7 +74,7 @@ def test_the_analysis_of_the_page_knows_which_labels_pass():
     )
     assert report.labelled == 80
     without = Report.of(judged)
-    assert "name the labels that mean PASS" in without.against_people.problem
+    assert "name the labels that mean PASS" in without.label_comparison.problem
     assert "gold labels were left out" in without.agreement.note
 
 
@@ -95,7 +95,7 @@ def test_several_labels_may_mean_pass():
         for n, label in enumerate(gold)
     ]
     report = Report.of(pairs, pass_labels=["good", "fine"])
-    assert report.against_people.to_dict()["pass_labels"] == ["good", "fine"]
+    assert report.label_comparison.to_dict()["pass_labels"] == ["good", "fine"]
     votes = Votes.from_verdicts([verdict for _, verdict in pairs], gold=gold, pass_label=["good", "fine"])
     assert (votes.labels, votes.pass_label, votes.gold.tolist()) == (("FAIL", "PASS"), "PASS", [1, 1, 0, 0])
 
@@ -115,20 +115,20 @@ def test_the_tier_in_which_a_calibrated_jury_abstains_is_no_juror():
         pytest.fail("the test needs cases on which the jury abstains")
     assert {juror.name for juror in figures.jurors} == {"sure"}
     assert {path[-1] for path in figures.summary.jurors} == {"sure"}
-    assert "undecided" in figures.summary.tiers  # the tier stays in the table of tiers
-    assert [row.name for row in report.against_people.jurors] == ["sure"]
-    assert not [column for column in report.to_rows()[0] if column.startswith("vote:undecided")]
+    assert "abstained" in figures.summary.tiers  # the tier stays in the table of tiers
+    assert [row.name for row in report.label_comparison.jurors] == ["sure"]
+    assert not [column for column in report.to_rows()[0] if column.startswith("vote:abstained")]
     assert Votes.from_verdicts([entry.judgment for entry in report.entries], pass_label="good").jurors == ("sure",)
 
 
 def test_votes_of_a_part_of_a_batch_are_compared_too():
     votes = Votes.from_verdicts([verdict for _, verdict in PANEL.judge_pairs(cases())], pass_label="good")
-    part = agreement_report(votes.take(range(40)), draws=0).against_people
+    part = agreement_report(votes.take(range(40)), draws=0).label_comparison
     assert (part.cases, part.jury, len(part.jurors)) == (40, None, 3)
-    one = agreement_report(votes.panel(["b"]), draws=0).against_people
+    one = agreement_report(votes.panel(["b"]), draws=0).label_comparison
     assert (one.cases, one.jury, [row.name for row in one.jurors]) == (80, None, ["b"])
 
 
 def test_measured_scores_are_no_labels():
     rows = [{"item_id": f"{n}", "votes": {"m": {"score": n / 97}}, "gold": n % 2} for n in range(60)]
-    assert agreement_report(Votes.from_recorded(rows), draws=0).against_people is None
+    assert agreement_report(Votes.from_recorded(rows), draws=0).label_comparison is None

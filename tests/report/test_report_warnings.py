@@ -28,14 +28,14 @@ def test_each_warning_says_what_it_is_about():
 
 
 def test_those_that_differ_only_in_a_number_are_told_once():
-    from jury_adapters.calibration.findings import Finding
+    from jury_adapters.calibration.estimates import Estimate
     from jury_adapters.calibration.report import AgreementReport
 
     few = [
-        Finding("drift", 0.1, n, warnings=(f"it rests on {n} items only, so it can move",), subject=f"juror {n}")
+        Estimate("drift", 0.1, n, warnings=(f"it rests on {n} items only, so it can move",), subject=f"juror {n}")
         for n in (9, 1, 4, 7, 2, 4)
     ]
-    groups = Finding("alpha", 0.2, 50, warnings=("its items come from 3 groups only, so the interval is rough",))
+    groups = Estimate("alpha", 0.2, 50, warnings=("its items come from 3 groups only, so the interval is rough",))
     told = Analysis(AgreementReport(50, ("a", "b"), 100, 0.0, 0, {"Agreement": (groups, *few)})).warnings
     assert told == (
         "Its items come from 3 groups only, so the interval is rough. (alpha)",
@@ -49,10 +49,10 @@ def test_without_a_report_there_is_nothing_to_warn_of():
 
 
 def test_where_there_is_nothing_to_agree_on_one_sentence_says_so():
-    """Guards and one juror: every measure would have no number, and every cell of the matrix a dash."""
+    """A screening tier and one juror: every measure would have no number, and every cell of the matrix a dash."""
     jury = CascadedJury(
         [
-            Tier("guard", lambda case: case.answer != "1", "reject_on_any_fail"),
+            Tier("screen", lambda case: case.answer != "1", "reject_on_any_fail"),
             Tier("last", Judge.from_function(lambda case: case.answer == "2", name="last")),
         ]
     )
@@ -66,7 +66,7 @@ def test_where_there_is_nothing_to_agree_on_one_sentence_says_so():
 
 
 def test_of_one_juror_alone_one_sentence_is_said():
-    html = Report.of(stream(Ensemble.of(lambda case: True), [Case(answer="a")] * 3)).to_html()
+    html = Report.of(stream(Ensemble([lambda case: True]), [Case(answer="a")] * 3)).to_html()
     assert html.count("so there is no agreement to speak of") == 1
     assert "Who agrees with whom" not in html
 

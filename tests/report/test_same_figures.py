@@ -22,7 +22,7 @@ from jury_adapters.cli.results import Results
 from jury_adapters.core.batch import Judged, stream
 from jury_adapters.core.case_files import Place
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.rows import read_rows
+from jury_adapters.core.row_files import read_rows
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.report import Report
 from jury_adapters.statistics import full_report
@@ -36,7 +36,8 @@ Rows = list[dict[str, Any]]
 def labels() -> tuple[Rows, Jury]:
     """Recorded judges that say valid and invalid, where only the jurors know which of them passes."""
     rows = [dict(row.values or {}) for row in itertools.islice(read_rows(CODEFEEDBACK), 80)]
-    return rows, Ensemble([RecordedCritic(name, pass_labels=["valid"], cost=0.4) for name in PANEL], name="labels")
+    meanings = {"valid": "pass", "invalid": "fail"}
+    return rows, Ensemble([RecordedCritic(name, labels=meanings, cost=0.4) for name in PANEL], name="labels")
 
 
 def scripted(name: str, says: dict[str, float], *, cost: float = 0.0) -> Judge:
@@ -59,12 +60,12 @@ def scripted(name: str, says: dict[str, float], *, cost: float = 0.0) -> Judge:
 
 
 def cascade() -> tuple[Rows, Jury]:
-    """A guard that rejects, a tier that escalates, and a juror that stands in two tiers."""
+    """A screening tier that rejects, a tier that escalates, and a juror that stands in two tiers."""
     often, errs = {"PASS": 0.7, "FAIL": 0.3}, {"PASS": 0.6, "FAIL": 0.3, "ABSTAIN": 0.05, "ERROR": 0.05}
     small = Ensemble([scripted("ann", errs, cost=0.001), scripted("bob", often), scripted("cleo", often)])
     large = Ensemble([scripted("ann", often, cost=0.001), scripted("dan", often, cost=0.5), scripted("eve", often)])
     tiers = [
-        Tier("guard", scripted("not empty", {"PASS": 0.8, "FAIL": 0.2}), "reject_on_any_fail"),
+        Tier("screen", scripted("not empty", {"PASS": 0.8, "FAIL": 0.2}), "reject_on_any_fail"),
         Tier("small", small, "escalate_on_split"),
         Tier("large", large),
     ]
@@ -166,12 +167,12 @@ def facts(page: str) -> dict[str, str]:
 
 
 def headline_of(markdown: str) -> str:
-    """The paragraph of the Markdown with the pass rate, below what is said of the jury against people."""
+    """The paragraph of the Markdown with the pass rate, below what is said of the jury against human labels."""
     return next(block for block in markdown.split("\n\n") if " cases · " in block or block.endswith(" cases"))
 
 
 def lines(terminal: str) -> dict[str, str]:
-    """The figures above the tables of the terminal, below those against people, by name."""
+    """The figures above the tables of the terminal, below those against human labels, by name."""
     figures = next(block for block in terminal.split("\n\n") if "\n  needs review" in block or "\n  failed " in block)
     return {line[2:19].strip(): line[19:].strip() for line in figures.splitlines()}
 
@@ -207,7 +208,7 @@ def test_the_counts_are_the_same(run: Run) -> None:
 def test_the_headline_is_the_same(run: Run) -> None:
     summary, page, terminal = run.summary, facts(run.page), lines(run.terminal)
     headline = headline_of(run.markdown)
-    names = {"passed": "Passed", "failed": "Failed", "undecided": "Undecided", "errors": "Errors",
+    names = {"passed": "Passed", "failed": "Failed", "abstained": "Abstained", "errors": "Errors",
              "needs_review": "Needs review", "calls_saved": "Calls saved"}  # fmt: skip
     on_terminal = {"needs_review": "needs review", "calls_saved": "calls saved"}
     for name, shown in names.items():
@@ -268,9 +269,9 @@ def test_the_jurors_are_the_same(run: Run) -> None:
         assert told["asked"] == f"{sum(votes.values()):,}" == f"{juror.asked:,}"
         assert told["pass rate"] == rate == percent(juror.pass_rate)
         assert told["dissent"] == percent(counted["dissent"]) == percent(juror.count.dissent)
-        expected = "a guard" if counted["guard"] else f"{told['dissent']} of {counted['compared']:,}"
+        expected = "screening" if counted["screening"] else f"{told['dissent']} of {counted['compared']:,}"
         assert line["differs from the verdict"] == (
-            "" if counted["dissent"] is None and not counted["guard"] else expected
+            "" if counted["dissent"] is None and not counted["screening"] else expected
         )
         assert told["abstained"] == f"{votes.get('ABSTAIN', 0):,}"
         assert told["errors"] == f"{votes.get('ERROR', 0):,}" == f"{juror.errors:,}"
@@ -286,25 +287,25 @@ def test_the_analysis_is_the_same(run: Run) -> None:
     python = full_report(Votes.from_verdicts(run.judged))
     page_report = run.report.agreement.report
     assert page_report is not None
-    terminal = json.loads(call("agreement", run.results, "--cases", run.cases, "--json"))
+    terminal = json.loads(call("report", "--agreement", run.results, "--cases", run.cases, "--json"))
     assert page_report.to_dict() == python.to_dict() == terminal
-    text = call("agreement", run.results, "--cases", run.cases)
+    text = call("report", "--agreement", run.results, "--cases", run.cases)
     rows = [row for row in cells(section(run.page, "agreement")) if row[0] != "measure"]
-    for finding, (name, value, interval, sentence) in zip(python.findings, rows, strict=True):
-        assert name == (f"{finding.subject}: {finding.name}" if finding.subject else finding.name)
-        assert value == two(finding.value)
+    for estimate, (name, value, interval, sentence) in zip(python.estimates, rows, strict=True):
+        assert name == (f"{estimate.subject}: {estimate.name}" if estimate.subject else estimate.name)
+        assert value == two(estimate.value)
         assert interval == (
-            "" if finding.interval is None else f"{finding.interval[0]:.2f} to {finding.interval[1]:.2f}"
+            "" if estimate.interval is None else f"{estimate.interval[0]:.2f} to {estimate.interval[1]:.2f}"
         )
-        assert sentence == finding.sentence
-        assert f"\n{str(finding).splitlines()[0]}\n" in text
+        assert sentence == estimate.sentence
+        assert f"\n{str(estimate).splitlines()[0]}\n" in text
 
 
 def test_a_juror_is_the_same_in_the_table_and_in_the_analysis(run: Run) -> None:
     figures, report = run.report.figures, run.report.agreement.report
     assert report is not None
-    guards = {path[-1] for path in figures.summary.guards}
-    names = [juror.name for juror in figures.jurors if juror.name not in guards]
+    screening = {path[-1] for path in figures.summary.screening_jurors}
+    names = [juror.name for juror in figures.jurors if juror.name not in screening]
     assert list(report.jurors) == names
     # what jurors decide: of scores, that they pass or fail
     decided = "label" if report.find("label share").subject in ("A", "B", "tie") else "status"
@@ -349,6 +350,6 @@ def test_one_pairwise_juror_is_analysed_on_the_page_too() -> None:
     assert "fewer than two jurors" in page.note
     assert page.report is not None
     assert page.report.to_dict() == full_report(Votes.from_verdicts(judged)).to_dict()
-    assert [finding.name for found in page.sections.values() for finding in found].count("position consistency") == 1
+    assert [estimate.name for found in page.sections.values() for estimate in found].count("position consistency") == 1
     (juror,) = Report.of(judged).figures.jurors
     assert (juror.name, juror.asked, juror.count.dissent) == ("GPT-4/Vanilla", len(rows), None)

@@ -24,7 +24,7 @@ def printed(summary: Summary, **options: str | float) -> str:
 
 def test_a_summary_counts_and_prints_what_it_was_given():
     jury = CascadedJury([
-        Tier("guard", saying(True, "guard"), "reject_on_any_fail"),
+        Tier("screen", saying(True, "screen"), "reject_on_any_fail"),
         Tier("panel", Ensemble([saying(True, "a"), saying(True, "b"), saying(False, "c")])),
     ])  # fmt: skip
     summary = Summary()
@@ -34,7 +34,13 @@ def test_a_summary_counts_and_prints_what_it_was_given():
     assert "2 cases judged by my jury in 0.2 s" in text
     assert "2 of 2 decided: 100.0 % (95 % interval 34.2 to 100.0 %)" in text
     assert "needs review     2, 100.0 % of all" in text
-    for row in ("panel   final", "guard   reject_on_any_fail", "line 1   PASS", "PASS: a, b; FAIL: c", "100.0 % of 2"):
+    for row in (
+        "panel    final",
+        "screen   reject_on_any_fail",
+        "line 1   PASS",
+        "PASS: a, b; FAIL: c",
+        "100.0 % of 2",
+    ):
         assert row in text
     assert summary.jurors["panel", "c"].dissent == 1.0
 
@@ -56,7 +62,7 @@ def test_undecided_and_errors_stand_apart():
     text = printed(summary)
     assert summary.pass_rate == 0.5
     assert "1 of 2 decided: 50.0 %" in text
-    assert "undecided        1, 25.0 % of all" in text
+    assert "abstained        1, 25.0 % of all" in text
     assert "errors           1 (1 x KeyError: 'x')" in text
     assert "needs review     2, 50.0 % of all" in text
     assert summary.to_dict()["needs_review"] == summary.look_first.total == 2
@@ -110,7 +116,7 @@ def test_the_summary_as_json_has_everything_and_is_json():
 @pytest.mark.parametrize("width", [40, 50, 60])
 def test_on_a_narrow_terminal_names_give_way_and_no_count_is_lost(width: int):
     jury = CascadedJury([
-        Tier("guards of the house", saying(True, "a guard with a name"), "reject_on_any_fail"),
+        Tier("checks of the house", saying(True, "a check with a name"), "reject_on_any_fail"),
         Tier("panel", Ensemble([saying(True, "a long name"), saying(True, "b"), saying(False, "another long name")])),
     ])  # fmt: skip
     summary = Summary()

@@ -84,7 +84,9 @@ class RedTeam:
     def __init__(self, base_url: str, model: str) -> None:
         self._client = AsyncOpenAI(base_url=base_url, api_key="none", timeout=300, max_retries=1)
         critics = [
-            Critic(name, model, base_url=base_url, rubric=name, max_tokens=64, timeout=300, limits=Limits(attempts=2))
+            Critic(
+                model, name, name=name, base_url=base_url, max_tokens=64, request_timeout=300, limits=Limits(attempts=2)
+            )
             for name in RUBRICS
         ]
         self._ours = Ensemble(critics)

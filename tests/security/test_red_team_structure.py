@@ -26,7 +26,7 @@ FENCED = re.compile(r"<(answer-[0-9a-f]{12})>\n(.*?)\n</\1>", re.DOTALL)
 def requests(server, answer):
     """Per rubric of the jury: the system prompt, the user's turn without its answer, and the answer in its fence."""
     critics = [
-        Critic(name, "m", base_url=server.openai, api_key="none", rubric=name, limits=Limits(attempts=1))
+        Critic("m", name, name=name, base_url=server.openai, api_key="none", limits=Limits(attempts=1))
         for name in RUBRICS
     ]
     start = len(server.asks)

@@ -18,7 +18,7 @@ import numpy as np
 from grids import run_grid, three_standard_errors
 
 from jury_adapters.calibration import Votes, alpha, cohen_kappa, fleiss_kappa, gwet_ac, raw_agreement
-from jury_adapters.calibration.findings import Finding
+from jury_adapters.calibration.estimates import Estimate
 from jury_adapters.calibration.resampling import Resampling
 
 ITEMS = (30, 50, 100, 200)
@@ -27,7 +27,7 @@ KAPPAS = (0.2, 0.5, 0.8, 0.95)
 JURORS = (2, 3)
 DRAWS = 500
 
-COEFFICIENTS: Mapping[str, Callable[..., Finding]] = {
+COEFFICIENTS: Mapping[str, Callable[..., Estimate]] = {
     "alpha": alpha,
     "fleiss kappa": fleiss_kappa,
     "cohen kappa": cohen_kappa,

@@ -24,7 +24,7 @@ from grids import run_grid, three_standard_errors
 from numpy.typing import NDArray
 from scipy.stats import kendalltau, spearmanr
 
-from jury_adapters.calibration import Finding, Votes
+from jury_adapters.calibration import Estimate, Votes
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.statistics import confidence_quality, graded_agreement
 from jury_adapters.statistics.weighted import linear_kappa, quadratic_kappa
@@ -76,8 +76,8 @@ class Confidences(NamedTuple):
         brier = float(((stated - right) ** 2).mean())
         return dict(zip(self.names, (float(stated.mean() - right.mean()), self.area, brier), strict=True))
 
-    def findings(self, first: Floats, second: Floats, groups: list[int], how: Resampling) -> Sequence[Finding]:
-        """Return the findings of a batch."""
+    def estimates(self, first: Floats, second: Floats, groups: list[int], how: Resampling) -> Sequence[Estimate]:
+        """Return the estimates of a batch."""
         rows = [
             {
                 "item_id": str(item), "group": group, "gold": "PASS" if hit else "FAIL",
@@ -126,8 +126,8 @@ class Scores(NamedTuple):
         ranks = [float(rank(first, second).statistic) for rank in (spearmanr, kendalltau)]
         return dict(zip(self.names, (*kappas, *ranks), strict=True))
 
-    def findings(self, first: Floats, second: Floats, groups: list[int], how: Resampling) -> Sequence[Finding]:
-        """Return the findings of a batch."""
+    def estimates(self, first: Floats, second: Floats, groups: list[int], how: Resampling) -> Sequence[Estimate]:
+        """Return the estimates of a batch."""
         votes = Votes.from_rows(first[:, None].tolist(), gold=second.tolist(), groups=groups)
         return graded_agreement(votes, resampling=how)
 
@@ -176,7 +176,7 @@ def simulate(cell: Cell, repetitions: int) -> list[Simulated]:
     groups = [item // cell.together for item in range(cell.items)]
     for number in range(repetitions):
         first, second = cell.draw(random, cell.items, cell.together)
-        for found in cell.findings(first, second, groups, Resampling(DRAWS, seed=number)):
+        for found in cell.estimates(first, second, groups, Resampling(DRAWS, seed=number)):
             if found.interval is not None and found.name in truth:
                 low, high = found.interval
                 shown[found.name] += 1

@@ -121,7 +121,8 @@ def table(results: Sequence[Simulated]) -> str:
     """Return the table of the page: a line for each number of labels, pair of rates, and group size."""
     lines = [
         "| labels; `tests/simulations/coverage_of_differences.py` | pass rates of a, b | group of "
-        "| corrected: coverage | lowest | bias up to | width | verdicts alone: coverage | lowest | against people |",
+        "| corrected: coverage | lowest | bias up to | width | verdicts alone: coverage | lowest "
+        "| against human labels |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     keys = sorted({(result.cell.labelled, result.cell.rates, result.cell.group_size) for result in results})

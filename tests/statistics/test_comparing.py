@@ -46,7 +46,7 @@ def test_labels_correct_a_jury_that_favours_one_system():
     assert plain.interval[0] > 0.05
     assert found.interval[0] < 0 < found.interval[1]
     assert found.details["naive"] == plain.value
-    assert "Corrected by people's labels of 80 cases" in found.sentence
+    assert "Corrected by human labels of 80 cases" in found.sentence
     assert "Taken at face value, the verdicts differ by" in found.sentence
 
 
@@ -186,7 +186,7 @@ def test_what_rests_on_little_is_told():
     (a, b), _ = drawn(9)
     labels = [[value if at < 50 else None for at, value in enumerate(values)] for values in (a, b)]
     right = compare(a, b, labels_a=labels[0], labels_b=labels[1])
-    assert "jury and people disagree about the difference in 0 of 50 labelled cases" in right.warnings[0]
+    assert "jury and human labels disagree about the difference in 0 of 50 labelled cases" in right.warnings[0]
     few_groups = compare(a, b, groups=[at % 5 for at in range(400)])
     assert few_groups.warnings == ("its items come from 5 groups only, so the interval is rough",)
 

@@ -13,7 +13,7 @@ from jury_adapters import ConfigurationError
 from jury_adapters.calibration import Votes
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.statistics import confidence_quality, reliability_diagram
-from jury_adapters.statistics.confidence import _area, _beside, _leaning
+from jury_adapters.statistics.confidence import _area, _beside, _direction
 from jury_adapters.statistics.reliability import bins_of, calibration_error, error_by_chance
 
 FAST = Resampling(100)
@@ -34,8 +34,8 @@ def votes_of(confidences, right, groups=None, extra=()):
 
 
 def found(votes, name, voter="a", **options):
-    findings = confidence_quality(votes, resampling=FAST, **options)
-    return next(one for one in findings if (one.name, one.subject) == (name, voter))
+    estimates = confidence_quality(votes, resampling=FAST, **options)
+    return next(one for one in estimates if (one.name, one.subject) == (name, voter))
 
 
 answers = st.lists(
@@ -219,7 +219,7 @@ def test_sentences_of_the_area_never_contradict_its_interval(interval, said):
     ],
 )
 def test_sentences_of_overconfidence_never_contradict_its_interval(interval, said):
-    assert said in _leaning(interval)
+    assert said in _direction(interval)
 
 
 @pytest.mark.parametrize(

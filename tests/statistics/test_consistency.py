@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, judge
 from jury_adapters.calibration import Votes
 from jury_adapters.calibration.repetitions import is_repeated
-from jury_adapters.core.combinators import repeated
+from jury_adapters.core.combinators import with_samples
 from jury_adapters.statistics import full_report, retest, retest_runs
 
 
@@ -89,7 +89,7 @@ def test_nothing_to_compare(rows):
 
 def test_a_repeated_juror_of_a_panel_is_found_and_shown():
     wavering = by_turns("wavering", *[True, True, False] * 4, *[True] * 9)
-    panel = Ensemble([repeated(wavering, 3), lambda case: True])
+    panel = Ensemble([with_samples(wavering, 3), lambda case: True])
     votes = Votes.from_verdicts([panel.judge(str(number)) for number in range(7)])
     assert list(votes.repetitions) == ["wavering x3"]
     report = full_report(votes, draws=50)
@@ -98,7 +98,7 @@ def test_a_repeated_juror_of_a_panel_is_found_and_shown():
 
 
 def test_a_judge_repeated_as_the_whole_jury_is_found_and_kept_with_a_choice_of_items():
-    jury = repeated(by_turns("one", *[True, False] * 6), 2)
+    jury = with_samples(by_turns("one", *[True, False] * 6), 2)
     votes = Votes.from_verdicts([jury.judge(str(number)) for number in range(6)])
     assert list(votes.repetitions) == ["one x2"]
     taken = votes.take([0, 2])

@@ -11,7 +11,7 @@ from jury_adapters import ConfigurationError, Critic, Store
 from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.cache import open_cache
 from jury_adapters.store import existing_store, is_url, open_store, place_name, place_of
-from jury_adapters.store.postgres_server import Server
+from jury_adapters.store.postgres_connection import Server
 from jury_adapters.testing import ScriptedModel
 
 SECRET = "hunter2-and-more"
@@ -19,7 +19,7 @@ NOBODY = f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/juries"  # nothing liste
 
 
 def critic(**options):
-    return Critic("juror", ScriptedModel(["{}"]), rubric="faithfulness", **options)
+    return Critic(ScriptedModel(["{}"]), "faithfulness", name="juror", **options)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_url_is_shown_without_what_is_secret(url, shown):
     assert shown in server.shown
     assert SECRET not in server.shown
     if SECRET in url:
-        assert server.told(ValueError(f"no entry for {SECRET}\n  in the file")) == "no entry for *** in the file"
+        assert server.message_of(ValueError(f"no entry for {SECRET}\n  in the file")) == "no entry for *** in the file"
     assert SECRET not in repr(server.engine.url)
 
 

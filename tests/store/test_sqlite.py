@@ -288,7 +288,7 @@ def test_at_the_end_of_the_process_a_store_opened_by_its_path_is_one_file(tmp_pa
     script = """
 from jury_adapters import Critic
 from jury_adapters.testing import ScriptedModel
-critic = Critic("truth", ScriptedModel(["Answer: YES"] * 20), rubric="faithfulness")
+critic = Critic(ScriptedModel(["Answer: YES"] * 20), "faithfulness", name="truth")
 rows = [{"question": "?", "answer": str(n), "contexts": ["c"]} for n in range(20)]
 assert all(judgment.passed for judgment in critic.judge_many(rows, store="runs.db"))
 """

@@ -103,12 +103,12 @@ def test_cases_are_kept_once_and_without_metadata(store, place):
 
     async def twice():
         for sample in ("0", "1"):
-            await store.put(CacheKey(case.key, "c", "r", sample), case, passed())
+            await store.put(CacheKey(case.content_hash, "c", "r", sample), case, passed())
 
     asyncio.run(twice())
-    assert dict(store.cases()) == {case.key: Case(question="q", answer="a", contexts=["c"])}
+    assert dict(store.cases()) == {case.content_hash: Case(question="q", answer="a", contexts=["c"])}
     kept = [place.sql(f"SELECT * FROM {table(place, name)}") for name in ("cases", "judgments")]
-    assert case.key in str(kept)
+    assert case.content_hash in str(kept)
     assert "hunter2" not in str(kept)
 
 
@@ -153,10 +153,10 @@ def test_a_verdict_is_handed_out_only_when_its_judgments_are_durable(store, plac
 
 
 def test_samples_of_a_repeated_critic_are_kept_apart(store):
-    juror = critic(REPLY, REPLY.replace("YES", "NO"), REPLY, repeat=3)
+    juror = critic(REPLY, REPLY.replace("YES", "NO"), REPLY, samples=3)
     (verdict,) = juror.judge_many([a_case()], store=store)
     assert sorted(entry.key.sample for entry in store.entries()) == ["0", "0.1", "0.2"]
-    again = critic(repeat=3)
+    again = critic(samples=3)
     (served,) = again.judge_many([a_case()], store=store)
     assert calls(again) == 0
     assert [j.status for j in served.judgments] == [j.status for j in verdict.judgments]

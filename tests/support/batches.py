@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from jury_adapters import Case, Critic
-from jury_adapters.models.batches import BatchModel
+from jury_adapters.batch_api import BatchModel
 from jury_adapters.testing import a_case
 from support.batch_vendor import BatchServer
 
@@ -20,7 +20,7 @@ def batch_model(server: BatchServer, folder: Path, vendor: str = "openai", **opt
 
 def batch_critic(server: BatchServer, folder: Path, vendor: str = "openai", **options: Any) -> Critic:
     """A critic whose model is asked in batches."""
-    return Critic("truth", batch_model(server, folder, vendor, **options), rubric="faithfulness")
+    return Critic(batch_model(server, folder, vendor, **options), "faithfulness", name="truth")
 
 
 def cases(count: int, truth: str = "YES") -> list[Case]:

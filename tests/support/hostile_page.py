@@ -2,7 +2,7 @@
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Tier
 from jury_adapters.core.batch import stream
-from jury_adapters.core.judgment import Check
+from jury_adapters.core.judgment import Finding
 from jury_adapters.report import Report
 
 RUN = "document.documentElement.dataset.owned='yes'"
@@ -26,8 +26,8 @@ def hostile_report(attack, *, passing=True):
         def judge(case):
             if says is None:
                 raise ValueError(attack)
-            check = Check(attack, says, attack, attack)
-            return Judgment("PASS" if says else "FAIL", reasoning=attack, score=0.7, checks=(check,), model=attack)
+            finding = Finding(attack, says, attack, attack)
+            return Judgment("PASS" if says else "FAIL", reasoning=attack, score=0.7, findings=(finding,), model=attack)
 
         return Judge.from_function(judge, name=f"{name} {attack}")
 

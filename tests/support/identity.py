@@ -25,7 +25,7 @@ async def astatus_of(judge: Judge, store: Path | None = None) -> Status | None:
 
 def critic(model: Any, **options: Any) -> Critic:
     """Return a critic without a name of its own."""
-    return Critic(model=model, rubric="faithfulness", **options)
+    return Critic(model, "faithfulness", **options)
 
 
 def check_told_apart(

@@ -36,71 +36,80 @@ jurors:
     "gates": """
 gates:
   passed: true
-  min_agreement: 0.6
-  min_confidence: medium
-  min_eligible: 2
-  allow_escalation: false
-  allow_same_family: false
-  allow_bias_warning: false
-  allow_partial: false
+  min_confidence: 0.6
+  min_agreement: medium
+  min_votes: 2
+  needs_review: false
+  same_family: false
+  bias_warning: false
+  partial: false
   broken_tiers: false
-  allow_undecided: false
+  decided: true
   max_cost_usd: 0.02
   undefined: fail
 jurors: [{check: not_empty}, {check: refusal_check}]
 """,
     "gates of a cascade, and gates without a condition": """
 gates:
-tiers: [{name: only, check: not_empty}]
+tiers: [{name: only, judge: {check: not_empty}}]
 """,
     "every screen": """
 jurors:
-  - screen: grounding
-  - screen: names_and_numbers
-  - screen: sentence_alignment
-  - {screen: sentence_support, threshold: 0.5}
-  - {screen: context_relevance, threshold: 0.9}
-  - {screen: undecided, name: last word}
-  - screen: grounding
+  - check: grounding_screen
+  - check: names_and_numbers
+  - check: sentence_alignment
+  - {check: sentence_support, threshold: 0.5}
+  - {check: context_relevance, threshold: 0.9}
+  - {check: undecided, name: last word}
+  - check: grounding_screen
     name: with a last word
     final: {check: refusal_check}
 """,
     "a cascade with every policy": """
 name: all policies
 tiers:
-  - name: guards
+  - name: checks
     policy: reject_on_any_fail
-    on_error: reject
-    jurors: [{check: not_empty}, {check: refusal_check}]
-    schedule: early_stop
-  - {name: verbatim, policy: accept_on_all_pass, screen: sentence_alignment}
+    if_broken: reject
+    judge:
+      jurors: [{check: not_empty}, {check: refusal_check}]
+      schedule: early_stop
+  - {name: verbatim, policy: accept_on_all_pass, judge: {check: sentence_alignment}}
   - name: sure
     policy: {escalate_below: 0.8}
-    jury: {jurors: [{check: not_empty}], voting: average, threshold: 0.6}
-  - {name: agreed, policy: escalate_on_split, check: not_empty}
+    judge: {jurors: [{check: not_empty}], voting: average, threshold: 0.6}
+  - {name: agreed, policy: escalate_on_split, judge: {check: not_empty}}
   - name: last
-    tiers:
-      - {name: only, check: not_empty}
+    judge:
+      tiers:
+        - {name: only, judge: {check: not_empty}}
 """,
     "nested juries": """
 jurors:
-  - {jury: {jurors: [{check: not_empty}]}, name: first}
-  - {tiers: [{name: only, check: not_empty}], name: second}
-  - {jurors: [{check: not_empty}, {check: refusal_check}], name: third, weights: [2, 1], voting: weighted}
+  - {jurors: [{check: not_empty}], name: first, weight: 2.5}
+  - {tiers: [{name: only, judge: {check: not_empty}}], name: second}
+  - {jurors: {a: {check: not_empty, weight: 2}, b: {check: refusal_check}}, name: third, voting: weighted}
 errors: propagate
-weights: {first: 2.5, second: 1}
 voting: weighted
 use_confidence: false
 """,
+    "a single check": "check: not_empty",
+    "a check with gates, a name and a timeout": "{check: valid_json, name: json, timeout: 3, gates: {decided: true}}",
+    "jurors by name": """
+jurors:
+  first: {check: not_empty, weight: 2, required: true, timeout: 5, fallbacks: [{check: refusal_check}]}
+  second: {check: refusal_check}
+  third: {jurors: {a: {check: not_empty}}}
+""",
     "recorded votes": """
 jurors:
-  - {recorded: gpt-4o, pass_labels: &good [yes, valid], abstain_labels: [tie], cost: 0.01}
-  - {recorded: claude, pass_labels: *good, threshold: 0.7, name: the other}
+  - {recorded: gpt-4o, labels: &good {yes: pass, valid: pass, no: fail, invalid: fail, tie: abstain}, cost: 0.01}
+  - {recorded: claude, labels: *good, threshold: 0.7, name: the other}
 voting: quorum
 quorum: [2, 3]
 threshold: 1
-min_valid: 2
-timeout: 5
+min_votes: 2
+juror_timeout: 5
 band_on: share
 """,
     "the vote on labels, with words that YAML 1.1 would change": """
@@ -108,34 +117,34 @@ jurors: [{recorded: a}, {recorded: b}, {recorded: c}]
 on: label
 priority: [NO, yes, on]
 min_share: 2/3
-fallback: off
+default_label: off
 tie: first
 """,
     "a scorecard with the least number": """
 name: card
 scorecard:
-  grounded: {jurors: [{screen: names_and_numbers}, {screen: sentence_support}]}
+  grounded: {jurors: [{check: names_and_numbers}, {check: sentence_support}]}
   brief: {check: length_between, maximum: 40, timeout: 2}
-  answered: {check: not_empty, stand_in: {check: refusal_check}}
+  answered: {check: not_empty, fallbacks: [{check: refusal_check}]}
 pass_when: 2
 juror_timeout: 5
 gates: {passed: true}
 """,
     "a scorecard with names": "scorecard: {a: {check: not_empty}, b: {check: refusal_check}}\npass_when: [a]",
     "a weighted scorecard": """
-scorecard: {a: {check: not_empty}, b: {check: refusal_check}}
-weights: {a: 2, b: 0.5}
+scorecard: {a: {check: not_empty, weight: 2}, b: {check: refusal_check, weight: 0.5}}
 threshold: 0.8
 """,
     "scorecards in juries": """
 tiers:
   - name: checks
     policy: reject_on_any_fail
-    scorecard: {a: {check: not_empty}, b: {jury: {scorecard: {c: {check: refusal_check}}, pass_when: any}}}
-  - {name: last, jurors: [{scorecard: {a: {check: not_empty}}, name: first}, {check: not_empty}]}
+    judge:
+      scorecard: {a: {check: not_empty}, b: {scorecard: {c: {check: refusal_check}}, pass_when: any}}
+  - {name: last, judge: {jurors: [{scorecard: {a: {check: not_empty}}, name: first}, {check: not_empty}]}}
 """,
     "bayes": """
-jurors: [{recorded: a, pass_labels: [ok]}, {recorded: b, pass_labels: [ok]}]
+jurors: [{recorded: a, labels: {ok: pass, bad: fail}}, {recorded: b, labels: {ok: pass, bad: fail}}]
 voting: bayes
 reliabilities: {a: 0.9, b: [0.95, 0.7]}
 prior: 0.4

@@ -50,7 +50,7 @@ def judged(critic_of, tmp_path, caplog):
             return await critic.ajudge(a_case())
         finally:
             inside = getattr(critic_of["model"], "http_async_client", None)
-            for client in (critic_of.get("client"), critic_of.get("http_client"), inside):
+            for client in (critic_of.get("client"), inside):
                 if client is not None:
                     await (client.aclose if hasattr(client, "aclose") else client.close)()
 

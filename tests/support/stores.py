@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from jury_adapters import Check, Critic, Judgment, Status, Store, Usage
+from jury_adapters import Critic, Judgment, Status, Store, Usage
 from jury_adapters.core.cache import CacheKey
+from jury_adapters.results import Finding
 from jury_adapters.store import AnyStore
 from jury_adapters.testing import ScriptedModel, a_case
 from tests.support.postgres import PostgresServer
@@ -23,7 +24,7 @@ REPLY = '{"reasoning": "so it says", "answer": "YES"}'
 FULL = Judgment(
     Status.FAIL, score=0.25, label="NO", probabilities={"NO": 0.9, "YES": 0.1}, confidence=0.9,
     reasoning="ünsägbar \U0001f600 \x00 \ud800",
-    checks=(Check("claim", False, "why", "evidence", 0.1),), usage=Usage(100, 20, 64, 5, 1, 0.01, False),
+    findings=(Finding("claim", False, "why", "evidence", 0.1),), usage=Usage(100, 20, 64, 5, 1, 0.01, False),
     metadata={"a": [1, {"b": None}]}, critic="juror", model="m", family="f", elapsed_s=0.5,
 )  # fmt: skip
 
@@ -115,7 +116,7 @@ def keys(count: int) -> Iterator[CacheKey]:
 
 def critic(*script: str | Exception, name: str = "juror", **options: Any) -> Critic:
     """A critic that says what the script says, and by default YES."""
-    return Critic(name, ScriptedModel(list(script) or [REPLY], model=name), rubric="faithfulness", **options)
+    return Critic(ScriptedModel(list(script) or [REPLY], model=name), "faithfulness", name=name, **options)
 
 
 def calls(juror: Critic) -> int:

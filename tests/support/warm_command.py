@@ -7,6 +7,8 @@ import jury_adapters.report.analysis
 import jury_adapters.report.page  # noqa: F401
 import tests.support.built_once
 import tests.support.processes  # noqa: F401
-from jury_adapters.cli.app import app
+from jury_adapters.cli.app import app, function_of
 
-CliRunner().invoke(app, ["checks", "--json"])
+for command in app.registered_commands:
+    function_of(str(command.name))
+CliRunner().invoke(app, ["show", "checks", "--json"])

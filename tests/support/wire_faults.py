@@ -62,15 +62,15 @@ class Fault:
 def critic(server: WireServer, vendor: str, **options: Any) -> Critic:
     """Return a critic that asks the server with the key of these tests; no circuit breaker gets in the way."""
     settings: dict[str, Any] = {
-        "base_url": server.base_url(vendor), "api_key": KEY, "timeout": 5.0,
+        "base_url": server.base_url(vendor), "api_key": KEY, "request_timeout": 5.0,
         "limits": Limits(attempts=ATTEMPTS, open_after=None),
     }  # fmt: skip
-    return Critic("truth", f"{vendor}:m", rubric="faithfulness", **(settings | options))
+    return Critic(f"{vendor}:m", "faithfulness", name="truth", **settings | options)
 
 
 def critic_at(vendor: str, url: str) -> Critic:
     """Return a critic that asks the server at an address; for tests in processes of their own."""
-    return Critic("truth", f"{vendor}:m", rubric="faithfulness", base_url=url, api_key=KEY, timeout=20.0)
+    return Critic(f"{vendor}:m", "faithfulness", name="truth", base_url=url, api_key=KEY, request_timeout=20.0)
 
 
 def status_at(vendor: str, url: str, number: int) -> str:

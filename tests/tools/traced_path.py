@@ -50,7 +50,7 @@ def trace_first_case() -> Trace:
     """Judge one case with a jury of one critic and record what runs until its request is sent."""
     trace = Trace()
     with VendorServer() as server:
-        critic = Critic("truth", "openai:m", base_url=server.openai, api_key="k", rubric="faithfulness")
+        critic = Critic("openai:m", "faithfulness", name="truth", base_url=server.openai, api_key="k")
         jury, case = Ensemble([critic]), Case(question="q", answer="TRUTH=YES", contexts=["c"])
         threading.setprofile(trace.record)
         sys.setprofile(trace.record)

@@ -14,7 +14,6 @@ from llama_index.core.llms import LLM
 from jury_adapters import (
     CascadedJury,
     Case,
-    Check,
     CostEstimate,
     Critic,
     Ensemble,
@@ -23,39 +22,31 @@ from jury_adapters import (
     Jury,
     Labels,
     Limits,
-    PlainJudge,
-    RecordedCritic,
     Rubric,
     Status,
     Store,
-    Tally,
     Tier,
-    TierResult,
     Usage,
     Verdict,
     abstain,
     escalate_below,
     grounding_screen,
     judge,
-    judging,
+    panel,
     rag_jury,
-    recorded_jury,
-    set_price,
 )
-from jury_adapters.calibration import AgreementReport, Finding, Guarantee, Votes, agreement_report, calibrate
-from jury_adapters.langchain import (
-    JuryCallbackHandler,
-    JuryMiddleware,
-    JuryRunEvaluator,
-    JuryRunnable,
-    JuryStringEvaluator,
-    faithfulness_evaluator,
-    jury_evaluator,
-)
+from jury_adapters.calibration import AgreementReport, Estimate, Guarantee, Votes, agreement_report, calibrate
+from jury_adapters.langchain import JuryCallbackHandler, JuryMiddleware, JuryRunnable
+from jury_adapters.langchain import JuryEvaluator as LangChainEvaluator
 from jury_adapters.langchain import from_evaluator as from_langchain
+from jury_adapters.langchain.classic import JuryStringEvaluator
 from jury_adapters.llama_index import JuryEvaluationResult, JuryEvaluator, JuryFaithfulnessEvaluator
 from jury_adapters.llama_index import from_evaluator as from_llama_index
+from jury_adapters.models import set_price
+from jury_adapters.observability import judging
+from jury_adapters.replay import RecordedCritic, recorded_jury
 from jury_adapters.report import Comparison, Report
+from jury_adapters.results import Finding, Tally, TierResult
 from jury_adapters.testing import ScriptedModel, a_case
 
 
@@ -73,7 +64,7 @@ async def asks_a_service(case: Case) -> float:
 
 @judge
 def decorated(case: Case) -> Judgment:
-    return abstain("no opinion", checks=(Check("looked", None),))
+    return abstain("no opinion", findings=(Finding("looked", None),))
 
 
 @judge(name="with options", threshold=0.7, timeout=2.0, cost=0.001)
@@ -81,8 +72,8 @@ def with_options(case: Case) -> tuple[float, str]:
     return 0.9, "why"
 
 
-class Careful(PlainJudge):
-    def examine(self, case: Case) -> Status:
+class Careful(Judge):
+    def assess(self, case: Case) -> Status:
         return Status.PASS if case.contexts else Status.ABSTAIN
 
 
@@ -92,11 +83,11 @@ def judging_one() -> None:
     assert_type(Careful().judge({"question": "?"}).passed, bool | None)
     assert_type(Judge.from_function(asks_a_service).judge("?").score, float | None)
     assert_type(with_options.judge(a_case()).usage, Usage)
-    assert_type(decorated.judge().checks, tuple[Check, ...])
+    assert_type(decorated.judge().findings, tuple[Finding, ...])
 
 
 def juries() -> CascadedJury:
-    panel = Ensemble([brief, polite, asks_a_service, decorated, Careful()], voting="majority", min_valid=2)
+    panel = Ensemble([brief, polite, asks_a_service, decorated, Careful()], voting="majority", min_votes=2)
     assert_type(panel, Ensemble)
     verdict = panel.judge(question="?", answer="!")
     assert_type(verdict, Verdict)
@@ -105,10 +96,10 @@ def juries() -> CascadedJury:
     assert_type(verdict.tally, Tally)
     assert_type(verdict.agreement, float | None)
     assert_type(verdict.tiers, tuple[TierResult, ...])
-    assert_type(verdict.escalate_for_review, bool)
+    assert_type(verdict.needs_review, bool)
     assert_type(panel.members, tuple[Judge, ...])
     assert_type(panel.with_gates(passed=True, min_agreement=0.8), Ensemble)
-    assert_type(Careful().repeated(3), Ensemble)
+    assert_type(Careful().with_samples(3), Ensemble)
     cascade = CascadedJury(
         [
             Tier("screen", grounding_screen(), "escalate_on_split"),
@@ -119,20 +110,20 @@ def juries() -> CascadedJury:
     )
     assert_type(cascade.judge("?"), Verdict)
     assert_type(cascade.estimate_cost([a_case()]), CostEstimate)
-    assert_type(recorded_jury("votes.jsonl", pass_labels=["valid"]), Ensemble)
-    assert_type(RecordedCritic("gpt-4o", pass_labels=["valid"]).judge(a_case()), Judgment)
+    assert_type(recorded_jury("votes.jsonl", labels={"valid": "pass"}), Ensemble)
+    assert_type(RecordedCritic("gpt-4o", labels={"valid": "pass", "invalid": "fail"}).judge(a_case()), Judgment)
     return cascade
 
 
 def critics(chat: BaseChatModel, llm: LLM) -> Jury:
     set_price("my-model", input=1.0, output=2.0)
     rubric = Rubric(name="short", criteria="It is short.", answers=Labels.of(passing=["YES"], failing=["NO"]))
-    critic = Critic("a", "openai:gpt-4o-mini", rubric=rubric, limits=Limits(max_concurrency=4), store=Store("runs.db"))
+    critic = Critic("openai:gpt-4o-mini", rubric, name="a", limits=Limits(max_concurrency=4), store=Store("runs.db"))
     assert_type(critic, Critic)
     assert_type(critic.judge(a_case()), Judgment)
     assert_type(critic.with_rubric("faithfulness"), Critic)
-    by_framework = [Critic("b", chat, rubric="faithfulness"), Critic("c", llm, rubric=rubric)]
-    return Ensemble([critic, *by_framework, Critic("d", ScriptedModel(["Answer: YES"]), rubric=rubric)])
+    by_framework = [Critic(chat, "faithfulness", name="b"), Critic(llm, rubric, name="c")]
+    return Ensemble([critic, *by_framework, Critic(ScriptedModel(["Answer: YES"]), rubric, name="d")])
 
 
 def batches(jury: Jury, judge: Judge) -> list[Verdict]:
@@ -168,23 +159,24 @@ def reports(verdicts: list[Verdict], earlier: Path) -> str:
 def calibration(jury: CascadedJury, labelled: list[Case]) -> Guarantee | None:
     report = agreement_report(Votes.from_rows([["PASS", "FAIL"], ["PASS", "PASS"]]))
     assert_type(report, AgreementReport)
-    assert_type(report.find("raw agreement"), Finding)
+    assert_type(report.find("raw agreement"), Estimate)
     assert_type(report.find("raw agreement").value, float | None)
-    promised = calibrate(jury, labelled, agreement=0.9)
-    assert_type(promised.judge("?"), Verdict)
-    return promised.guarantee
+    calibrated = calibrate(jury, labelled, agreement=0.9)
+    assert_type(calibrated.judge("?"), Verdict)
+    return calibrated.guarantee
 
 
 def langchain(jury: Jury) -> None:
     assert_type(JuryStringEvaluator(jury), JuryStringEvaluator)
-    assert_type(JuryRunEvaluator(jury), JuryRunEvaluator)
+    evaluate = LangChainEvaluator(jury, field_map={"answer": "outputs.reply"})
+    assert_type(evaluate, LangChainEvaluator)
+    assert_type(evaluate(inputs={}, outputs={"reply": "!"})["score"], float | None)
     assert_type(JuryRunnable(jury).invoke({"question": "?", "answer": "!"}), Judgment | dict[str, Any])
     handler = JuryCallbackHandler(jury)
     assert_type(handler, JuryCallbackHandler)
     middleware = JuryMiddleware(jury)
     assert_type(middleware, JuryMiddleware)
-    assert_type(jury_evaluator(jury).__name__, str)
-    assert_type(faithfulness_evaluator("openai:gpt-4o-mini").__name__, str)
+    assert_type(LangChainEvaluator(panel("faithfulness", "openai:gpt-4o-mini"), key="faithful").key, str)
 
     def exact(outputs: str, reference_outputs: str) -> dict[str, object]:
         return {"key": "exact", "score": outputs == reference_outputs}

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from jury_adapters.compat.cross_judge._bridge import AnyVerdict, judgment_of
 from jury_adapters.compat.cross_judge._reply import Keys, judgment_from
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
@@ -156,7 +156,7 @@ class BlockingModel:
             "temperature": options.temperature,
             "max_tokens": options.max_tokens,
         }
-        text = await portal.in_worker_thread(partial(self._send, request))
+        text = await event_loop.in_worker_thread(partial(self._send, request))
         return Reply(text or "", Usage(calls=1, cost_complete=False), self.model)
 
 
@@ -173,7 +173,7 @@ class CallersJudge(Judge, Generic[V]):
         self._ask = ask
 
     async def assess(self, case: Case) -> Judgment:
-        verdict = await portal.in_worker_thread(self._ask)
+        verdict = await event_loop.in_worker_thread(self._ask)
         judgment = judgment_of(verdict)
         self.verdict = verdict
         return judgment

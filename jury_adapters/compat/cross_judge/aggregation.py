@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from jury_adapters.compat import verdict_measures
 from jury_adapters.compat.cross_judge._bridge import as_jury_verdict, counted
 from jury_adapters.compat.cross_judge.schema import Verdict
 from jury_adapters.core.voting.rules.first_disagreement import FirstDisagreement
@@ -89,4 +90,4 @@ def get_strategy(name_or_fn: str | AggregationStrategy) -> AggregationStrategy:
 
 def avg_confidence(verdicts: list[Verdict]) -> float:
     """Return the mean confidence (0..1) of the verdicts without error; 0.0 if there are none."""
-    return as_jury_verdict(verdicts).avg_confidence
+    return verdict_measures.avg_confidence(as_jury_verdict(verdicts))

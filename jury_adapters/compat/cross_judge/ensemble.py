@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
+from jury_adapters.compat import verdict_measures
 from jury_adapters.compat.cross_judge._asking import CallersJudge, verdicts_of
 from jury_adapters.compat.cross_judge._bridge import as_jury_verdict, verdict_of
 from jury_adapters.compat.cross_judge.core import Critic
@@ -69,9 +70,9 @@ class Ensemble:
             query_id=query_id,
             verdicts=verdicts,
             consensus=consensus,
-            avg_confidence=measured.avg_confidence,
+            avg_confidence=verdict_measures.avg_confidence(measured),
             disagreement=disagreement,
-            agreement_pct=measured.agreement_pct,
+            agreement_pct=verdict_measures.agreement_pct(measured),
             krippendorff_alpha=measured.krippendorff_alpha,
             voting=str(name),
             meta=meta or {},

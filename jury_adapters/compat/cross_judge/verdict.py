@@ -78,7 +78,7 @@ class EnsembleVerdict(BaseModel):
         disagreement: whether critics gave different labels.
         agreement_pct: the share of the verdicts without error that are the consensus, 0..1.
         krippendorff_alpha: exactly 1.0 if all agree, 0.0 if not, None below two verdicts. It has no further meaning on
-            a single query; for many queries, use :func:`jury_adapters.krippendorff_alpha`.
+            a single query; for many queries, use :func:`jury_adapters.statistics.krippendorff_alpha`.
         voting: the name of the voting strategy.
         meta: data of the caller.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from jury_adapters.compat import verdict_measures
 from jury_adapters.compat.cross_judge._bridge import as_jury_verdict, counted
 from jury_adapters.compat.cross_judge.verdict import Verdict
 from jury_adapters.core.voting.rules.majority import Majority
@@ -40,7 +41,7 @@ def unanimous(verdicts: list[Verdict], *, fallback: str = "UNCLEAR") -> tuple[st
 
 def agreement_pct(verdicts: list[Verdict], consensus: str) -> float:
     """Return the share (0..1) of the verdicts without error that are the consensus; 0.0 if there are none."""
-    return as_jury_verdict(verdicts, consensus).agreement_pct
+    return verdict_measures.agreement_pct(as_jury_verdict(verdicts, consensus))
 
 
 def krippendorff_alpha(verdicts: list[Verdict]) -> float | None:
@@ -48,7 +49,9 @@ def krippendorff_alpha(verdicts: list[Verdict]) -> float | None:
 
     On a single query, alpha has no further meaning. It measures the critics if there are many queries::
 
-        jury_adapters.krippendorff_alpha([v.kind for v in r.verdicts if v.error is None] for r in results).value
+        from jury_adapters.statistics import krippendorff_alpha
+
+        krippendorff_alpha([v.kind for v in r.verdicts if v.error is None] for r in results).value
     """
     return as_jury_verdict(verdicts).krippendorff_alpha
 

@@ -1,11 +1,11 @@
 """Queue of an application's runs that are judged in the background.
 
-The application puts a case into the queue and continues. A bounded number of cases is judged at once, on the portal's
+The application puts a case into the queue and continues. A bounded number of cases is judged at once, on the background
 loop and in a context of their own, so that tracing, caches and cancellation of the application do not affect the
 judges, and vice versa.
 
-Waking up a thread costs a busy application time, however little the thread does. So the portal is woken up once for all
-runs of some milliseconds, and at once only if a caller waits for the judgments.
+Waking up a thread costs a busy application time, however little the thread does. So the background loop is woken up
+once for all runs of some milliseconds, and at once only if a caller waits for the judgments.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Self, TypeAlias
 from uuid import uuid4
 from weakref import WeakSet
 
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.background.counts import Counts, Outcome
 from jury_adapters.core.background.options import EXIT_TIMEOUT, check_ranges, check_whole
 from jury_adapters.core.background.sink_calls import call_sink, sinks_of
@@ -216,23 +216,23 @@ class JudgeQueue:
         self._tasks: set[asyncio.Task[None]] = set()
         self._running = 0
         self._number = 0
-        self._awake = False  # the portal will check the queue without being woken up
-        self._ticking = False  # the timer of the portal runs
-        self._called = False  # the portal was woken up to check the queue at once
+        self._awake = False  # the background loop will check the queue without being woken up
+        self._ticking = False  # the timer of the background loop runs
+        self._called = False  # the background loop was woken up to check the queue at once
 
     def _awaited(self) -> set[int]:
         with self._changed:
             return set(self._pending)
 
     def _wake(self, *, at_once: bool) -> bool:
-        """Make the portal check the queue, at once or soon (one wake-up for many runs); return whether it will."""
+        """Make the background loop check the queue, at once or soon (once for many runs); return whether it will."""
         with self._changed:
             if self._called or (self._awake and not at_once):
                 return True
             self._awake = True
             self._called = at_once
         try:
-            Context().run(portal.call_soon, self._look)
+            Context().run(event_loop.call_soon, self._look)
         except Exception:  # the process is ending or cannot start threads; the run must not be affected
             _log.exception("runs could not be put to the judge")
             with self._changed:
@@ -245,7 +245,7 @@ class JudgeQueue:
         return True
 
     def _look(self) -> None:
-        """Start checking the queue. This method and all following ones run only on the portal's loop."""
+        """Start checking the queue. This method and all following ones run only on the background loop."""
         if self._called:
             self._called = False
             self._start()
@@ -319,7 +319,7 @@ class JudgeQueue:
         except GeneratorExit:
             raise
         except BaseException as error:  # a KeyboardInterrupt from a judge must not stop the loop
-            if isinstance(error, asyncio.CancelledError) and portal.is_cancelled():
+            if isinstance(error, asyncio.CancelledError) and event_loop.is_cancelled():
                 raise
             self.count("broken")
             _log.error("judging run %s broke", run.id, exc_info=error)
@@ -376,7 +376,7 @@ def _after_fork() -> None:
 
 
 _NOTHING = broken("no_case")
-_PAUSE = 0.05  # seconds for which runs are collected, so that the portal wakes up once for all of them
+_PAUSE = 0.05  # seconds for which runs are collected, so that the background loop wakes up once for all of them
 _SHARE = 0.005  # seconds of work of one task at a time, equal to the switch interval of Python's threads
 _QUEUES: WeakSet[JudgeQueue] = WeakSet()
 # Flush before the interpreter shuts down its thread pools, which are needed even for DNS lookups. A plain atexit hook

@@ -8,7 +8,7 @@ from typing import Final, TypedDict, TypeGuard
 
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.runs import JudgedRun, Sink
 
 EXIT_TIMEOUT: Final = 10.0
@@ -47,9 +47,9 @@ def check_ranges(*, sample: object, exit_timeout: object) -> None:
         ConfigurationError: one of them is out of its range.
     """
     if not _is_number(sample) or not 0 <= sample <= 1:
-        raise ConfigurationError(f"sample is the share of runs to judge, 0 to 1, not {sample!r}")
+        raise ConfigurationError(f"sample is the share of runs to judge, 0 to 1, not {plain_repr(sample)}")
     if not _is_number(exit_timeout) or not exit_timeout >= 0:
-        raise ConfigurationError(f"exit_timeout is a number of seconds from 0, not {exit_timeout!r}")
+        raise ConfigurationError(f"exit_timeout is a number of seconds from 0, not {plain_repr(exit_timeout)}")
 
 
 def check_whole(**numbers: object) -> None:
@@ -60,7 +60,7 @@ def check_whole(**numbers: object) -> None:
     """
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise ConfigurationError(f"{name} is a whole number from 1, not {number!r}")
+            raise ConfigurationError(f"{name} is a whole number from 1, not {plain_repr(number)}")
 
 
 def _is_number(value: object) -> TypeGuard[float]:

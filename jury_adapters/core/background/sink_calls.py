@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.background.passing_threads import PassingThreads
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.functions import is_async
@@ -39,16 +39,16 @@ async def call_sink(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[]
     """
     until = monotonic() + patience
     if not is_async(sink):
-        told, answer = await _THREADS.run(_told, sink, judged, raised, until)
-        await _awaited(answer, judged[told - 1], raised)
-        return told
-    told = 0
+        calls, answer = await _THREADS.run(_call_plain, sink, judged, raised, until)
+        await _awaited(answer, judged[calls - 1], raised)
+        return calls
+    calls = 0
     for run in judged:
         await _awaited(_answer(sink, run, raised), run, raised)
-        told += 1
+        calls += 1
         if monotonic() >= until:
             break
-    return told
+    return calls
 
 
 def sinks_of(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
@@ -64,15 +64,17 @@ def sinks_of(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
     return sinks
 
 
-def _told(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], until: float) -> tuple[int, object]:
+def _call_plain(
+    sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], until: float
+) -> tuple[int, object]:
     """Call a plain sink in a thread until the time limit, or until it returns an awaitable."""
-    told, answer = 0, None
+    calls, answer = 0, None
     for run in judged:
         answer = _answer(sink, run, raised)
-        told += 1
+        calls += 1
         if inspect.isawaitable(answer) or monotonic() >= until:  # awaitable: a lambda around an async function
             break
-    return told, answer
+    return calls, answer
 
 
 def _answer(sink: Sink, judged: JudgedRun, raised: Callable[[], None]) -> object:
@@ -88,7 +90,7 @@ async def _awaited(answer: object, judged: JudgedRun, raised: Callable[[], None]
         if inspect.isawaitable(answer):
             await answer
     except asyncio.CancelledError as error:
-        if portal.is_cancelled():
+        if event_loop.is_cancelled():
             raise
         _failed(judged, error, raised)
     except GeneratorExit:

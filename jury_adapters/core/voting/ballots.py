@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import ClassVar, Literal
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import equal
@@ -38,15 +38,15 @@ class BallotVote(VotingStrategy):
     Attributes:
         on: the kind of ballots. ``"status"``: PASS and FAIL. ``"label"``: labels (a judgment without a label votes with
             its status). ``"auto"``: statuses, unless a judgment has a label without a PASS/FAIL meaning.
-        fallback: the label of a verdict without a winner, because too few votes are eligible, or because ballots differ
-            and there is no ``disagree_label``.
+        default_label: the label of a verdict without a winner, because too few votes are eligible, or because ballots
+            differ and there is no ``disagree_label``.
         disagree_label: the label of a verdict whose ballots differ and none wins: a tie that abstains, an insufficient
             share, or a split that abstains. The status is still ABSTAIN.
         error_label: the label for which an ERROR votes under ``errors="fail"`` in a vote on labels.
     """
 
     on: On = "auto"
-    fallback: str | None = None
+    default_label: str | None = None
     disagree_label: str | None = None
     error_label: str | None = None
 
@@ -58,7 +58,7 @@ class BallotVote(VotingStrategy):
             raise ConfigurationError(unknown("on=", self.on, ("auto", "status", "label")))
         label = self.disagree_label
         if label is not None and (not isinstance(label, str) or not label.strip()):
-            raise ConfigurationError(f"disagree_label is a label, such as 'SPLIT'; not {label!r}")
+            raise ConfigurationError(f"disagree_label is a label, such as 'SPLIT'; not {plain_repr(label)}")
         if self.on == "label" and self.errors == "fail" and self.error_label is None:
             raise ConfigurationError(
                 "errors='fail' in a vote on labels needs error_label=, the label an error counts as; "
@@ -105,17 +105,21 @@ class BallotVote(VotingStrategy):
             yield from (Judgment(status, label=label, confidence=1.0) for status in sorted(open_to, key=str))
         yield from _STATUS_EXTREMES
 
-    def hopes(self, judgments: Votes) -> Sequence[Judgment]:
+    def extreme_votes(self, judgments: Votes) -> Sequence[Judgment]:
         if self.mode(judgments) == "status":
             decided = self.on == "status" or any(j is not None and j.valid for j in judgments)
             # Before the first opinion, "auto" may still become a vote on labels.
-            return (*super().hopes(judgments), *(() if decided else (_NEW_HOPE,)))
+            return (*super().extreme_votes(judgments), *(() if decided else (_NEW_LABEL_VOTE,)))
         return [Judgment(None, label=label, confidence=1.0) for label in self._labels_in_play(judgments)]
 
-    def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
-        yield from super().imagined(judgments, positions)
+    def hypothetical_votes(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
+        yield from super().hypothetical_votes(judgments, positions)
         if self._decided_by_a_split and len(positions) > 1:
-            one, other = super().hopes(judgments) if self.mode(judgments) == "status" else (_NEW_HOPE, _NEWER_HOPE)
+            one, other = (
+                super().extreme_votes(judgments)
+                if self.mode(judgments) == "status"
+                else (_NEW_LABEL_VOTE, _OTHER_LABEL_VOTE)
+            )
             filled = list(judgments)
             for position in positions:
                 filled[position] = one if position == positions[0] else other
@@ -141,8 +145,8 @@ class BallotVote(VotingStrategy):
             box = collect(judgments, weights, self.errors or "fail", _status_ballot, "FAIL")
         else:
             box = collect(judgments, weights, self.errors or "ignore", _label_ballot, self.error_label)
-        if len(box.voted) < self.min_valid or not box.total_weight():
-            result = self._no_result(mode, box, _too_few(box, self.min_valid), label=self.fallback)
+        if len(box.voted) < self.min_votes or not box.total_weight():
+            result = self._no_result(mode, box, _too_few(box, self.min_votes), label=self.default_label)
         else:
             result = self._decide(mode, box, judgments)
         if mode == "label" and box.errors and self.errors == "fail" and self.error_label is None:
@@ -154,11 +158,11 @@ class BallotVote(VotingStrategy):
 
     @abstractmethod
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
-        """Return the result of at least ``min_valid`` ballots."""
+        """Return the result of at least ``min_votes`` ballots."""
 
     def _disagreement(self, mode: Mode, box: Box[str], reason: str, *, tied: bool = False) -> VoteResult:
         """Return the result if ballots differ and none wins."""
-        label = self.fallback if self.disagree_label is None else self.disagree_label
+        label = self.default_label if self.disagree_label is None else self.disagree_label
         return self._no_result(mode, box, reason, label=label, tied=tied)
 
     def _no_result(
@@ -205,7 +209,7 @@ class MostVotes(BallotVote):
         if self.tie is not None and self.tie not in ("fail", "pass", "abstain", "first"):
             raise ConfigurationError(unknown("tie=", self.tie, ("fail", "pass", "abstain", "first")))
         if isinstance(self.priority, str):
-            raise ConfigurationError(f"priority is a list of labels: [{self.priority!r}]")
+            raise ConfigurationError(f"priority is a list of labels: [{plain_repr(self.priority)}]")
         object.__setattr__(self, "priority", tuple(self.priority))
 
     def _known_labels(self) -> Iterable[str]:
@@ -274,17 +278,17 @@ def tally_of(mode: Mode, box: Box[str], *, tied: bool = False) -> Tally:
     return Tally(mode, len(box.voted), passed, failed, box.abstained, box.errors, box.ignored, tied, box.cast)
 
 
-def _too_few(box: Box[str], min_valid: int) -> str:
+def _too_few(box: Box[str], min_votes: int) -> str:
     if not box.voted:
-        return "nobody voted"
-    if len(box.voted) < min_valid:
-        return f"only {len(box.voted)} voted, {min_valid} must"
+        return "no juror voted"
+    if len(box.voted) < min_votes:
+        return f"only {len(box.voted)} voted, {min_votes} must"
     return "everyone with a weight above 0 has left"
 
 
 _STATUS_EXTREMES = (ALL_PASS, ALL_FAIL, ALL_ABSTAIN, ALL_BROKEN)
 _STATUS = {"PASS": Status.PASS, "FAIL": Status.FAIL}
-_NEW_LABEL = "\0 a label that nobody has voted for yet"
+_NEW_LABEL = "\0 a label without a vote so far"
 _NEWER_LABEL = "\0 another one"
-_NEW_HOPE = Judgment(None, label=_NEW_LABEL, confidence=1.0)
-_NEWER_HOPE = Judgment(None, label=_NEWER_LABEL, confidence=1.0)
+_NEW_LABEL_VOTE = Judgment(None, label=_NEW_LABEL, confidence=1.0)
+_OTHER_LABEL_VOTE = Judgment(None, label=_NEWER_LABEL, confidence=1.0)

@@ -9,7 +9,7 @@ from math import fsum, inf
 from operator import is_not
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.verdict import outage_as_error
@@ -115,7 +115,7 @@ class VotingStrategy(ABC):
         errors: the effect of an ERROR. ``"fail"``: it counts as FAIL or 0.0. ``"abstain"``, ``"ignore"``: it does not
             vote. ``"propagate"``: one ERROR makes the verdict ERROR. None: ``"fail"`` for statuses and scores, but
             ERROR if every juror that did not abstain broke; ``"ignore"`` for labels.
-        min_valid: the verdict is ABSTAIN if fewer judgments than this are eligible.
+        min_votes: the verdict is ABSTAIN if fewer judgments than this are eligible.
 
     A rule of the package also has these class attributes: ``name``, ``also_called`` (further names), and
     ``passes_when`` and ``good_for`` (cells of the table in the documentation).
@@ -127,13 +127,13 @@ class VotingStrategy(ABC):
     good_for: ClassVar[str] = ""
 
     errors: ErrorPolicy | None = None
-    min_valid: Count = 1
+    min_votes: Count = 1
 
     def __post_init__(self) -> None:
         if self.errors is not None and self.errors not in ERROR_POLICIES:
             raise ConfigurationError(unknown("errors=", self.errors, ERROR_POLICIES))
-        if isinstance(self.min_valid, bool) or not isinstance(self.min_valid, int) or self.min_valid < 1:
-            raise ConfigurationError(f"min_valid is a whole number from 1, not {self.min_valid!r}")
+        if isinstance(self.min_votes, bool) or not isinstance(self.min_votes, int) or self.min_votes < 1:
+            raise ConfigurationError(f"min_votes is a whole number from 1, not {plain_repr(self.min_votes)}")
 
     def tally(self, judgments: Sequence[Judgment], weights: Weights = None) -> VoteResult:
         """Count the votes.
@@ -153,7 +153,7 @@ class VotingStrategy(ABC):
         by_policy = bool(result.tally.errors) and self.errors in (None, "fail")
         rule = replace(self, errors="ignore")
         # A user's function is called only once.
-        if not rule.provable or not (by_policy or any(map(is_not, without, judgments))):
+        if not rule.supports_early_stop or not (by_policy or any(map(is_not, without, judgments))):
             return result
         if rule._count(without, weights).status is result.status:
             return result
@@ -175,7 +175,7 @@ class VotingStrategy(ABC):
         if None not in judgments:
             return True
         results = (result for _, result in self.possible_results(judgments, weights, opinions))
-        return self.provable and all_alike((result.status, result.label) for result in results)
+        return self.supports_early_stop and all_alike((result.status, result.label) for result in results)
 
     def possible_results(
         self, judgments: Votes, weights: Weights = None, opinions: Sequence[OpinionStatuses] | None = None
@@ -190,7 +190,7 @@ class VotingStrategy(ABC):
             yield filled, self._outcome(filled, weights)
 
     @property
-    def provable(self) -> bool:
+    def supports_early_stop(self) -> bool:
         """Whether :meth:`settled` can return True before every juror has voted."""
         return self.errors != "propagate"
 
@@ -203,19 +203,19 @@ class VotingStrategy(ABC):
         """Return the statuses that the rule's opinions may have, given those of the jurors' opinions."""
         return ANY_OPINION
 
-    def hopes(self, judgments: Votes) -> Sequence[Judgment]:
+    def extreme_votes(self, judgments: Votes) -> Sequence[Judgment]:
         """Return the hypothetical votes with which early stopping plans for the remaining jurors."""
         return (ALL_PASS, ALL_FAIL)
 
-    def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
+    def hypothetical_votes(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
         """Yield the votes for each extreme, with that extreme at all of these positions, which have no vote yet."""
-        for hope in self.hopes(judgments):
+        for vote in self.extreme_votes(judgments):
             filled = list(judgments)
             for position in positions:
-                filled[position] = hope
+                filled[position] = vote
             yield filled
 
-    def bound_to(self, names: Sequence[str]) -> VotingStrategy:
+    def bind(self, names: Sequence[str]) -> VotingStrategy:
         """Return the strategy for jurors with these names.
 
         Raises:
@@ -235,12 +235,12 @@ class VotingStrategy(ABC):
             return result
         if any(judgment.valid for judgment in judgments):
             return result
-        return _broken(judgments, result.tally.on, "and nobody else could say")
+        return _broken(judgments, result.tally.on, "and no other juror could say")
 
     def _completions(self, judgments: Votes) -> Iterator[list[Judgment]]:
         """Yield the extreme completions of the missing votes."""
         out = [position for position, judgment in enumerate(judgments) if judgment is None]
-        yield from cast("Iterator[list[Judgment]]", self.imagined(judgments, out))
+        yield from cast("Iterator[list[Judgment]]", self.hypothetical_votes(judgments, out))
         yield from filled_with((ALL_ABSTAIN, ALL_BROKEN), judgments)
 
     def _propagated(self, judgments: Sequence[Judgment], on: Literal["status", "label", "score"]) -> VoteResult | None:
@@ -277,7 +277,7 @@ def checked_weights(weights: Sequence[float] | None, count: int) -> Weights:
         raise ConfigurationError(f"{len(weights)} weights for {count} judgments; give one weight per judgment")
     for weight in weights:
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < inf:
-            raise ConfigurationError(f"a weight is a finite number >= 0, not {weight!r}")
+            raise ConfigurationError(f"a weight is a finite number >= 0, not {plain_repr(weight)}")
     try:
         total = fsum(weights)
     except OverflowError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any, Literal
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.tally import Tally
@@ -33,7 +33,7 @@ class FunctionVote(VotingStrategy):
         super().__post_init__()
         if not callable(self.function):
             raise ConfigurationError(
-                f"voting= takes a name, a strategy or a function of the judgments, not {self.function!r}"
+                f"voting= takes a name, a strategy or a function of the judgments, not {plain_repr(self.function)}"
             )
 
     @property
@@ -41,7 +41,7 @@ class FunctionVote(VotingStrategy):
         return getattr(self.function, "__name__", type(self.function).__name__)
 
     @property
-    def provable(self) -> bool:
+    def supports_early_stop(self) -> bool:
         return False
 
     def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
@@ -57,8 +57,8 @@ class FunctionVote(VotingStrategy):
         n = len(box.voted)
         failed = sum(judgments[i].status in (Status.FAIL, Status.ERROR) for i, _ in box.voted)
         tally = Tally(on, n, passed, failed, box.abstained, box.errors, box.ignored, False, box.cast)
-        if n < self.min_valid:
-            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
+        if n < self.min_votes:
+            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_votes} must")
         eligible = [judgments[i] for i, _ in box.voted]
         outcome = (
             self.function(eligible, [box.weight(i) for i, _ in box.voted])

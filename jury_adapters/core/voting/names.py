@@ -19,12 +19,12 @@ class VotingOptions(TypedDict, total=False):
     """Options of all voting rules; each rule takes its own and refuses the others."""
 
     errors: Literal["fail", "abstain", "ignore", "propagate"] | None
-    min_valid: int
+    min_votes: int
     threshold: float
     reliabilities: Mapping[str, float | tuple[float, float]] | Sequence[float | tuple[float, float]]
     prior: float
     on: Literal["auto", "status", "label"]
-    fallback: str | None
+    default_label: str | None
     disagree_label: str | str | None
     error_label: str | None
     k: int

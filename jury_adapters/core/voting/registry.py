@@ -16,6 +16,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, get_type_hints
 
 from jury_adapters.core.docstrings import entries_of
+from jury_adapters.core.errors import plain_repr
 from jury_adapters.core.voting.base import VotingStrategy
 
 RULES = "jury_adapters.core.voting.rules"
@@ -77,7 +78,7 @@ def _found() -> Mapping[str, type[VotingStrategy]]:
         kind = _rule_of(import_module(f"{RULES}.{module.name}"))
         for name in (kind.name, *kind.also_called):
             if name in found:
-                raise TypeError(f"{kind.__qualname__} and {found[name].__qualname__} have one name: {name!r}")
+                raise TypeError(f"{kind.__qualname__} and {found[name].__qualname__} have one name: {plain_repr(name)}")
             found[name] = kind
     return MappingProxyType(found)
 
@@ -89,7 +90,7 @@ def _rule_of(module: ModuleType) -> type[VotingStrategy]:
     for kind in own:
         if issubclass(kind, VotingStrategy) and kind.name == name:
             return kind
-    raise TypeError(f"{module.__name__} holds no voting strategy with name = {name!r}")
+    raise TypeError(f"{module.__name__} holds no voting strategy with name = {plain_repr(name)}")
 
 
 STRATEGIES: Mapping[str, type[VotingStrategy]] = _found()

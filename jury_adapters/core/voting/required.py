@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.voting.base import ErrorPolicy, VoteResult
 
@@ -17,7 +17,7 @@ def positions_of(required: Sequence[str | int], names: Sequence[str]) -> tuple[i
         ConfigurationError: there is no such juror, or ``required`` is not a list.
     """
     if isinstance(required, str | int) or not isinstance(required, Sequence):
-        raise ConfigurationError(f"required is a list of jurors; for one write required=[{required!r}]")
+        raise ConfigurationError(f"required is a list of jurors; for one write required=[{plain_repr(required)}]")
     found = set()
     for juror in required:
         if isinstance(juror, int) and not isinstance(juror, bool) and 0 <= juror < len(names):
@@ -35,8 +35,8 @@ def with_required(
     """Return the result of a vote in which the jurors at these positions must have voted.
 
     If one of them broke and errors count as FAIL, the result is FAIL, so that an outage never becomes an abstention
-    that a guard lets through. Otherwise the result is ABSTAIN if one of them abstained, broke, or had no ballot. An
-    ERROR is returned unchanged, and so is a FAIL for which the other jurors voted.
+    that a screening tier lets through. Otherwise the result is ABSTAIN if one of them abstained, broke, or had no
+    ballot. An ERROR is returned unchanged, and so is a FAIL for which the other jurors voted.
 
     Args:
         result: the result of the vote.

@@ -37,13 +37,13 @@ class ScoreVote(VotingStrategy):
         if propagated is not None:
             return propagated
         box = collect(judgments, weights, self.errors or "fail", _score_ballot, 0.0)
-        if len(box.voted) < self.min_valid or not self._weight(box):
-            reason = f"{len(box.voted)} voted with a weight above 0, at least {self.min_valid} must"
+        if len(box.voted) < self.min_votes or not self._weight(box):
+            reason = f"{len(box.voted)} voted with a weight above 0, at least {self.min_votes} must"
             return VoteResult(Status.ABSTAIN, self._tally(box), reasoning=reason)
         return self._decide(box)
 
     def _decide(self, box: Box[float]) -> VoteResult:
-        """Return the result of at least ``min_valid`` scores."""
+        """Return the result of at least ``min_votes`` scores."""
         score = self._score(box)
         passed = reaches(score, self.threshold)
         spread = self._spread(box, score)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import floor, isfinite
 from typing import TypeAlias
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 
 Share: TypeAlias = float | str | tuple[int, int] | Fraction
 
@@ -31,9 +31,11 @@ def parse_share(value: Share, what: str = "share") -> Fraction:
     try:
         share = _read(value)
     except (ValueError, TypeError, ZeroDivisionError) as error:
-        raise ConfigurationError(f'{what} must be a number from 0 to 1, "2/3" or (2, 3); not {value!r}') from error
+        raise ConfigurationError(
+            f'{what} must be a number from 0 to 1, "2/3" or (2, 3); not {plain_repr(value)}'
+        ) from error
     if not 0 <= share <= 1:
-        raise ConfigurationError(f"{what} must lie from 0 to 1, not {value!r}")
+        raise ConfigurationError(f"{what} must lie from 0 to 1, not {plain_repr(value)}")
     return share
 
 

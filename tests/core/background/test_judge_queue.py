@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.judge_queues import CASE, passing
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Status
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.background.judge_queue import JudgedRun, JudgeQueue, Run
 
 
@@ -115,13 +115,13 @@ def test_whatever_a_judge_raises_each_run_is_counted(waits: bool):
 
 
 def test_runs_are_judged_together_and_the_portal_is_not_woken_for_each(monkeypatch: pytest.MonkeyPatch):
-    threads, calls, call_soon = [], [], portal.call_soon
+    threads, calls, call_soon = [], [], event_loop.call_soon
 
     def counting(callback):
         calls.append(callback)
         call_soon(callback)
 
-    monkeypatch.setattr(portal, "call_soon", counting)  # the real one, counted
+    monkeypatch.setattr(event_loop, "call_soon", counting)  # the real one, counted
     judge = Judge.from_function(lambda case: True)
     with JudgeQueue(judge, on_verdict=lambda judged: threads.append(threading.get_ident())) as queue:
         for number in range(100):
@@ -138,7 +138,7 @@ def test_what_nobody_waits_for_is_judged_all_the_same():
         told.clear()
         queue.put(CASE, run=Run("1"))
         assert told.wait(60)
-        time.sleep(0.12)  # long enough for the portal to stop looking
+        time.sleep(0.12)  # long enough for the background loop to stop looking
     assert queue.close()
     assert queue.counts.judged == 3
 
@@ -260,7 +260,7 @@ def test_nothing_is_left_on_the_loop():
     async def tasks() -> int:
         return len(asyncio.all_tasks()) - 1
 
-    assert portal.run(tasks) == 0
+    assert event_loop.run(tasks) == 0
     assert not queue._tasks
     assert not queue._waiting
 

@@ -1,6 +1,6 @@
-"""When the portal looks at what waits: soon by itself, and at once for whoever waits, or when room is short.
+"""When the background loop checks the queue: soon by itself, at once for a caller that waits or when room is short.
 
-The pause in which runs gather is made endless here, so that only what wakes the portal at once has anything judged.
+The pause in which runs gather is made endless here, so that only what wakes the background loop at once is judged.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import pytest
 from support.judge_queues import CASE, passing
 
 from jury_adapters import Case, Judge
-from jury_adapters.core import portal
+from jury_adapters.core import event_loop
 from jury_adapters.core.background import judge_queue as module
 from jury_adapters.core.background.judge_queue import JudgedRun, JudgeQueue, Run
 from jury_adapters.core.context import judging
@@ -25,9 +25,9 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def looked_at() -> None:
-    """Wait until the portal has done what it was called for so far."""
+    """Wait until the background loop has done what it was called for so far."""
     done = threading.Event()
-    portal.call_soon(done.set)
+    event_loop.call_soon(done.set)
     assert done.wait(60)
 
 
@@ -75,18 +75,18 @@ def test_a_queue_that_was_at_rest_goes_on():
     for number in range(3):
         queue.put(CASE, run=Run(str(number)))
         assert queue.flush(10)
-        time.sleep(0.12)  # long enough for the portal to stop looking
+        time.sleep(0.12)  # long enough for the background loop to stop looking
     assert queue.counts.judged == 3
 
 
 def test_a_portal_that_could_not_be_woken_is_woken_for_the_next(monkeypatch: pytest.MonkeyPatch):
-    queue, call_soon = JudgeQueue(passing(), max_pending=1), portal.call_soon
+    queue, call_soon = JudgeQueue(passing(), max_pending=1), event_loop.call_soon
 
     def no_threads(callback: object) -> None:
-        monkeypatch.setattr(portal, "call_soon", call_soon)
+        monkeypatch.setattr(event_loop, "call_soon", call_soon)
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(portal, "call_soon", no_threads)
+    monkeypatch.setattr(event_loop, "call_soon", no_threads)
     assert not queue.put(CASE, run=Run("lost"))
     assert (queue.counts.dropped, queue.pending) == (1, 0)
     assert queue.put(CASE, run=Run("next"))
@@ -99,7 +99,7 @@ def test_a_judge_that_never_waits_lets_others_have_the_portal():
 
     def busy(case: Case) -> bool:
         if not order:
-            portal.call_soon(lambda: order.append("other"))
+            event_loop.call_soon(lambda: order.append("other"))
         order.append("judged")
         time.sleep(0.006)
         return True

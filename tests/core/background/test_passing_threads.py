@@ -93,7 +93,7 @@ def test_a_thread_at_work_is_let_go_and_ends_when_it_is_done(gone):
 def test_an_application_has_as_many_threads_after_a_burst_of_runs_as_before(gone):
     told = []
     queue = JudgeQueue(judge(lambda case: True), on_verdict=told.append)
-    queue.put(Case(answer="the portal is there from now on"), run=Run("0"))
+    queue.put(Case(answer="the background loop is there from now on"), run=Run("0"))
     assert queue.close()
     assert gone()
     before = threading.active_count()

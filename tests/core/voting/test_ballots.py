@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import ConfigurationError, Ensemble, Judgment, Status, always_fail, always_pass
+from jury_adapters import ConfigurationError, Ensemble, Judgment, Status
+from jury_adapters.checks import always_fail, always_pass
 from jury_adapters.core.voting.rules.first_disagreement import FirstDisagreement
 from jury_adapters.core.voting.rules.majority import Majority
 from jury_adapters.core.voting.rules.unanimous import Unanimous
@@ -71,7 +72,7 @@ def test_labels_are_won_by_the_most_frequent_then_by_priority_then_by_the_first_
 
 @pytest.mark.parametrize(("tie", "status"), [("fail", "FAIL"), ("pass", "PASS"), ("abstain", "ABSTAIN")])
 def test_a_tie_of_labels_may_come_to_a_status_without_a_label(tie, status):
-    result = Majority(tie=tie, fallback="?").tally(labels("KR"))
+    result = Majority(tie=tie, default_label="?").tally(labels("KR"))
     assert (result.status, result.tally.tied) == (status, True)
     assert result.label == ("?" if tie == "abstain" else None)
 
@@ -156,7 +157,7 @@ def test_unusable_tie_rules_are_refused(strategy):
     ],
 )
 def test_min_share_is_the_share_of_eligible_votes_the_winner_needs(votes, share, label):
-    result = Majority(min_share=share, fallback="?").tally([ABSTAIN, *labels(votes)])
+    result = Majority(min_share=share, default_label="?").tally([ABSTAIN, *labels(votes)])
     assert result.label == label
     assert (result.status is Status.ABSTAIN) == (label == "?")
 
@@ -168,7 +169,7 @@ def test_an_impossible_min_share_is_refused():
 
 @pytest.mark.parametrize("strategy", BALLOT_STRATEGIES)
 def test_the_fallback_is_the_label_when_nobody_is_eligible(strategy):
-    result = strategy(on="label", fallback="NO_DATA").tally([ABSTAIN, ERROR])
+    result = strategy(on="label", default_label="NO_DATA").tally([ABSTAIN, ERROR])
     assert (result.status, result.label, result.confidence) == (Status.ABSTAIN, "NO_DATA", None)
     assert strategy().tally([]).status is Status.ABSTAIN
 
@@ -188,7 +189,7 @@ def test_unanimous_passes_when_all_who_vote_pass(votes):
 @pytest.mark.parametrize("votes", ["PPF", "PE"])
 def test_a_split_fails_or_abstains(votes):
     assert Unanimous().tally(of(votes)).status is Status.FAIL
-    split = Unanimous(on_split="abstain", fallback="SPLIT").tally(of(votes))
+    split = Unanimous(on_split="abstain", default_label="SPLIT").tally(of(votes))
     assert (split.status, split.label) == (Status.ABSTAIN, "SPLIT")
 
 
@@ -197,7 +198,7 @@ def test_all_fails_are_a_fail_and_no_split():
 
 
 def test_split_labels_are_no_fail():
-    result = Unanimous(fallback="MIXED").tally(labels("KKR"))
+    result = Unanimous(default_label="MIXED").tally(labels("KKR"))
     assert (result.status, result.label) == (Status.ABSTAIN, "MIXED")
     assert result.reasoning == "split: 2 K, 1 R"
     assert Unanimous().tally(labels("KK")).label == "K"
@@ -274,7 +275,7 @@ def test_the_label_of_a_disagreement_can_be_named():
         Ensemble([always_pass()], voting="first_disagreement", disagree_label=None)
 
 
-LABELLED = {"disagree_label": "SPLIT", "fallback": "NONE"}
+LABELLED = {"disagree_label": "SPLIT", "default_label": "NONE"}
 
 
 @pytest.mark.parametrize(("rule", "votes", "label"), [
@@ -292,11 +293,11 @@ LABELLED = {"disagree_label": "SPLIT", "fallback": "NONE"}
     (Unanimous(**LABELLED, on_split="abstain"), "PPF", "SPLIT"),
     (Unanimous(**LABELLED, on="label"), "aab", "SPLIT"),
     *[(rule(**LABELLED), "AA", "NONE") for rule in (Majority, Weighted, Unanimous)],
-    *[(rule(**LABELLED, min_valid=3), "PFA", "NONE") for rule in (Majority, Weighted, Unanimous)],
-    *[(rule(**LABELLED, on="label", min_valid=3), "abA", "NONE") for rule in (Majority, Weighted, Unanimous)],
-    (Majority(fallback="NONE", tie="abstain"), "PF", "NONE"),
-    (Majority(disagree_label="SPLIT", min_valid=2), "PA", None),
-    (Unanimous(fallback="NONE", on_split="abstain"), "PF", "NONE"),
+    *[(rule(**LABELLED, min_votes=3), "PFA", "NONE") for rule in (Majority, Weighted, Unanimous)],
+    *[(rule(**LABELLED, on="label", min_votes=3), "abA", "NONE") for rule in (Majority, Weighted, Unanimous)],
+    (Majority(default_label="NONE", tie="abstain"), "PF", "NONE"),
+    (Majority(disagree_label="SPLIT", min_votes=2), "PA", None),
+    (Unanimous(default_label="NONE", on_split="abstain"), "PF", "NONE"),
 ])  # fmt: skip
 def test_a_disagreement_has_its_label_and_too_few_votes_have_the_fallback(rule, votes, label):
     cast = of(votes) if votes.isupper() else [ABSTAIN if vote == "A" else Judgment(None, label=vote) for vote in votes]

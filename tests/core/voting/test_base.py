@@ -71,9 +71,9 @@ def test_without_an_eligible_vote_the_jury_abstains_without_score_or_confidence(
 
 
 @every_strategy
-def test_fewer_than_min_valid_abstain(strategy):
-    assert replace(strategy, min_valid=3).tally([PASS, PASS, ABSTAIN]).status is Status.ABSTAIN
-    assert replace(strategy, min_valid=2).tally([PASS, PASS, ABSTAIN]).status is Status.PASS
+def test_fewer_than_min_votes_abstain(strategy):
+    assert replace(strategy, min_votes=3).tally([PASS, PASS, ABSTAIN]).status is Status.ABSTAIN
+    assert replace(strategy, min_votes=2).tally([PASS, PASS, ABSTAIN]).status is Status.PASS
 
 
 @every_strategy
@@ -84,9 +84,9 @@ def test_an_unknown_error_policy_is_refused_with_the_known_ones(strategy):
 
 @every_strategy
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, "1"])
-def test_min_valid_is_a_whole_number_from_1(strategy, bad):
-    with pytest.raises(ConfigurationError, match="min_valid is a whole number from 1"):
-        replace(strategy, min_valid=bad)
+def test_min_votes_is_a_whole_number_from_1(strategy, bad):
+    with pytest.raises(ConfigurationError, match="min_votes is a whole number from 1"):
+        replace(strategy, min_votes=bad)
 
 
 @every_strategy

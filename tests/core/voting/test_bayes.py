@@ -67,12 +67,12 @@ def test_reliabilities_by_name_find_their_jurors():
     good, poor = Judgment(Status.PASS, critic="good"), Judgment(Status.FAIL, critic="poor")
     assert bayes.tally([good, poor]).status is Status.PASS
     assert bayes.tally([poor, good]).status is Status.PASS
-    assert bayes.bound_to(["good", "poor"]).reliabilities == (0.95, 0.6)
+    assert bayes.bind(["good", "poor"]).reliabilities == (0.95, 0.6)
 
 
 def test_a_juror_without_a_reliability_is_named():
     with pytest.raises(ConfigurationError, match="no reliability for c, d; it knows a, b"):
-        Bayes(reliabilities={"a": 0.9, "b": 0.8}).bound_to(["a", "c", "d"])
+        Bayes(reliabilities={"a": 0.9, "b": 0.8}).bind(["a", "c", "d"])
     with pytest.raises(ConfigurationError, match="2 reliabilities for 3 jurors"):
         Bayes(reliabilities=[0.9, 0.8]).tally([PASS, PASS, PASS])
 

@@ -78,7 +78,7 @@ def test_the_function_is_not_asked_when_too_few_voted():
         raise AssertionError("it was asked")
 
     assert vote(never, [ABSTAIN]).status is Status.ABSTAIN
-    assert vote(never, [PASS, ABSTAIN], min_valid=2).status is Status.ABSTAIN
+    assert vote(never, [PASS, ABSTAIN], min_votes=2).status is Status.ABSTAIN
     assert vote(never, [PASS, ERROR], errors="propagate").status is Status.ERROR
 
 

@@ -20,19 +20,19 @@ def test_an_unknown_name_says_which_one_was_probably_meant():
 
 
 def test_options_reach_their_strategy():
-    assert resolve("quorum", quorum="2/3", threshold=0.6, min_valid=2) == Quorum(
-        quorum="2/3", threshold=0.6, min_valid=2
+    assert resolve("quorum", quorum="2/3", threshold=0.6, min_votes=2) == Quorum(
+        quorum="2/3", threshold=0.6, min_votes=2
     )
 
 
 @pytest.mark.parametrize(
     ("voting", "options", "message"),
     [
-        ("average", {"tie": "pass"}, r"unknown option of average 'tie'\. Known: errors, min_valid, threshold"),
+        ("average", {"tie": "pass"}, r"unknown option of average 'tie'\. Known: errors, min_votes, threshold"),
         ("majority", {"threshold": 0.5}, r"unknown option of majority 'threshold'"),
         ("quorum", {"threshhold": 0.5}, r"Did you mean 'threshold'\?"),
         ("majority", {"_min_share": 1}, r"unknown option of majority '_min_share'"),
-        (lambda judgments: True, {"tie": "pass"}, r"unknown option of a function 'tie'\. Known: errors, min_valid"),
+        (lambda judgments: True, {"tie": "pass"}, r"unknown option of a function 'tie'\. Known: errors, min_votes"),
     ],
 )
 def test_an_option_of_another_strategy_is_refused_with_its_own(voting, options, message):
@@ -48,7 +48,7 @@ def test_a_ready_strategy_is_taken_as_it_is_and_takes_no_options():
 
 
 def test_a_function_becomes_a_strategy_with_the_common_options():
-    strategy = resolve(lambda judgments: True, errors="ignore", min_valid=2)
+    strategy = resolve(lambda judgments: True, errors="ignore", min_votes=2)
     assert type(strategy) is FunctionVote
     assert strategy.tally([Judgment(Status.PASS)]).status is Status.ABSTAIN
 

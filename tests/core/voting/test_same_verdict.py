@@ -12,30 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
+from support.plain_judges import Says
 
-from jury_adapters import (
-    CascadedJury,
-    Critic,
-    Ensemble,
-    Judgment,
-    PlainJudge,
-    RecordedCritic,
-    Rubric,
-    Scorecard,
-    Status,
-    Tier,
-    all_of,
-    always_fail,
-    always_pass,
-    any_of,
-)
-from jury_adapters.config.grammar import CHECKS, COMMANDS, SCREENS
-from jury_adapters.core.escalation import POLICIES, Policy, escalate_below
+from jury_adapters import CascadedJury, Critic, Ensemble, Judgment, Rubric, Scorecard, Status, Tier
+from jury_adapters.checks import always_fail, always_pass
+from jury_adapters.config.grammar import CHECKS, COMMANDS, GROUNDING
 from jury_adapters.core.judgment import ANY_OPINION, LABEL_ONLY, PASS_OR_FAIL
 from jury_adapters.core.scheduling import UntilDecided
+from jury_adapters.core.tier_policies import POLICIES, Policy, escalate_below
 from jury_adapters.core.voting import STRATEGIES, options_of, resolve
 from jury_adapters.core.voting.required import with_required
 from jury_adapters.critic.replayed import ReplayedCritic
+from jury_adapters.replay import RecordedCritic
+from jury_adapters.voting import all_of, any_of
 
 PASS, FAIL = Judgment(Status.PASS), Judgment(Status.FAIL)
 ABSTAIN, ERROR = Judgment(Status.ABSTAIN, reasoning="cannot say"), Judgment(Status.ERROR, error="boom")
@@ -54,10 +43,10 @@ VALUES = {
     "on": ("auto", "status", "label"),
     "tie": (None, "fail", "pass", "abstain", "first"),
     "errors": (None, "fail", "abstain", "ignore", "propagate"),
-    "min_valid": (1, 2),
+    "min_votes": (1, 2),
     "priority": ((), ("B", "PASS")),
     "min_share": (None, "2/3"),
-    "fallback": (None, "?"),
+    "default_label": (None, "?"),
     "disagree_label": (None, "A", "SPLIT"),
     "error_label": (None, "A"),
     "on_split": (None, "fail", "abstain"),
@@ -67,21 +56,6 @@ VALUES = {
     "k": (1, 2),
     "prior": (0.5, 0.3),
 }
-
-
-class Says(PlainJudge):
-    """A juror that says one thing."""
-
-    opinion_statuses = ANY_OPINION
-
-    def __init__(self, vote, name, cost=0.0, opinion_statuses=ANY_OPINION):
-        self.vote, self.name, self.cost = vote, name, cost
-        self.opinion_statuses = opinion_statuses
-        self.asked = 0
-
-    def examine(self, case):
-        self.asked += 1
-        return self.vote
 
 
 def outcome(verdict):
@@ -160,7 +134,10 @@ def test_no_vote_still_out_changes_a_settled_panel(name, size, panels, letters):
 
 
 def judged(votes, costs, opinions, schedule, **options):
-    jurors = [Says(*juror) for juror in zip(votes, map(str, range(len(votes))), costs, opinions, strict=True)]
+    jurors = [
+        Says(vote, str(n), cost=cost, opinion_statuses=can)
+        for n, (vote, cost, can) in enumerate(zip(votes, costs, opinions, strict=True))
+    ]
     return Ensemble(jurors, schedule=schedule, **options).judge("any question")
 
 
@@ -199,21 +176,24 @@ def test_an_early_stopping_jury_has_the_status_and_label_of_the_full_vote(chance
 def built(panel, schedule):
     """A jury of a panel; its jurors are jurors, or panels."""
     votes, costs, opinions, options = panel
-    jurors = [Says(*juror) for juror in zip(votes, map(str, range(len(votes))), costs, opinions, strict=True)]
+    jurors = [
+        Says(vote, str(n), cost=cost, opinion_statuses=can)
+        for n, (vote, cost, can) in enumerate(zip(votes, costs, opinions, strict=True))
+    ]
     return Ensemble(jurors, schedule=schedule, **options)
 
 
 def backed(jury):
-    return Says(ERROR, "breaks").backed_by(jury)
+    return Says(ERROR, "breaks").with_fallbacks([jury])
 
 
 AROUND = {
     "itself": lambda jury: jury,
     "all_of": lambda jury: all_of(jury, lambda case: True),
     "any_of": lambda jury: any_of(lambda case: False, jury),
-    "stand-in": backed,
+    "fallback": backed,
     "cascade": lambda jury: CascadedJury([Tier("last", jury)]),
-    "guard": lambda jury: CascadedJury([Tier("guard", jury, "reject_on_any_fail"), Tier("last", Says(PASS, "last"))]),
+    "screen": lambda jury: CascadedJury([Tier("screen", jury, "reject_on_any_fail"), Tier("last", Says(PASS, "last"))]),
     "scorecard": lambda jury: Scorecard({"one": jury}),
     "weighed": lambda jury: Scorecard(
         {"one": jury, "two": lambda case: 0.4}, weights={"one": 2, "two": 1}, threshold=0.6
@@ -278,8 +258,8 @@ READS_NUMBERS = {
     "in a cascade in a tier": lambda jury: CascadedJury(
         [Tier("one", CascadedJury([Tier("one", jury)]), "accept_on_all_pass"), Tier("last", Says(FAIL, ""))]
     ),
-    "stand-in": lambda jury: Ensemble([backed(jury)], voting="median"),
-    "stand-in in a tier": lambda jury: CascadedJury(
+    "fallback": lambda jury: Ensemble([backed(jury)], voting="median"),
+    "fallback in a tier": lambda jury: CascadedJury(
         [Tier("one", backed(jury), "reject_on_any_fail"), Tier("last", Says(FAIL, ""))]
     ),
 }
@@ -304,7 +284,7 @@ def test_a_jury_of_which_only_the_status_and_label_are_read_stops_early(around):
 
 
 def test_every_check_of_the_package_says_that_it_gives_pass_or_fail():
-    for kind in (*CHECKS.values(), *COMMANDS.values(), *SCREENS.values(), *map(type, (always_pass(), always_fail()))):
+    for kind in (*CHECKS.values(), *COMMANDS.values(), *GROUNDING.values(), *map(type, (always_pass(), always_fail()))):
         assert kind.opinion_statuses == PASS_OR_FAIL, kind
 
 
@@ -323,11 +303,11 @@ def test_a_critic_says_by_its_rubric_which_statuses_it_may_give(answers, options
     async def model(prompt):
         return "YES"
 
-    critic = Critic("critic", model, prompt_template="Is it? {answer}", **answers, **options)
+    critic = Critic(model, name="critic", prompt="Is it? {answer}", **answers, **options)
     assert critic.opinion_statuses == statuses
     assert Ensemble([critic], voting="median").opinion_statuses == PASS_OR_FAIL
     assert RecordedCritic("a").opinion_statuses == ANY_OPINION
-    assert RecordedCritic("a", pass_labels=["valid"]).opinion_statuses == PASS_OR_FAIL
+    assert RecordedCritic("a", labels={"valid": "pass", "invalid": "fail"}).opinion_statuses == PASS_OR_FAIL
 
 
 def test_a_replayed_critic_gives_no_label_that_its_rubric_does_not_have():

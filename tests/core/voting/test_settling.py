@@ -71,13 +71,13 @@ def numbered(*rows):
 
 BALLOTS = numbered(
     *[
-        (Majority(tie=tie, errors=errors, min_valid=min_valid), STATUSES, None)
+        (Majority(tie=tie, errors=errors, min_votes=min_votes), STATUSES, None)
         for tie in ("fail", "pass", "abstain", "first")
         for errors in ("fail", "ignore")
-        for min_valid in (1, 2, 3)
+        for min_votes in (1, 2, 3)
     ],
     *[
-        (Majority(min_share=share, tie=tie, priority=priority, fallback="?"), STATUSES, None)
+        (Majority(min_share=share, tie=tie, priority=priority, default_label="?"), STATUSES, None)
         for share in ("1/2", "2/3", 0.8)
         for tie in ("fail", "pass", "abstain", "first")
         for priority in ((), ("PASS",))
@@ -85,14 +85,14 @@ BALLOTS = numbered(
     *[(Majority(errors=errors, min_share="3/5"), STATUSES, WEIGHTS[1]) for errors in LEAVING],
     *[(Majority(), STATUSES, weights) for weights in WEIGHTS[2:]],
     *[
-        (Unanimous(on_split=on_split, errors=errors, min_valid=min_valid), STATUSES, None)
+        (Unanimous(on_split=on_split, errors=errors, min_votes=min_votes), STATUSES, None)
         for on_split in ("fail", "abstain")
         for errors in ("fail", *LEAVING)
-        for min_valid in (1, 2, 3)
+        for min_votes in (1, 2, 3)
     ],
     *[
         (
-            Majority(disagree_label="!", fallback="?", min_share=share, tie=tie, errors=errors, min_valid=n),
+            Majority(disagree_label="!", default_label="?", min_share=share, tie=tie, errors=errors, min_votes=n),
             STATUSES,
             None,
         )
@@ -101,18 +101,18 @@ BALLOTS = numbered(
         for n in (1, 3)
     ],
     (Majority(disagree_label="!", priority=("FAIL",)), STATUSES, None),
-    (Majority(disagree_label="!", fallback="!"), STATUSES, None),
+    (Majority(disagree_label="!", default_label="!"), STATUSES, None),
     *[
-        (Unanimous(disagree_label="!", fallback="?", errors=errors, min_valid=n), STATUSES, None)
+        (Unanimous(disagree_label="!", default_label="?", errors=errors, min_votes=n), STATUSES, None)
         for errors in ("fail", "ignore")
         for n in (1, 2, 3)
     ],
     *[
-        (kind(disagree_label="!", fallback="?", **options), STATUSES, weights)
+        (kind(disagree_label="!", default_label="?", **options), STATUSES, weights)
         for kind, options in ((Majority, {}), (Weighted, {"use_confidence": False}), (Unanimous, {}))
         for weights in WEIGHTS[1:]
     ],
-    *[(FirstDisagreement(errors=errors, min_valid=n), STATUSES, None) for errors in ("fail", "ignore") for n in (1, 3)],
+    *[(FirstDisagreement(errors=errors, min_votes=n), STATUSES, None) for errors in ("fail", "ignore") for n in (1, 3)],
     *[
         (Weighted(tie=tie, use_confidence=False), STATUSES, weights)
         for tie in ("fail", "pass", "abstain", "first")
@@ -127,18 +127,18 @@ CONFIDENT = numbered(
         for weights in WEIGHTS[:3]
     ],
     *[
-        (Weighted(disagree_label="!", fallback="?", errors=errors), CONFIDENCES, weights)
+        (Weighted(disagree_label="!", default_label="?", errors=errors), CONFIDENCES, weights)
         for errors in ("fail", "ignore")
         for weights in WEIGHTS[:3]
     ],
 )
 NUMBERS = numbered(
     *[
-        (kind(threshold=threshold, errors=errors, min_valid=min_valid), SCORES, None)
+        (kind(threshold=threshold, errors=errors, min_votes=min_votes), SCORES, None)
         for kind in (Average, Median, Quorum)
         for threshold in (0.5, 0.7)
         for errors in ("fail", "abstain")
-        for min_valid in (1, 3)
+        for min_votes in (1, 3)
     ],
     *[(Average(threshold=threshold), SCORES, None) for threshold in (0.0, 1.0)],
     *[(Quorum(quorum=quorum, errors="ignore"), SCORES, None) for quorum in (0, "1/3", 0.67, 1)],
@@ -154,33 +154,33 @@ LABELS = numbered(
         (strategy, vocabulary, None)
         for strategy in (
             Majority(on="label"),
-            Majority(on="label", min_valid=2, fallback="?"),
+            Majority(on="label", min_votes=2, default_label="?"),
             Majority(on="label", tie="abstain"),
             Majority(on="label", tie="fail"),
-            Majority(on="label", tie="pass", min_valid=2),
+            Majority(on="label", tie="pass", min_votes=2),
             Majority(on="label", priority=("C", "bad", "odd")),
-            Majority(on="label", min_share="1/2", fallback="?"),
-            Majority(on="label", min_share="2/3", fallback="A"),
+            Majority(on="label", min_share="1/2", default_label="?"),
+            Majority(on="label", min_share="2/3", default_label="A"),
             Majority(on="label", errors="fail", error_label="C"),
             Majority(on="label", errors="fail", error_label="never voted", tie="abstain"),
-            Unanimous(on="label", fallback="?"),
-            Unanimous(on="label", min_valid=3),
-            Majority(on="label", disagree_label="!", fallback="?"),
-            Majority(on="label", disagree_label="!", fallback="?", min_valid=2),
-            Majority(on="label", disagree_label="!", fallback="?", min_share="2/3"),
-            Majority(on="label", disagree_label="A", fallback="?", priority=("C", "bad")),
+            Unanimous(on="label", default_label="?"),
+            Unanimous(on="label", min_votes=3),
+            Majority(on="label", disagree_label="!", default_label="?"),
+            Majority(on="label", disagree_label="!", default_label="?", min_votes=2),
+            Majority(on="label", disagree_label="!", default_label="?", min_share="2/3"),
+            Majority(on="label", disagree_label="A", default_label="?", priority=("C", "bad")),
             Majority(on="label", disagree_label="!", errors="fail", error_label="C"),
-            Unanimous(on="label", disagree_label="!", fallback="?"),
-            Unanimous(on="label", disagree_label="!", fallback="?", min_valid=3),
+            Unanimous(on="label", disagree_label="!", default_label="?"),
+            Unanimous(on="label", disagree_label="!", default_label="?", min_votes=3),
             FirstDisagreement(on="label"),
-            FirstDisagreement(on="label", fallback="?", min_valid=2),
+            FirstDisagreement(on="label", default_label="?", min_votes=2),
             FirstDisagreement(on="label", errors="fail", error_label="bad"),
         )
         for vocabulary in (PLAIN_LABELS, RATED_LABELS, MIXED_LABELS)
     ],
     *[(Weighted(on="label", tie=tie), SURE_LABELS, weights) for tie in ("first", "abstain") for weights in WEIGHTS],
-    *[(Weighted(on="label", disagree_label="!", fallback="?"), SURE_LABELS, weights) for weights in WEIGHTS],
-    *[(kind(disagree_label="!", fallback="?"), PLAIN_LABELS, None) for kind in (Majority, Unanimous, Weighted)],
+    *[(Weighted(on="label", disagree_label="!", default_label="?"), SURE_LABELS, weights) for weights in WEIGHTS],
+    *[(kind(disagree_label="!", default_label="?"), PLAIN_LABELS, None) for kind in (Majority, Unanimous, Weighted)],
     *[(strategy, PLAIN_LABELS, None) for strategy in (Majority(), Unanimous(), FirstDisagreement(), Weighted())],
     *[(strategy, RATED_LABELS, None) for strategy in (Majority(), Unanimous(on_split="abstain"), Weighted())],
 )
@@ -192,7 +192,7 @@ BAYES = {
     "pairs": ((0.95, 0.6), (0.2, 0.4), 0.7, (0.5, 0.5), (0.9, 0.1)),
 }
 POSTERIOR_OPTIONS = (
-    {}, {"prior": 0.9}, {"prior": 0.1, "errors": "ignore"}, {"min_valid": 3}, {"threshold": 0.8},
+    {}, {"prior": 0.9}, {"prior": 0.1, "errors": "ignore"}, {"min_votes": 3}, {"threshold": 0.8},
     {"threshold": 0.05, "prior": 0.3, "errors": "abstain"},
 )  # fmt: skip
 POSTERIORS = [
@@ -289,7 +289,7 @@ EVERY_RULE = [
 @pytest.mark.parametrize("strategy", EVERY_RULE)
 @pytest.mark.parametrize("letters", [STATUSES, SCORES, CONFIDENCES, RATED_LABELS], ids=["PASS", "0.7", "sure", "good"])
 def test_every_rule_settles_soundly_with_its_defaults(strategy, letters):
-    bound = strategy.bound_to(["a", "b", "c"])
+    bound = strategy.bind(["a", "b", "c"])
     for partial, outcomes in outcomes_of_all(bound, letters, None, 3).items():
         assert len(outcomes) == 1 or not bound.settled([None if i is None else letters[i] for i in partial]), partial
 
@@ -364,16 +364,16 @@ def test_errors_alone_do_not_settle_a_vote_that_somebody_may_still_enter():
     ids=lambda strategy: strategy.name,
 )
 def test_where_nothing_is_proved_everyone_must_be_in(strategy):
-    assert not strategy.provable
+    assert not strategy.supports_early_stop
     assert not strategy.settled([PASS, PASS, PASS, PASS, None])
     assert strategy.settled([PASS, PASS, PASS, PASS, PASS])
 
 
 def test_bayes_by_name_settles_nothing_before_it_knows_the_jurors():
     bayes = Bayes(reliabilities={"a": 0.9, "b": 0.6, "c": 0.6})
-    assert not bayes.provable
+    assert not bayes.supports_early_stop
     assert not bayes.settled([PASS, None, None])
-    assert bayes.bound_to(["a", "b", "c"]).settled([PASS, None, None])
+    assert bayes.bind(["a", "b", "c"]).settled([PASS, None, None])
 
 
 @pytest.mark.parametrize(
@@ -443,7 +443,7 @@ def test_no_completion_of_a_large_settled_bayes_panel_comes_to_something_else(da
         prior=data.draw(chance),
         threshold=data.draw(chance),
         errors=data.draw(st.sampled_from(("fail", "abstain", "ignore"))),
-        min_valid=data.draw(st.integers(1, 3)),
+        min_votes=data.draw(st.integers(1, 3)),
     )
     partial = data.draw(st.lists(st.none() | st.sampled_from(STATUSES), min_size=n, max_size=n))
     if bayes.settled(partial):

@@ -13,10 +13,11 @@ from langchain_core.tools import tool
 from pydantic import Field
 from support.chat import ScriptedChat, calls
 
-from jury_adapters import ConfigurationError, DecisionCritic, Ensemble, Judgment, ModelError, Status
+from jury_adapters import ConfigurationError, Ensemble, Judgment, ModelError, Status
+from jury_adapters.decision import DecisionCritic
+from jury_adapters.decision.models import LangChainDecisionModel
 from jury_adapters.langchain.decisions import JuryDecisionModel
 from jury_adapters.models.base import Question
-from jury_adapters.models.decisions import LangChainDecisionModel
 from jury_adapters.testing import ScriptedModel, a_case, abstained, errored
 
 YES, NO = '{"reasoning": "r", "answer": "YES"}', '{"reasoning": "r", "answer": "NO"}'
@@ -207,7 +208,7 @@ def test_a_critic_asks_it_and_is_not_heard_by_the_chain_around_it():
 
         on_llm_start = on_chain_start
 
-    critic = DecisionCritic("guard", Theirs(), rubrics=["safety", "answer_relevance"])
+    critic = DecisionCritic(Theirs(), ["safety", "answer_relevance"], name="guard")
     said = RunnableLambda(lambda _: critic.judge(a_case())).invoke("x", {"callbacks": [Heard()]})
     assert said.status is Status.PASS
     assert events == ["start"]  # of the chain itself

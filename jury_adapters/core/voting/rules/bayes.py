@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import exp, fsum, log
 from typing import ClassVar, TypeAlias
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
@@ -53,7 +53,9 @@ class Bayes(VotingStrategy):
         _check_probability(self.threshold, "threshold")
         by_name = isinstance(self.reliabilities, Mapping)
         if not isinstance(self.reliabilities, Mapping | Sequence) or isinstance(self.reliabilities, str):
-            raise ConfigurationError(f"reliabilities= takes one per juror, [0.9, 0.8], not {self.reliabilities!r}")
+            raise ConfigurationError(
+                f"reliabilities= takes one per juror, [0.9, 0.8], not {plain_repr(self.reliabilities)}"
+            )
         values = self.reliabilities.values() if isinstance(self.reliabilities, Mapping) else self.reliabilities
         evidence = tuple(_evidence_of(value) for value in values)
         if not evidence:
@@ -61,8 +63,8 @@ class Bayes(VotingStrategy):
         object.__setattr__(self, "_evidence", () if by_name else evidence)
 
     @property
-    def provable(self) -> bool:
-        return super().provable and bool(self._evidence)
+    def supports_early_stop(self) -> bool:
+        return super().supports_early_stop and bool(self._evidence)
 
     @property
     def reads_numbers(self) -> bool:
@@ -71,7 +73,7 @@ class Bayes(VotingStrategy):
     def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
         return PASS_OR_FAIL
 
-    def bound_to(self, names: Sequence[str]) -> Bayes:
+    def bind(self, names: Sequence[str]) -> Bayes:
         if not isinstance(self.reliabilities, Mapping):
             if len(names) != len(self.reliabilities):
                 raise ConfigurationError(f"bayes has {len(self.reliabilities)} reliabilities for {len(names)} jurors")
@@ -83,7 +85,7 @@ class Bayes(VotingStrategy):
         return replace(self, reliabilities=tuple(self.reliabilities[name] for name in names))
 
     def _count(self, judgments: Sequence[Judgment], weights: Weights) -> VoteResult:
-        bound = self.bound_to([judgment.critic for judgment in judgments])
+        bound = self.bind([judgment.critic for judgment in judgments])
         propagated = self._propagated(judgments, "status")
         if propagated is not None:
             return propagated
@@ -91,8 +93,8 @@ class Bayes(VotingStrategy):
         passed = sum(ballot == "PASS" for _, ballot in box.voted)
         n = len(box.voted)
         tally = Tally("status", n, passed, n - passed, box.abstained, box.errors, box.ignored, False, box.cast)
-        if n < self.min_valid:
-            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
+        if n < self.min_votes:
+            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_votes} must")
         log_odds = fsum((_log_odds(self.prior), *(bound._evidence[i][ballot] for i, ballot in box.voted)))
         won = reaches(log_odds, _log_odds(self.threshold))
         likelier = 1 / (1 + exp(-abs(log_odds)))
@@ -101,7 +103,7 @@ class Bayes(VotingStrategy):
         return VoteResult(Status.PASS if won else Status.FAIL, tally, score=score, confidence=sure,
                           reasoning=f"posterior {sure:.3f} from {n} votes")  # fmt: skip
 
-    def imagined(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
+    def hypothetical_votes(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
         """Yield the votes with each juror at its own extreme; a FAIL of a juror below 1/2 is evidence for PASS."""
         for sign in (1, -1):
             filled = list(judgments)
@@ -125,7 +127,9 @@ def _log_odds(probability: float) -> float:
 
 def _check_probability(value: float, what: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise ConfigurationError(f"{what} lies strictly between 0 and 1, not {value!r}; at most 0.999 is a good habit")
+        raise ConfigurationError(
+            f"{what} lies strictly between 0 and 1, not {plain_repr(value)}; at most 0.999 is a good habit"
+        )
 
 
 _VOTES = {"PASS": Judgment(Status.PASS), "FAIL": Judgment(Status.FAIL)}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.voting.ballots import share_of
@@ -38,7 +38,9 @@ class KVeto(VotingStrategy):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise ConfigurationError(f"k is the number of objections that fail a case, from 1; not {self.k!r}")
+            raise ConfigurationError(
+                f"k is the number of objections that fail a case, from 1; not {plain_repr(self.k)}"
+            )
 
     @property
     def reads_numbers(self) -> bool:
@@ -47,7 +49,7 @@ class KVeto(VotingStrategy):
     def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
         return PASS_OR_FAIL
 
-    def bound_to(self, names: Sequence[str]) -> KVeto:
+    def bind(self, names: Sequence[str]) -> KVeto:
         if self.k > len(names):
             raise ConfigurationError(f"k_veto needs {self.k} objections, but there are only {len(names)} jurors")
         return self
@@ -60,8 +62,8 @@ class KVeto(VotingStrategy):
         failed = sum(ballot == "FAIL" for _, ballot in box.voted)
         n = len(box.voted)
         tally = Tally("status", n, n - failed, failed, box.abstained, box.errors, box.ignored, False, box.cast)
-        if n < self.min_valid:
-            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_valid} must")
+        if n < self.min_votes:
+            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_votes} must")
         status = Status.FAIL if failed >= self.k else Status.PASS
         reason = f"{failed} of {n} object; {self.k} fail{'s' if self.k == 1 else ''} a case"
         return VoteResult(status, tally, confidence=share_of(box, status), reasoning=reason)

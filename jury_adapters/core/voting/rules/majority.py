@@ -19,7 +19,7 @@ class Majority(MostVotes):
 
     Attributes:
         min_share: the share of the eligible votes that the winner needs (``"2/3"``); below it the verdict is ABSTAIN
-            with the ``disagree_label``, or without one the ``fallback`` label.
+            with the ``disagree_label``, or without one the ``default_label``.
 
     Each juror has one vote; weights affect only the confidence. Use ``weighted`` if weights should decide.
     """

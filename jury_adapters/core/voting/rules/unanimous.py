@@ -20,7 +20,7 @@ class Unanimous(BallotVote):
     Attributes:
         on_split: the result of a split in a vote on statuses: ``"fail"`` (default) or ``"abstain"`` (default if
             ``disagree_label`` is given). Split labels always give ABSTAIN with the ``disagree_label``, or without one
-            the ``fallback`` label.
+            the ``default_label``.
 
     Weights have no effect, and an abstention does not break unanimity.
     """

@@ -1,0 +1,92 @@
+"""Common scale of the labels of a batch, and the votes as positions on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jury_adapters.calibration.items import ItemVotes, plain
+from jury_adapters.calibration.types import MISSING, Ints, Raw, Value
+from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.judgment import Judgment, Status
+
+_BINARY = 2
+
+
+class Scale:
+    """Labels of a batch, and the position of each."""
+
+    def __init__(self, items: Sequence[ItemVotes], jurors: Sequence[str], labels: Sequence[Value]) -> None:
+        votes = {plain(item.votes.get(name)) for item in items for name in jurors}
+        votes |= {plain(vote) for item in items for pair in item.orders.values() for vote in pair}
+        gold = {plain(item.gold) for item in items}
+        given = tuple(plain(label) for label in labels)
+        self._words = any(isinstance(value, str) for value in votes.union(gold, given))
+        # A number that human labels have and jurors cannot give (a mean of ratings) is not on the jurors' scale.
+        occurring = {self._read(value) for value in (votes | gold if self._words else votes) if value is not None}
+        self.labels = tuple(self._read(label) for label in given if label is not None)
+        if not self.labels:
+            self.labels = tuple(sorted(occurring, key=lambda value: (isinstance(value, str), value)))
+        elif occurring - set(self.labels):
+            raise ConfigurationError(
+                f"{plain_repr(min(map(str, occurring - set(self.labels))))} is none of the labels given"
+            )
+        if not given:
+            self._check_gold(
+                {self._read(value) for value in votes if value is not None},
+                {self._read(value) for value in gold if value is not None},
+            )
+        self._code = {label: code for code, label in enumerate(self.labels)}
+
+    def _check_gold(self, votes: set[Value], gold: set[Value]) -> None:
+        """Refuse human labels that no juror uses, such as good and bad together with PASS and FAIL."""
+        if self._words and votes and gold and votes.isdisjoint(gold) and len(votes | gold) > _BINARY:
+            raise ConfigurationError(
+                f"human labels are {_few(gold)}, but jurors vote {_few(votes)}; say which human label means PASS "
+                "(pass_label=, --pass-label), or read other votes (on='label', on='status')"
+            )
+
+    def code(self, vote: Raw) -> int:
+        value = plain(vote)
+        return MISSING if value is None else self._code.get(self._read(value), MISSING)
+
+    def _read(self, value: Value) -> Value:
+        """Return a value on this scale; in a scale of words, a number is a word too."""
+        return f"{value:g}" if self._words and not isinstance(value, str) else value
+
+
+def codes_by_order(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Ints | None:
+    """Return 2 x items x jurors: the votes of pairwise jurors in each order; None if none was asked in both."""
+    if not any(item.orders for item in items):
+        return None
+    unasked = (None, None)
+    first, second = (
+        [[scale.code(item.orders.get(name, unasked)[side]) for name in jurors] for item in items] for side in (0, 1)
+    )
+    return np.array([first, second], dtype=np.int64)
+
+
+def gold_codes(items: Sequence[ItemVotes], scale: Scale) -> Ints:
+    """Return the codes of human labels; all are missing if one is off the scale, since the rest would be biased."""
+    codes = np.array([scale.code(item.gold) for item in items], dtype=np.int64)
+    labelled = np.array([plain(item.gold) is not None for item in items], dtype=np.bool_)
+    return np.full_like(codes, MISSING) if (codes[labelled] == MISSING).any() else codes
+
+
+def passed_by_jury(items: Sequence[ItemVotes], pass_label: str | None) -> Ints:
+    """Return, per item, whether the jury passes it; empty if there are no verdicts."""
+    said = [item.verdict for item in items if item.verdict is not None]
+    return np.array(
+        [_passes(verdict, pass_label) for verdict in said] if len(said) == len(items) else [], dtype=np.int64
+    )
+
+
+def _few(values: set[Value]) -> str:
+    return ", ".join(sorted(map(str, values))[:4])
+
+
+def _passes(verdict: Judgment, pass_label: str | None) -> int:
+    if verdict.status is not None:
+        return {Status.PASS: 1, Status.FAIL: 0}.get(verdict.status, MISSING)
+    return MISSING if pass_label is None else int(verdict.label == pass_label)

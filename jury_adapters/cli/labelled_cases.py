@@ -1,0 +1,300 @@
+"""Human labels on the command line: their meaning, and those of `jury review`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.cli.label_file import said_of
+from jury_adapters.cli.reviewer_conflicts import contradictions, describe_contradictions, gold_of, one_per_case
+from jury_adapters.cli.streams import Messages
+from jury_adapters.core.case import Case, item_id_in
+from jury_adapters.core.case_files import STDIN, CaseFile, Place
+from jury_adapters.core.errors import InputError, plain_repr
+from jury_adapters.core.field_map import FieldMap
+from jury_adapters.core.formatting import counted
+from jury_adapters.core.human_labels import GOLD, UnclearLabels, check_pass_labels, human_label, human_label_of
+from jury_adapters.core.judgment import evolve
+from jury_adapters.core.label_comparison import LabelComparison
+from jury_adapters.core.opinions import votes_in
+from jury_adapters.core.results_file import pass_labels_named_in
+from jury_adapters.core.row_files import read_rows
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.recorded import is_store
+
+if TYPE_CHECKING:
+    from jury_adapters.report import Entry, Report
+
+NAME_PASS_LABELS = "name those that mean PASS: --pass-label LABEL"
+
+
+class HumanLabels(NamedTuple):
+    """Options for human labels.
+
+    Attributes:
+        file: the file of labels; None for the labels of the cases themselves.
+        column: the column of labels, of that file or of the cases.
+        pass_labels: the labels that mean PASS.
+    """
+
+    file: Path | None = None
+    column: str = GOLD
+    pass_labels: Sequence[str] = ()
+
+
+def check_labels_of(
+    cases: Path,
+    pass_labels: Collection[str],
+    *,
+    column: str = GOLD,
+    limit: int | None = None,
+    field_map: FieldMap | None = None,
+) -> None:
+    """Refuse a ``--label-column`` or ``--pass-label`` that no case of a file has; standard input is not read.
+
+    Raises:
+        InputError: no case has a label in the given column, or one of the labels that mean PASS; the message lists the
+            columns or the human labels of the file.
+    """
+    if not (pass_labels or column != GOLD) or cases == STDIN:
+        return
+    file = CaseFile(cases, lambda _: None, limit=limit, field_map=field_map)
+    columns: set[str] = set()
+    found = []
+    for case in file:
+        columns |= {str(name) for name in case.metadata}
+        label = human_label(case.metadata.get(column))
+        if label is not None:
+            found.append(label)
+    if column != GOLD and not found:
+        raise InputError(f"{cases}: {_no_labels(column, columns)}")
+    try:
+        check_pass_labels(found, pass_labels)
+    except UnclearLabels as error:
+        raise InputError(f"{cases}: {error.what}; {NAME_PASS_LABELS}") from None
+
+
+def check_pass_labels_of(against: LabelComparison, file: Path | str) -> None:
+    """Refuse a ``--pass-label`` that no labelled case of a run has.
+
+    Raises:
+        InputError: there is such a label.
+    """
+    if against.unknown_pass_label:
+        raise InputError(f"{file}: {against.unknown_pass_label}; {NAME_PASS_LABELS}")
+
+
+def report_pass_labels(against: LabelComparison, file: Path | str, messages: Messages) -> ExitCode:
+    """Report a ``--pass-label`` that no case of a run has, and return the exit code for it."""
+    if not against.pass_labels:
+        return ExitCode.OK
+    if not against.cases:
+        messages.info(f"{file}: no case has a human label (column {against.column}), so --pass-label has no effect")
+    if not against.unknown_pass_label:
+        return ExitCode.OK
+    messages.error(f"{file}: {against.unknown_pass_label}; {NAME_PASS_LABELS}")
+    return ExitCode.BAD_INPUT
+
+
+def read_labels(file: Path, column: str = GOLD) -> dict[str, str]:
+    """Return human labels by the name of their case: the item's id, else its line (``line 3``), as in results.
+
+    Args:
+        file: what `jury review` wrote, or rows with a column of labels.
+        column: the name of this column; for a file of `jury review` always ``gold``.
+
+    Raises:
+        InputError: the file cannot be read, no row has a label, or rows of one case have different labels.
+    """
+    reviewed = gold_of(file)
+    if reviewed is not None:
+        if column != GOLD:
+            raise InputError(
+                f"{file}: jury review wrote its labels into the column {plain_repr(GOLD)}; leave out --label-column"
+            )
+        return reviewed
+    found: dict[str, str] = {}
+    columns: set[str] = set()
+    for row in read_rows(file):
+        columns |= {str(name) for name in row.values or {}}
+        label = human_label((row.values or {}).get(column))
+        if label is None:
+            continue
+        name = item_id_in(row.values) or f"line {row.line}"
+        if found.setdefault(name, label) != label:
+            raise InputError(
+                f"{file}, line {row.line}: {name} has the labels {found[name]} and {label}; keep one of them"
+            )
+    if not found:
+        raise InputError(f"{file}: {_no_labels(column, columns)}")
+    return found
+
+
+def refuse_review_labels(cases: Path | None) -> None:
+    """Refuse a file of labels where the cases are expected.
+
+    Raises:
+        InputError: `jury review` wrote the file.
+    """
+    if cases is not None and gold_of(cases) is not None:
+        raise InputError(f"{cases} holds labels that jury review wrote; give it as --labels {cases}")
+
+
+def check_some_match(labels: Mapping[str, str], names: Iterable[str], labels_file: Path | None, file: object) -> None:
+    """Check that some case has one of the labels.
+
+    Raises:
+        InputError: no case has.
+    """
+    if not any(name in labels for name in names):
+        raise InputError(f"{labels_file}: none of its labels is of a case of {file}")
+
+
+def labels_of_run(found: Report, column: str) -> list[str | None]:
+    """Return the labels in a column of the cases of a run.
+
+    Raises:
+        InputError: no case has one.
+    """
+    said = [human_label_of(entry.case, entry.judgment, column) for entry in found.entries]
+    if not any(label is not None for label in said):
+        metadata = [entry.case.metadata for entry in found.entries if entry.case is not None]
+        metadata += [one.judgment.case_metadata for one in found.entries if isinstance(one.judgment, Verdict)]
+        raise InputError(_no_labels(column, {str(name) for known in metadata for name in known}))
+    return said
+
+
+def with_given_labels(found: Report, file: Path, people: HumanLabels) -> Report:
+    """Return a report with the human labels that the options of a command name.
+
+    Args:
+        found: the report.
+        file: the results, or the store, that it was read from.
+        people: the options. The labels that mean PASS are by default those that the results name, as far as in use.
+
+    Raises:
+        InputError: no case of the report has a label.
+    """
+    if people.file is not None:
+        by_name = read_labels(people.file, people.column)
+        names = [f"line {entry.line}" if entry.item_id is None else entry.item_id for entry in found.entries]
+        check_some_match(by_name, names, people.file, file)
+        said = [by_name.get(name) for name in names]
+    elif people.column != GOLD:
+        said = labels_of_run(found, people.column)
+    else:
+        return found
+    pass_labels: Collection[str] = people.pass_labels
+    if not pass_labels and not is_store(file):
+        votes = (vote.label for entry in found.entries for _, vote in votes_in(entry.judgment))
+        pass_labels = pass_labels_named_in(file, itertools.chain(said, votes))
+    return relabelled(found, said, pass_labels)
+
+
+def relabelled(found: Report, said: Sequence[str | None], pass_labels: Collection[str]) -> Report:
+    """Return a report in which each case has the given human label, and no other."""
+    entries = [_labelled(entry, label) for entry, label in zip(found.entries, said, strict=True)]
+    return type(found)(
+        entries, title=found.title, unread=found.unread, unreadable=found.unreadable, decision=found.decision,
+        pass_labels=pass_labels, group=found.group,
+    )  # fmt: skip
+
+
+def labelled_cases(
+    cases: CaseFile, column: str, messages: Messages, *, labels: Path | None = None, holds: str
+) -> tuple[list[tuple[Case, str | bool]], list[str]]:
+    """Return the labelled cases with their labels, and the line of each; report the cases that are left out.
+
+    Args:
+        cases: the file.
+        column: the column with the labels.
+        messages: prints the messages.
+        labels: a file of labels by id or line, which replace those of the cases; None for those of the cases.
+        holds: the words for what holds only for cases like the labelled ones, with a verb.
+
+    Raises:
+        InputError: no case has a label.
+    """
+    rows = list(cases)
+    at = [cases.place_of(index) for index in range(len(rows))]
+    if labels is not None:
+        rows = _with_labels_of(labels, rows, at, column, cases.path)
+    lines = {id(case): place for case, place in zip(rows, at, strict=True)}
+    places: list[str] = []
+    read = list(one_per_case(rows))
+    labelled: list[tuple[Case, str | bool]] = []
+    for case in read:
+        label = case.metadata.get(column)
+        if label is not None and label != "":
+            labelled.append((case, label if isinstance(label, bool) else str(label)))
+            place = lines.get(id(case))
+            places.append("what jury review wrote" if place is None else f"{place.unit} {place.line}")
+    if not read:
+        raise InputError(f"{cases.path}: no row could be read as a case")
+    if not labelled:
+        said = [one for case in read if (one := said_of(case.metadata)) is not None]
+        if said:
+            raise InputError(f"{cases.path}: of no case do the people who reviewed it agree on a label")
+        columns = ", ".join(sorted({str(name) for case in read for name in case.metadata})[:10])
+        raise InputError(
+            f"{cases.path}: no case has a label in the column {plain_repr(column)}; name it with --label-column. "
+            f"There are, beside the case itself: {columns or 'none'}"
+        )
+    reviewed = (one for case in rows if (one := said_of(case.metadata)) is not None)
+    split = contradictions(reviewed) if column == "gold" else {}  # another column does not come from reviews
+    if split:
+        messages.info(
+            f"{describe_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; a third reviewer "
+            "settles it: jury review RESULTS --only all --by NAME"
+        )
+    left = len(read) - len(labelled) - len(split)
+    if left:
+        messages.info(f"{left:,} of {counted(len(read), 'case')} {'has' if left == 1 else 'have'} no label and "
+                  f"{'is' if left == 1 else 'are'} left out")  # fmt: skip
+    chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}
+    if chosen:
+        messages.info(
+            f"labels of {' and '.join(sorted(chosen))} cases are no fair sample, and {holds} for cases "
+            "chosen alike; for all cases label with: jury review --only all",
+            "yellow",
+        )
+    return labelled, places
+
+
+def _with_labels_of(
+    labels: Path, cases: Sequence[Case], places: Sequence[Place | None], column: str, source: Path
+) -> list[Case]:
+    """Return the cases with the labels of a file in the column, and no others.
+
+    Raises:
+        InputError: none of the labels is of one of the cases.
+    """
+    by_name = read_labels(labels, column)
+    names = [
+        case.item_id or ("" if place is None else f"line {place.line}")
+        for case, place in zip(cases, places, strict=True)
+    ]
+    check_some_match(by_name, names, labels, source)
+    return [
+        case.model_copy(update={"metadata": {**case.metadata, column: by_name.get(name)}})
+        for case, name in zip(cases, names, strict=True)
+    ]
+
+
+def _no_labels(column: str, columns: Collection[str]) -> str:
+    listed = ", ".join(sorted(columns)[:10]) or "none"
+    return f"no case has a label in the column {column!r}; name it with --label-column. There are: {listed}"
+
+
+def _labelled(entry: Entry, label: str | None) -> Entry:
+    """Return an entry with only this human label."""
+    judgment, case = entry.judgment, entry.case
+    if isinstance(judgment, Verdict):
+        judgment = evolve(judgment, case_metadata={**judgment.case_metadata, GOLD: label})
+    if case is not None:
+        case = case.model_copy(update={"metadata": {**case.metadata, GOLD: label}})
+    return replace(entry, judgment=judgment, case=case)

@@ -1,0 +1,394 @@
+"""Reader of rows from JSON lines, JSON and CSV files (with commas, semicolons or tabs), gzipped or not.
+
+Files are not trusted, and a few megabytes of gzip can contain gigabytes. So rows are read one by one, and the size of a
+row and of a whole JSON file is limited.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import itertools
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, cast
+
+from jury_adapters.core.encodings import as_utf_8, buffered
+from jury_adapters.core.errors import InputError, plain_repr
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, PARTS
+from jury_adapters.core.input_files import no_such_file, refuse_pipe
+from jury_adapters.core.strict_json import DuplicateKey, unique_keys
+
+LONGEST_ROW = 1 << 25
+"""Maximum number of bytes of a JSON row, and of characters of a table row."""
+LONGEST_JSON = 1 << 27
+"""Maximum number of bytes of a ``.json`` file, which is parsed as a whole."""
+
+_MOST_EMPTY = 1 << 20  # maximum number of consecutive empty rows: the number of rows of a spreadsheet
+_TOO_MANY_EMPTY = f"more than {_MOST_EMPTY:,} empty rows, one after the other"
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
+_AS_CSV = 'save it as "CSV UTF-8"'
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Row of a file.
+
+    Attributes:
+        line: the line on which it begins, from 1; in a JSON list, its position.
+        values: the columns, or None if the row cannot be read.
+        error: the reason why it cannot be read; empty otherwise.
+        unit: the unit of ``line``: a line, or an item of a JSON list.
+        empty: the columns of a table with empty cells in this row; ``values`` does not have them.
+    """
+
+    line: int
+    values: Mapping[str, Any] | None
+    error: str = ""
+    unit: Literal["line", "item"] = "line"
+    empty: tuple[str, ...] = ()
+
+
+def read_rows(path: str | Path) -> Iterator[Row]:
+    """Read a ``.jsonl``, ``.json``, ``.csv`` or ``.tsv`` file, gzipped or not, row by row.
+
+    The columns of a ``.csv`` file are separated by commas, semicolons or tabs. Text is UTF-8, or UTF-16 with a byte
+    order mark. A row that cannot be read, or that has a duplicate key, is yielded with its line number and the reason,
+    and reading continues. Empty rows at the end of a table are ignored.
+
+    Raises:
+        InputError: the file is missing, unreadable, of an unknown type, or a pipe or device; a row is longer than
+            :data:`LONGEST_ROW`, or a JSON file longer than :data:`LONGEST_JSON`; a table has a duplicate column.
+    """
+    file = Path(path)
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    kind = suffixes[-2] if packed and len(suffixes) > 1 else (suffixes or [""])[-1]
+    reader = _READERS.get(kind)
+    if reader is None:
+        raise InputError(f"{file}: {_of_no_kind(file, kind)}")
+    refuse_pipe(file)
+    try:
+        with file.open("rb") as stored:
+            yield from reader(as_utf_8(buffered(cast(BinaryIO, gzip.GzipFile(fileobj=stored))) if packed else stored))
+    except FileNotFoundError:
+        raise InputError(no_such_file(file)) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from error
+
+
+def read_stream(raw: BinaryIO) -> Iterator[Row]:
+    """Read rows from a stream, such as standard input.
+
+    The first character decides whether the stream is read as JSON lines, as a JSON list or as CSV.
+
+    Raises:
+        InputError: the stream is unreadable as a whole, or too long; see :func:`read_rows`.
+    """
+    stream = as_utf_8(raw if isinstance(raw, io.BufferedReader) else buffered(raw))
+    begun = stream.peek(1).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+    yield from {b"{": _json_lines, b"[": _json_list}.get(begun, _csv)(stream)
+
+
+def read_whole_rows(path: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the line and the columns of each row of a file in which every row must be readable.
+
+    Raises:
+        InputError: a row cannot be read (the message has its line), or as in :func:`read_rows`.
+    """
+    for row in read_rows(path):
+        if row.values is None:
+            raise InputError(f"{path}, {row.unit} {row.line}: {row.error}")
+        yield row.line, row.values
+
+
+def first_row(path: str | Path) -> Row | None:
+    """Return the first row of a file, or None if it has no rows.
+
+    Raises:
+        InputError: see :func:`read_rows`.
+    """
+    return next(iter(read_rows(path)), None)
+
+
+def _of_no_kind(file: Path, kind: str) -> str:
+    if kind in _SPREADSHEETS:
+        return f"a spreadsheet is not read; {_AS_CSV}"
+    if not file.exists():
+        return no_such_file(file).removeprefix(f"{file}: ")
+    return f"expected .jsonl, .json, .csv or .tsv (or one of these with .gz), not {file.name!r}"
+
+
+def _too_long(place: str) -> InputError:
+    return InputError(f"{place}: the row is longer than {LONGEST_ROW >> 20} MiB, the most that one row may have")
+
+
+def _json_lines(raw: BinaryIO) -> Iterator[Row]:
+    empty = 0
+    for line, content in enumerate(iter(partial(raw.readline, LONGEST_ROW + 1), b""), start=1):
+        if len(content) > LONGEST_ROW:
+            raise _too_long(f"line {line}")
+        empty = 0 if content.strip() else empty + 1
+        if empty > _MOST_EMPTY:
+            raise InputError(f"line {line}: {_TOO_MANY_EMPTY}")
+        if not empty:
+            yield _parsed(line, content)
+
+
+def _parsed(line: int, content: bytes) -> Row:
+    begins_list = line == 1 and content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
+    hint = "; a file that is one JSON list has a name that ends in .json" if begins_list else ""
+    try:
+        values = json.loads(content.decode("utf-8-sig"), object_pairs_hook=unique_keys)
+    except DuplicateKey as error:
+        return Row(line, None, str(error))
+    except (ValueError, RecursionError) as error:
+        return Row(line, None, f"not JSON: {error}{hint}")
+    return Row(line, values) if isinstance(values, dict) else Row(line, None, _no_object(values) + hint)
+
+
+def _no_object(value: object) -> str:
+    return f"expected an object with columns, not {type(value).__name__}"
+
+
+def _json_list(raw: BinaryIO) -> Iterator[Row]:
+    content = raw.read(LONGEST_JSON + 1)
+    if len(content) > LONGEST_JSON:
+        raise InputError(
+            f"longer than {LONGEST_JSON >> 20} MiB, the most that a JSON file may have, as it is read whole; write its "
+            "rows as JSON lines (.jsonl)"
+        )
+    try:
+        text = content.decode("utf-8-sig")
+        begin = _after_space(text, 0)
+        yield from _items(text, begin) if text.startswith("[", begin) else _in_one_object(text)
+    except DuplicateKey as error:
+        raise InputError(str(error)) from error
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"not JSON: {error}{_hint_of_lines(error)}") from error
+
+
+def _hint_of_lines(error: Exception) -> str:
+    """Return a hint if the file has one object per line."""
+    several = isinstance(error, json.JSONDecodeError) and error.msg == "Extra data" and error.doc[error.pos] == "{"
+    return "; a file with one JSON object per line has a name that ends in .jsonl" if several else ""
+
+
+def _items(text: str, begin: int) -> list[Row]:
+    """Return the items of the JSON list at this position; all at once, so that an invalid list gives no rows."""
+    rows: list[Row] = []
+    at = _after_space(text, begin + 1)
+    closed = text.startswith("]", at)
+    while not closed:
+        row, end = _item(text, at, len(rows) + 1)
+        rows.append(row)
+        sign = _after_space(text, end)
+        closed = text.startswith("]", sign)
+        if not closed and not text.startswith(",", sign):
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, sign)
+        at = sign if closed else _after_space(text, sign + 1)
+    rest = _after_space(text, at + 1)
+    if rest < len(text):
+        raise json.JSONDecodeError("Extra data", text, rest)
+    return rows
+
+
+def _item(text: str, at: int, position: int) -> tuple[Row, int]:
+    """Return the list item at this position, and the position of its end."""
+    try:
+        values, end = _STRICT.raw_decode(text, at)
+        problem = "" if isinstance(values, dict) else _no_object(values)
+    except DuplicateKey as error:
+        end, problem = _LENIENT.raw_decode(text, at)[1], str(error)
+    if end - at > LONGEST_ROW:
+        raise _too_long(f"item {position}")
+    return Row(position, None if problem else values, problem, unit="item"), end
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
+
+
+def _in_one_object(text: str) -> Iterator[Row]:
+    content = json.loads(text, object_pairs_hook=unique_keys)
+    if not isinstance(content, dict):
+        raise InputError(f"expected a list of objects, not {type(content).__name__}")
+    for position, values in enumerate(_unwrapped(content), start=1):
+        if isinstance(values, dict):
+            yield Row(position, values, unit="item")
+        else:
+            yield Row(position, None, _no_object(values), unit="item")
+
+
+def _unwrapped(content: dict[str, Any]) -> list[Any]:
+    """Return the object as one row, or the rows in a wrapper such as ``{"version": 1, "data": [...]}``.
+
+    If there are several lists, the rows must have a known name: ``results`` of promptfoo, ``testCases`` of DeepEval.
+    """
+    if any(name in FIELD_NAMES or name in ALIASES or name in PARTS for name in content):
+        return [content]
+    inner = next((content[name] for name in _WRAPPERS if isinstance(content.get(name), list | dict)), None)
+    if isinstance(inner, dict):
+        return _unwrapped(inner)
+    if isinstance(inner, list) and inner:
+        return inner
+    lists = [value for value in content.values() if isinstance(value, list) and isinstance((value or [{}])[0], dict)]
+    return [content] if len(lists) != 1 else lists[0]
+
+
+def _csv(raw: BinaryIO) -> Iterator[Row]:
+    return _table(raw, "")
+
+
+def _tsv(raw: BinaryIO) -> Iterator[Row]:
+    return _table(raw, "\t")
+
+
+def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))  # global; the default of 128 KiB is too small
+    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
+        lines = _Lines(text)
+        header = next((line for line in lines if line.strip()), "")
+        said = _SAYS_DELIMITER.fullmatch(header.strip("\r\n"))  # the "sep=;" line of Excel
+        if said is not None:
+            delimiter, header = said[1], next((line for line in lines if line.strip()), "")
+        first = lines.number
+        delimiter = delimiter or _delimiter(header, lines.peek())
+        reader = csv.reader(itertools.chain([header], lines), delimiter=delimiter, strict=True)
+        names = _names(reader, first, lines)
+        empty: list[int] = []  # empty rows are reported only if other rows follow
+        while True:
+            lines.begin_row()
+            line = lines.number + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Row(line, None, _broken_quotes(error, line, lines.number))
+                continue
+            if not any(cells):
+                empty += [line] if cells else []
+                if len(empty) > _MOST_EMPTY:
+                    raise InputError(f"line {line}: {_TOO_MANY_EMPTY}")
+                continue
+            yield from (Row(gap, None, "an empty row") for gap in empty)
+            empty.clear()
+            yield _of_cells(line, names, cells)
+
+
+class _Lines(Iterator[str]):
+    """Lines of a table, with a limit on the characters of a row, which may span several lines.
+
+    Attributes:
+        number: number of lines read so far.
+    """
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self._next: str | None = None
+        self.number = 0
+        self.begin_row()
+
+    def peek(self) -> str:
+        """Return the next line without reading it; empty at the end."""
+        if self._next is None:
+            self._next = self._text.readline(LONGEST_ROW + 1)
+        return self._next
+
+    def begin_row(self) -> None:
+        """Start counting the characters of a new row."""
+        self._first = self.number + 1
+        self._taken = 0
+
+    def __next__(self) -> str:
+        line, self._next = self.peek(), None
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self._taken += len(line)
+        if self._taken > LONGEST_ROW:
+            raise _too_long(f"line {self._first}")
+        return line
+
+
+def _names(reader: Iterator[list[str]], first: int, lines: _Lines) -> list[str]:
+    """Return the names of the columns. Several may be empty, because spreadsheets write unnamed columns at the right.
+
+    Raises:
+        InputError: the quotes are invalid, or a name occurs twice.
+    """
+    try:
+        names = [_legible(name) for name in next(reader, [])]
+    except csv.Error as error:
+        raise InputError(_broken_quotes(error, first, lines.number)) from error
+    twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
+    if twice is not None:
+        raise InputError(f"line {first}: the column {plain_repr(twice)} occurs twice; give each column its own name")
+    return names
+
+
+def _delimiter(header: str, second: str) -> str:
+    """Return the delimiter of a table: comma, semicolon or tab.
+
+    Spreadsheets write semicolons in locales with a decimal comma, and tabs to the clipboard. The best delimiter splits
+    the second line into as many cells as the header; next, it leaves no quote in a name; last, it gives the most
+    columns.
+    """
+
+    def fit(sign: str) -> tuple[bool, bool, int]:
+        names, cells = (next(csv.reader([line], delimiter=sign), []) for line in (header, second))
+        return len(names) > 1 and len(names) == len(cells), '"' not in "".join(names), len(names)
+
+    return max((",", ";", "\t"), key=fit)
+
+
+def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
+    if len(cells) > len(names):
+        return Row(line, None, f"{len(cells) - len(names)} more values than columns")
+    garbled = next((cell for cell in cells if _legible(cell) != cell), None)
+    if garbled is not None:  # the judge would see another text than the one that was written
+        return Row(line, None, f"not UTF-8: {_legible(garbled)[:40]!r}; if a spreadsheet wrote it, {_AS_CSV}")
+    values = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
+    return Row(line, values, empty=tuple(name for name in names if name and name not in values))
+
+
+def _legible(text: str) -> str:
+    """Return the text with a replacement character for each byte that is not UTF-8."""
+    return text if text.isascii() else text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
+    """Return a message about the invalid quotes of a row, with the lines that are lost."""
+    lost = f", so lines {first} to {last} are lost" if last > first else ""
+    if "end of data" in str(error):
+        return f'not CSV: a quote is opened on line {first} and never closed{lost}; write "" for a quote inside a cell'
+    at = f" of line {last}" if last > first else ""
+    return f'not CSV: a quote is in the middle of a quoted cell{at}{lost}; write "" for a quote inside a cell'
+
+
+_WRAPPERS = ("results", "testCases")
+_STRICT = json.JSONDecoder(object_pairs_hook=unique_keys)
+_LENIENT = json.JSONDecoder()
+_SAYS_DELIMITER = re.compile(r'"?sep=([,;\t|])"?', re.IGNORECASE)
+_SPACE = re.compile(r"[ \t\n\r]*")
+_READERS: dict[str, Callable[[BinaryIO], Iterator[Row]]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json_list,
+    ".csv": _csv,
+    ".tsv": _tsv,
+}

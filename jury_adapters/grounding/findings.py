@@ -1,0 +1,201 @@
+"""Checks of grounding jurors: new names and numbers, verbatim sentences, support, relevance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from jury_adapters.core.judgment import Finding
+from jury_adapters.grounding.names import names
+from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, stem, tidy, unsegmented, words
+from jury_adapters.grounding.passages import Passages, Source, common_length
+from jury_adapters.grounding.quantities import Quantity, quantities
+
+
+def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
+    """Return one check per name and number that the source does not have, in the order of the answer."""
+    found: dict[str, Finding] = {}
+    for line in lines:
+        if len(found) >= _MOST_FOUND:
+            break
+        for asked in quantities(line):
+            if len(found) >= _MOST_FOUND:
+                break
+            label = f"number: {asked.text}"
+            if label not in found and not _spelled_out(asked, source) and (detail := _problem(asked, source)):
+                found[label] = Finding(label, False, detail, line[:_MOST_EVIDENCE])
+        for asked_name in names(line) if source.english else ():
+            if missing := source.names.missing(asked_name):
+                label = f"name: {asked_name.text[:100]}"
+                detail = f"{listed(missing)} is not in the contexts or the question"
+                found.setdefault(label, Finding(label, False, detail, line[:_MOST_EVIDENCE]))
+    return list(found.values())
+
+
+def aligned(passages: Passages, line: str) -> Finding:
+    """Return the check whether one sentence is in the contexts nearly verbatim."""
+    name, found = _short(line), words(line)
+    if passages.has(found):
+        return Finding(name, True, "is in the contexts", score=1.0)
+    if unsegmented(line):
+        return Finding(name, None, "words cannot be separated")
+    if not says_something(line):
+        return Finding(name, None, "too common to be told from any other text")
+    if len(found) > _LONGEST_SENTENCE:
+        return Finding(name, None, "too long to be one sentence")
+    plain = [word for word in found if word not in _ARTICLES] or found
+    best, detail, where = 0.0, "no place in the contexts is like it", ""
+    for place in passages.places(found):
+        for tokens in (passages.tokens[place], passages.window(place)):
+            there = [word for word in tokens if word not in _ARTICLES]
+            share = common_length(plain, there) / len(plain)
+            problem = _differs(plain, there, share)
+            if not problem:
+                return Finding(name, True, "nearly verbatim", passages.lines[place][:_MOST_EVIDENCE], share)
+            if share >= best:
+                best, detail, where = share, problem, passages.lines[place]
+    return Finding(name, None, detail, where[:_MOST_EVIDENCE], best)
+
+
+def says_something(line: str) -> bool:
+    """Return whether a line has a word or number that is not in most texts, as "no" and "B" are."""
+    return any(term.isdigit() or len(term) > 1 or not term.isascii() for term in _terms(line))
+
+
+def adds_to(question: str, lines: Sequence[str]) -> bool:
+    """Return whether an answer has a content word or a number that the question does not have."""
+    asked = set(_terms(tidy(question)))
+    return any(unsegmented(line) or set(_terms(line)) - asked for line in lines)
+
+
+def supported(passages: Passages, lines: Sequence[str]) -> list[Finding]:
+    """Return one check per sentence that has content words: its support, and the place that supports it best."""
+    findings = []
+    for line in lines:
+        if unsegmented(line):
+            findings.append(Finding(_short(line), None, "words cannot be separated"))
+        elif terms := _terms(line):
+            score, where = passages.support(list(terms))
+            missing = [word for term, word in terms.items() if not passages.knows(term)]
+            detail = f"not in the contexts: {listed(missing)}" if missing else ""
+            findings.append(Finding(_short(line), None, detail, where[:_MOST_EVIDENCE], score))
+    return findings
+
+
+def negated(passages: Passages, lines: Sequence[str]) -> list[str]:
+    """Return the sentences that have a negation their best place lacks, or lack its negation."""
+    found = []
+    for line in lines:
+        terms = {} if unsegmented(line) else _terms(line)
+        where = passages.support(list(terms))[1] if terms else ""
+        if where and _negates(line) != _negates(where):
+            found.append(_short(line))
+    return found
+
+
+def new_words(passages: Passages, lines: Sequence[str]) -> list[Finding]:
+    """Return one check per content word that the contexts do not have in any form."""
+    found: dict[str, Finding] = {}
+    for line in lines:
+        if len(found) >= _MOST_FOUND:
+            break
+        for term, word in _terms(line).items() if not unsegmented(line) else ():
+            if not word[0].isdigit() and not passages.knows(term) and term not in found:
+                found[term] = Finding(f"word: {word}", None, "not in the contexts", line[:_MOST_EVIDENCE])
+    return list(found.values())
+
+
+def relevance(question: str, passages: Passages) -> tuple[float, list[str]] | None:
+    """Return the share of the question's content words in the contexts, and the missing ones; None without any."""
+    question = tidy(question)
+    terms = {} if unsegmented(question) else _terms(question)
+    missing = [word for term, word in terms.items() if not passages.knows(term)]
+    return (1 - len(missing) / len(terms), missing) if terms else None
+
+
+def listed(items: Iterable[str], most: int = 12) -> str:
+    """Join the first items for a sentence, and add the number of the others."""
+    found = list(items)
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return ", ".join(item[:60] for item in found[:most]) + more
+
+
+_MOST_FOUND = 1000  # new names, numbers or words; more are not informative
+_MOST_EVIDENCE = 300  # characters
+_LONGEST_SENTENCE = 300  # words; longer ones pass only if the contexts have them unchanged
+_MOST_LEFT_OUT = 3  # words between two that are adjacent in the answer
+
+_ARTICLES = frozenset(("a", "an", "the"))
+# Words that reverse or weaken the text around them; their endings vary, so the beginnings are listed.
+_TURNS = re.compile(
+    r"(?:not|no|none|never|neither|nor|nobody|nothing|without|hardly|barely|unless|if|except|only|may|might|could|would|"
+    r"should|perhaps|possibly|probably|likely|unlikely|almost|nearly|un?able|false|untrue|rumou?r\w*|alleg\w+|claim\w*|"
+    r"den(?:y|ies|ied|ying)|doubt\w*|disput\w+|reject\w*|refus\w+|fail\w*|report\w*ly|suppos\w+|suspect\w*|believ\w+|"
+    r"expect\w*|plan\w*|propos\w+|hop(?:e|es|ed|ing)|threat\w*|attempt\w*|tr(?:y|ies|ied|ying)|contrary|wrong\w*)"
+)
+# The opening "No, ..." answers a question and does not negate the text after it.
+_NEGATION = re.compile(
+    r"(?<!\w)(?:not|no|none|never|neither|nor|nobody|nothing|without|cannot|\w+n't)(?!\w)", re.IGNORECASE
+)
+_ANSWERS_NO = re.compile(r"\W*no\b[,.:;!]", re.IGNORECASE)
+_HAN_NUMERALS = re.compile("[〇零一二两三四五六七八九十百千万億亿]")
+
+
+def _negates(line: str) -> bool:
+    return _NEGATION.search(_ANSWERS_NO.sub("", line, count=1)) is not None
+
+
+def _terms(line: str) -> dict[str, str]:
+    """Return the content words of a line by their stems."""
+    found = words(line)
+    stems = {word: stem(word) for word in set(found).difference(STOPWORDS)}
+    return {stems[word]: word for word in found if word in stems}
+
+
+def _problem(asked: Quantity, source: Source) -> str:
+    if not source.numbers.covers(asked):
+        return "not in the contexts or the question"
+    unit = source.numbers.other_unit(asked)
+    return f"the contexts say {unit}" if unit else ""
+
+
+def _spelled_out(asked: Quantity, source: Source) -> bool:
+    """Return whether the source may state this number in a form that cannot be read.
+
+    Counts up to ten in words are often the result of counting items in the source. Outside English, number words are
+    not known, so only numbers that are not usually spelled out are checked: those with three digits or more before
+    trailing zeros.
+    """
+    if asked.word and asked.readings and len(asked.readings[0]) < 3 and int(asked.readings[0]) <= 10:
+        return True
+    if source.english:
+        return False
+    if _HAN_NUMERALS.search(source.numbers.source):
+        return True
+    return asked.word or not asked.readings or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
+
+
+def _differs(plain: Sequence[str], window: Sequence[str], share: float) -> str:
+    """Return the reason that a sentence is not nearly verbatim at a place, or "" if it is."""
+    known = set(window)
+    if new := [word for word in plain if word not in known]:
+        return f"new here: {listed(new)}"
+    if share < 0.9:
+        return f"only {share:.0%} of its words stand there in this order"
+    if turned := sorted(word for word in known.difference(plain) if _TURNS.fullmatch(word)):
+        return f"the contexts qualify it: {listed(turned)}"
+    near = {  # the shortest gap last, so that it overrides the others
+        (window[at], window[at + gap + 1]): window[at + 1 : at + gap + 1]
+        for gap in range(_MOST_LEFT_OUT, -1, -1)
+        for at in range(len(window) - gap - 1)
+    }
+    for pair in bigrams(list(plain)):
+        if pair not in near:
+            return f"{pair[0]!r} and {pair[1]!r} do not stand together there"
+        if any(_TURNS.fullmatch(word) for word in near[pair]):
+            return f"words are left out between {pair[0]!r} and {pair[1]!r} that turn it"
+    return ""
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= 60 else f"{line[:57]}..."

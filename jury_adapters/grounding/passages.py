@@ -1,0 +1,149 @@
+"""Contexts of a case, read once and indexed: sentences, words, names, numbers.
+
+With the index, a search takes time by the length of the query, not of the contexts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from jury_adapters.grounding.names import NameIndex
+from jury_adapters.grounding.normalisation import bigrams, content, looks_english, sentences, tidy, words
+from jury_adapters.grounding.quantities import NumberIndex
+
+_MOST_PLACES = 50  # an n-gram in more sentences than this does not help to find a place
+_CANDIDATES = 3  # number of best places that are compared in full
+# Marks without content: the number or bullet of a list item, and citation marks such as [1] or [2, 3].
+_MARKS = re.compile(
+    r"^[ \t]{0,8}(?:\(?\d{1,2}[.)]|[-*•])[ \t]{1,4}(?=[^\s\d])|\[\d{1,3}(?:, ?\d{1,3}){0,9}\]", re.MULTILINE
+)
+_LETTER = re.compile(r"[^\W_]")
+_LONGEST = 200  # words; longer sentences are cut, so that comparing one place stays cheap
+
+
+@dataclass(slots=True)
+class Passages:
+    """Contexts with a search index.
+
+    Attributes:
+        text: all contexts, tidied, one after another.
+        lines: their sentences; those of more than 200 words in pieces.
+        tokens: the words of each line.
+    """
+
+    text: str
+    lines: list[str] = field(default_factory=list)
+    tokens: list[list[str]] = field(default_factory=list)
+    _exact: set[tuple[str, ...]] = field(default_factory=set)
+    _places: dict[object, list[int]] = field(default_factory=dict)
+    _frequency: Counter[str] = field(default_factory=Counter)
+    _content: list[frozenset[str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for line in sentences(self.text):
+            found = words(line)
+            self._exact.add(tuple(found))
+            self.tokens.extend(found[at : at + _LONGEST] for at in range(0, len(found), _LONGEST))
+            self.lines.extend(line if len(found) <= _LONGEST else "" for _ in range(0, len(found), _LONGEST))
+        self.lines = [line or " ".join(found) for line, found in zip(self.lines, self.tokens, strict=True)]
+        places: defaultdict[object, list[int]] = defaultdict(list)
+        for number, found in enumerate(self.tokens):
+            stems = frozenset(content(found))
+            self._content.append(stems)
+            self._frequency.update(stems)
+            for gram in {*bigrams(found), *stems, *found}:
+                entries = places[gram]
+                if len(entries) <= _MOST_PLACES:
+                    entries.append(number)
+        self._places = dict(places)
+
+    def has(self, found: Sequence[str]) -> bool:
+        """Return whether these words are exactly one sentence of the contexts."""
+        return tuple(found) in self._exact
+
+    def weight(self, term: str) -> float:
+        """Return the weight of a stem (IDF over the sentences), which is highest for a stem that occurs nowhere."""
+        return math.log(1 + (len(self.lines) + 1) / (self._frequency[term] + 0.5))
+
+    def knows(self, term: str) -> bool:
+        """Return whether a stem occurs in the contexts."""
+        return term in self._frequency
+
+    def places(self, found: Sequence[str]) -> list[int]:
+        """Return the numbers of the lines most like these words, best first."""
+        return self._best(Counter[object](bigrams(list(found))) or Counter[object](found))
+
+    def window(self, line: int) -> list[str]:
+        """Return the words of a line and of its neighbours, because sentences may be split at other places."""
+        return [word for tokens in self.tokens[max(0, line - 1) : line + 2] for word in tokens]
+
+    def support(self, stems: Sequence[str]) -> tuple[float, str]:
+        """Return the weighted share of these stems at the best place of the contexts, and its middle sentence."""
+        weights = {term: self.weight(term) for term in stems}
+        total = sum(weights.values())
+        best, where = 0.0, ""
+        for line in self._best(weights):
+            have = frozenset().union(*self._content[max(0, line - 1) : line + 2])
+            share = sum(weight for term, weight in weights.items() if term in have) / total
+            if share > best:
+                best, where = share, self.lines[line]
+        return min(best, 1.0), where
+
+    def _best(self, terms: Mapping[str, float] | Mapping[object, int]) -> list[int]:
+        votes: defaultdict[int, float] = defaultdict(float)
+        for term, weight in terms.items():
+            entries = self._places.get(term, ())
+            if len(entries) <= _MOST_PLACES or len(terms) <= _CANDIDATES:
+                for line in entries:
+                    votes[line] += weight
+        return sorted(votes, key=lambda line: (-votes[line], line))[:_CANDIDATES]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Sources of an answer: the contexts and, for names and numbers, the question too."""
+
+    passages: Passages
+    names: NameIndex
+    numbers: NumberIndex
+    english: bool
+
+
+# All jurors of the screen ask for the same case, one after the other; more entries would only use memory.
+@lru_cache(maxsize=4)
+def read_source(contexts: tuple[str, ...], question: str) -> Source:
+    """Read contexts and question. The last few results are cached."""
+    passages = Passages("\n".join(tidy(context) for context in contexts))
+    known = f"{passages.text}\n{tidy(question)}"
+    numbers = NumberIndex(known)
+    return Source(passages, NameIndex(known, frozenset(numbers.months())), numbers, looks_english(known))
+
+
+@lru_cache(maxsize=4)
+def read_sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences of an answer, tidied. The last few results are cached."""
+    return tuple(line for line in sentences(_MARKS.sub("", tidy(text))) if _LETTER.search(line))
+
+
+def common_length(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence of words.
+
+    Bit-parallel (Hyyrö 2004): one integer contains a row of the table, so a word costs a few operations on it
+    instead of one per cell.
+
+    >>> common_length("the cat sat down".split(), "the old cat sat".split())
+    3
+    """
+    masks: defaultdict[str, int] = defaultdict(int)
+    for position, word in enumerate(first):
+        masks[word] |= 1 << position
+    row = full = (1 << len(first)) - 1
+    for word in second:
+        match = row & masks.get(word, 0)
+        row = ((row + match) | (row - match)) & full
+    return len(first) - row.bit_count()

@@ -1,0 +1,329 @@
+"""Screen that checks whether an answer is grounded in its contexts: no model, no key, no download, milliseconds.
+
+Its jurors read words, so they have three results: *not grounded* (a name or number that no source has), *grounded*
+(nearly in the source's own words), and *abstained*, with a list of what needs review by a human or a model. Grounded
+does not mean correct: no rule here detects a wrong name that is in the contexts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jury_adapters.core.cascade import CascadedJury, Tier
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain
+from jury_adapters.core.tolerance import reaches
+from jury_adapters.core.values import freeze_mapping, unit_interval
+from jury_adapters.grounding.findings import (
+    adds_to,
+    aligned,
+    listed,
+    missing_items,
+    negated,
+    new_words,
+    relevance,
+    says_something,
+    supported,
+)
+from jury_adapters.grounding.passages import Source, read_sentences, read_source
+
+__all__ = [
+    "ContextRelevance",
+    "NamesAndNumbers",
+    "SentenceAlignment",
+    "SentenceSupport",
+    "Undecided",
+    "grounding_screen",
+]
+
+
+@dataclass(frozen=True)
+class NamesAndNumbers(Judge):
+    """Flags names, numbers, dates and quantities of the answer that neither contexts nor question contain.
+
+    FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN. It never passes an answer,
+    because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
+    22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations).
+
+    It ignores counts up to ten written as words, single capitalised words that begin a sentence, titles, and, if the
+    source is not running English, all names and all numbers that might be spelled out there. It cannot detect a wrong
+    name or number that is elsewhere in the contexts, and flags sums that are right but not written there.
+
+    Args:
+        name: the juror's name in verdicts.
+
+    >>> NamesAndNumbers().judge(answer="Ann left in 2019.", contexts="Ann left the firm in 2018.").findings[0].name
+    'number: 2019'
+    """
+
+    opinion_statuses = PASS_OR_FAIL
+    name: str = "NamesAndNumbers"
+
+    def assess(self, case: Case) -> Judgment:
+        ready = _read(case)
+        if isinstance(ready, str):
+            return abstain(ready)
+        source, lines = ready
+        missing = missing_items(source, lines)
+        note = "" if source.english else " (names were not checked: the source is not running English)"
+        if not missing:
+            return abstain(f"every name and number is in the contexts or the question, which proves nothing{note}")
+        reasoning = f"not in the contexts or the question: {listed(finding.name for finding in missing)}{note}"
+        return Judgment(Status.FAIL, reasoning=reasoning, findings=tuple(missing[:_MOST_FINDINGS]))
+
+
+@dataclass(frozen=True)
+class SentenceAlignment(Judge):
+    """Passes an answer if every sentence is nearly verbatim in the contexts, with nothing new.
+
+    Nearly verbatim: all words of the sentence are at one place of the contexts, at least 90 % of them in the same
+    order, and neighbours are neighbours there or at most three words apart. Every word there that negates or hedges
+    ("not", "denied", "may") is in the sentence too. Articles do not count. Otherwise ABSTAIN. There is one check per
+    sentence. PASS means *grounded*, not correct.
+
+    If words cannot be separated (Chinese, Thai, text without spaces), only whole sentences of the contexts pass.
+    "Yes", "No" and the letter of a choice are not decided, although most contexts have those words somewhere. Nor is an
+    answer that has no content word in addition to the question's.
+
+    Args:
+        name: the juror's name in verdicts.
+
+    >>> SentenceAlignment().judge(answer="Ann left in 2018.", contexts="Ann left the firm in 2018. Bo stayed.").status
+    <Status.PASS: 'PASS'>
+    """
+
+    opinion_statuses = PASS_OR_FAIL
+    name: str = "SentenceAlignment"
+
+    def assess(self, case: Case) -> Judgment:
+        ready = _read(case)
+        if isinstance(ready, str):
+            return abstain(ready)
+        source, lines = ready
+        if not any(says_something(line) for line in lines):
+            return abstain("the answer has no word that could be told apart from any other text: yes, no, a letter")
+        if case.question and not adds_to(case.question, lines):
+            return abstain("the answer has no word beyond those of the question")
+        findings = [aligned(source.passages, line) for line in lines]
+        open_findings = [finding for finding in findings if not finding.passed]
+        if not open_findings:
+            shown = tuple(findings[:_MOST_FINDINGS])
+            return Judgment(Status.PASS, reasoning="every sentence is in the contexts, nearly verbatim", findings=shown)
+        reasoning = f"{len(open_findings)} of {len(findings)} sentences are in their own words"
+        return abstain(
+            reasoning, findings=tuple((findings if len(findings) <= _MOST_FINDINGS else open_findings)[:_MOST_FINDINGS])
+        )
+
+
+@dataclass(frozen=True)
+class SentenceSupport(Judge):
+    """Share of each answer sentence that the contexts have: a number, and a verdict only if you set a threshold.
+
+    A sentence's support is the share of its content words at the best place of the contexts; rare words count more
+    (IDF). The answer's support is that of its weakest sentence, in ``metadata["support"]``, and ``metadata["mean"]`` is
+    the mean.
+
+    Args:
+        threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
+            above it abstains if its negations differ from those of the contexts, or if it has no word in addition to
+            the question's. No threshold suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news.
+            Fit yours on labels.
+        name: the juror's name in verdicts.
+
+    Raises:
+        ConfigurationError: the threshold is outside 0..1.
+
+    >>> SentenceSupport(threshold=0.5).judge(answer="Ann left.", contexts="Ann left the firm in 2018.").score
+    1.0
+    """
+
+    opinion_statuses = PASS_OR_FAIL
+    threshold: float | None = None
+    name: str = "SentenceSupport"
+
+    def __post_init__(self) -> None:
+        _check_threshold(self.threshold, self.name)
+
+    def assess(self, case: Case) -> Judgment:
+        ready = _read(case)
+        if isinstance(ready, str):
+            return abstain(ready)
+        source, lines = ready
+        findings = supported(source.passages, lines)
+        scores = [finding.score for finding in findings if finding.score is not None]
+        if not scores:
+            return abstain("no sentence has words that can be compared with the contexts")
+        support = min(scores)
+        unread = len(findings) - len(scores)
+        findings = (
+            sorted(findings, key=lambda finding: finding.score or 0.0)[:_MOST_FINDINGS]
+            if len(findings) > _MOST_FINDINGS
+            else findings
+        )
+        details = {"support": support, "mean": sum(scores) / len(scores), "unread": unread}
+        doubt = self._doubt(case, source, lines, support, unread)
+        which = "the only sentence" if len(scores) == 1 else f"the weakest of {len(scores)} sentences"
+        text = f"{which} has {support:.0%} of its content words in the contexts"
+        if doubt:
+            return abstain(f"{text}; {doubt}", findings=tuple(findings), metadata=freeze_mapping(details))
+        return _rated(support, self.threshold, text, findings, details)
+
+    def _doubt(self, case: Case, source: Source, lines: Sequence[str], support: float, unread: int) -> str:
+        """Return the reason that support above the threshold does not pass, or "" if it does."""
+        if self.threshold is None or not reaches(support, self.threshold):
+            return ""
+        if unread:
+            return f"{unread} more could not be read"
+        if case.question and not adds_to(case.question, lines):
+            return "the answer has no word beyond those of the question"
+        differing = negated(source.passages, lines)
+        return f"a negation differs from the contexts: {listed(differing, 3)}" if differing else ""
+
+
+@dataclass(frozen=True)
+class ContextRelevance(Judge):
+    """Relevance of the contexts to the question: the share of its content words that they contain.
+
+    It judges the retrieval and needs no answer. The number is in ``metadata["support"]``.
+
+    Args:
+        threshold: the lowest share, 0..1, that passes; a lower one fails; None (default) always abstains.
+        name: the juror's name in verdicts.
+
+    Raises:
+        ConfigurationError: the threshold is outside 0..1.
+
+    >>> ContextRelevance(threshold=0.5).judge(question="When did Ann leave?", contexts="Ann left. Leaving hurt.").score
+    1.0
+    """
+
+    opinion_statuses = PASS_OR_FAIL
+    threshold: float | None = None
+    name: str = "ContextRelevance"
+
+    def __post_init__(self) -> None:
+        _check_threshold(self.threshold, self.name)
+
+    def assess(self, case: Case) -> Judgment:
+        contexts, question = _contexts(case), (case.question or "").strip()
+        if not contexts or not question:
+            return abstain(_lacking("question", contexts, there=bool(question)))
+        found = relevance(case.question or "", read_source(contexts, case.question or "").passages)
+        if found is None:
+            return abstain("the question has no words that can be compared with the contexts")
+        share, missing = found
+        text = f"{share:.0%} of the question's content words stand in the contexts"
+        detail = f"missing: {listed(missing)}" if missing else ""
+        return _rated(
+            share, self.threshold, text, [Finding("question words", None, detail, score=share)], {"support": share}
+        )
+
+
+@dataclass(frozen=True)
+class Undecided(Judge):
+    """Last juror of a screen without a model: always abstains, and lists what needs review.
+
+    Checks name the missing names, numbers and words; ``metadata`` has ``support`` (see :class:`SentenceSupport`) and
+    ``relevance`` (see :class:`ContextRelevance`), None if they cannot be computed.
+
+    Args:
+        name: the juror's name in verdicts.
+
+    >>> Undecided().judge(answer="Ann quit her job.", contexts="Ann left the firm in 2018.").findings[0].name
+    'word: quit'
+    """
+
+    opinion_statuses = PASS_OR_FAIL
+    name: str = "Undecided"
+
+    @property
+    def size(self) -> int:
+        """0, because it gives no opinion, and skipping it saves nothing."""
+        return 0
+
+    def assess(self, case: Case) -> Judgment:
+        ready = _read(case)
+        if isinstance(ready, str):
+            return abstain(ready)
+        source, lines = ready
+        findings = [*missing_items(source, lines), *new_words(source.passages, lines)]
+        scores = [finding.score for finding in supported(source.passages, lines) if finding.score is not None]
+        support = min(scores, default=None)
+        about = (relevance(case.question or "", source.passages) or (None,))[0]
+        numbers = [f"support {support:.2f}"] if support is not None else []
+        numbers += [f"relevance {about:.2f}"] if about is not None else []
+        looked = "every word is in the contexts; look at how they are put together"
+        if findings:
+            looked = f"not in the contexts: {listed(finding.name for finding in findings)}"
+        reasoning = "; ".join(["words alone cannot decide this", looked, *numbers])
+        details = {"support": support, "relevance": about}
+        return abstain(reasoning, findings=tuple(findings[:_MOST_FINDINGS]), metadata=freeze_mapping(details))
+
+
+def grounding_screen(final: Judge | None = None, *, name: str = "grounding_screen") -> CascadedJury:
+    """Create a jury that needs no model: flag what is new, accept what is verbatim, pass on the rest.
+
+    Args:
+        final: the judge of the answers that rules cannot decide: a critic or a jury of critics. None (default) abstains
+            on them: the verdict is ABSTAIN and lists what needs review.
+        name: the jury's name.
+
+    Returns:
+        A cascade with the tiers ``flags``, ``verbatim`` and ``abstained`` (or ``final``).
+
+    >>> grounding_screen().judge(answer="Ann left in 2019.", contexts="Ann left in 2018.").stopped_at
+    'flags'
+    """
+    last = Tier("abstained", Undecided(), policy="final") if final is None else Tier("final", final, policy="final")
+    return CascadedJury(
+        [
+            Tier("flags", NamesAndNumbers(), policy="reject_on_any_fail"),
+            Tier("verbatim", SentenceAlignment(), policy="accept_on_all_pass"),
+            last,
+        ],
+        name=name,
+    )
+
+
+_MOST_FINDINGS = 100  # bounds the verdict on an answer of megabytes
+
+
+def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
+    """Return the source and the sentences of the answer, or the reason that there is nothing to compare."""
+    contexts, lines = _contexts(case), read_sentences(case.answer or "")
+    if not contexts or not lines:
+        return _lacking("answer", contexts, there=bool(lines))
+    return read_source(contexts, case.question or ""), lines
+
+
+def _lacking(field: str, contexts: Sequence[str], *, there: bool) -> str:
+    """Return the message about missing parts of the case: this field, the contexts, or both."""
+    if there:
+        return "no contexts to compare with"
+    return f"no {field} to compare with the contexts" if contexts else f"no {field} and no contexts to compare"
+
+
+def _contexts(case: Case) -> tuple[str, ...]:
+    return tuple(context for context in case.contexts if context.strip())
+
+
+def _rated(
+    number: float, threshold: float | None, text: str, findings: Sequence[Finding], details: dict[str, float]
+) -> Judgment:
+    if threshold is None:
+        return abstain(f"{text}; no threshold is set", findings=tuple(findings), metadata=freeze_mapping(details))
+    status = Status.PASS if reaches(number, threshold) else Status.FAIL
+    reasoning = f"{text}; the threshold is {threshold:.0%}"
+    return Judgment(
+        status, score=number, reasoning=reasoning, findings=tuple(findings), metadata=freeze_mapping(details)
+    )
+
+
+def _check_threshold(threshold: float | None, name: str) -> None:
+    if isinstance(threshold, bool):
+        raise ConfigurationError(f"{name}: threshold is a number from 0 to 1, not {threshold}")
+    if threshold is not None:
+        unit_interval(threshold, f"{name}: threshold")

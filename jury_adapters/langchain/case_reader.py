@@ -1,0 +1,168 @@
+"""Convert the inputs and outputs of a run to the case to judge.
+
+Texts, dictionaries, messages, documents and graph states are recognized as they are; see
+:mod:`jury_adapters.core.input_output`. For any other shape, give a field map: paths by field, or a function from the
+row to the case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.evidence import Evidence, EvidenceTools
+from jury_adapters.core.field_map import FieldMapLike, field_map_of
+from jury_adapters.core.field_names import FIELD_NAMES
+from jury_adapters.core.input_output import read_inputs, read_outputs, read_thread
+from jury_adapters.core.references import read_reference
+from jury_adapters.core.run_parts import merged
+
+
+class CaseReader:
+    """Reader of cases from runs: from their inputs, outputs and reference outputs.
+
+    Args:
+        field_map: the fields of the case as paths from the row, ``{"answer": "outputs.reply"}``, or a function from the
+            row to the case; the row has the three parts. See :meth:`jury_adapters.Case.from_row`. Without it, the
+            shapes of the parts are recognized.
+        whole_thread: whether every turn of a conversation is read, for judging trajectories; by default, the last turn
+            is judged and the earlier ones are its history.
+        evidence_tools: the tools whose outputs are contexts, if the parts have none: names, or a predicate of a
+            step; see :class:`jury_adapters.core.evidence.Evidence`.
+
+    Raises:
+        ConfigurationError: the field map is invalid or given together with ``whole_thread``, or ``evidence_tools`` is
+            neither names nor a predicate.
+    """
+
+    __slots__ = ("_map", "_read_outputs", "_read_reference", "evidence")
+
+    def __init__(
+        self,
+        field_map: FieldMapLike | None = None,
+        *,
+        whole_thread: bool = False,
+        evidence_tools: EvidenceTools = None,
+    ) -> None:
+        self._map = field_map_of(field_map)
+        if whole_thread and self._map is not None:
+            raise ConfigurationError(
+                "whole_thread=True reads the outputs as they are, so it does not go with field_map=; use a function: "
+                "field_map=lambda row: to_case(row['outputs']['thread'], whole_thread=True)"
+            )
+        self.evidence = Evidence(evidence_tools)
+        self._read_outputs = read_thread if whole_thread else read_outputs
+        self._read_reference = partial(read_reference, read=self._read_outputs)
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether there is a field map."""
+        return self._map is not None
+
+    def case(
+        self,
+        inputs: object = None,
+        outputs: object = None,
+        reference_outputs: object = None,
+        *,
+        contexts: Sequence[str] = (),
+        generator: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> Case:
+        """Return the case of one run.
+
+        Args:
+            inputs: the inputs of the run.
+            outputs: its outputs.
+            reference_outputs: the expected outputs.
+            contexts: passages from elsewhere, such as a retriever's own run; used if the parts have none. Without
+                either, the contexts are the outputs of the tools that are evidence.
+            generator: the model that answered, if known.
+            metadata: entries to add to the case's metadata.
+
+        Raises:
+            InputError: a path does not exist.
+            Exception: any exception that a function of the application raises.
+        """
+        if self._map is not None:
+            return self._mapped(
+                {"inputs": inputs, "outputs": outputs, "reference_outputs": reference_outputs},
+                contexts, generator, metadata,
+            )  # fmt: skip
+        took, gave = read_inputs(inputs), self._read_outputs(outputs)
+        wanted = self._read_reference(reference_outputs) if reference_outputs is not None else {}
+        fields = merged(took, gave, wanted, contexts, self.evidence)
+        if metadata:
+            fields["metadata"].update(metadata)
+        if generator is not None:
+            fields.setdefault("generator", generator)
+        return Case(**fields)
+
+    def case_of(self, value: object) -> Case:
+        """Return the case of one object; see :func:`to_case`."""
+        if isinstance(value, Case):
+            return value
+        if hasattr(value, "run_type"):  # a run of LangSmith
+            value = {name: getattr(value, name, None) for name in ("inputs", "outputs")}
+        if self._map is not None:
+            row = value if isinstance(value, Mapping) else {"outputs": value}
+            return Case.from_row(row, self._map, evidence_tools=self.evidence)
+        if not isinstance(value, Mapping):
+            return self.case(None, value)
+        if "outputs" in value:
+            return self.case(value.get("inputs"), value["outputs"], value.get("reference_outputs"))
+        reference = {name: value[name] for name in FIELD_NAMES["reference"].everywhere if value.get(name) is not None}
+        rest = {name: given for name, given in value.items() if name not in reference}
+        return self.case(None, rest, reference or None)
+
+    def _mapped(
+        self,
+        row: Mapping[str, object],
+        contexts: Sequence[str],
+        generator: str | None,
+        metadata: Mapping[str, object] | None,
+    ) -> Case:
+        case = Case.from_row(row, self._map, evidence_tools=self.evidence)
+        changes: dict[str, Any] = {}
+        if contexts and not case.contexts:
+            changes["contexts"] = tuple(contexts)
+        if generator is not None and case.generator is None:
+            changes["generator"] = generator
+        if metadata:
+            changes["metadata"] = {**case.metadata, **metadata}
+        return Case(**{**dict(case), **changes}) if changes else case
+
+
+def to_case(
+    value: object,
+    *,
+    field_map: FieldMapLike | None = None,
+    whole_thread: bool = False,
+    evidence_tools: EvidenceTools = None,
+) -> Case:
+    """Return the case of an object of LangChain or LangSmith, as the evaluators and :class:`JuryRunnable` read it.
+
+    Args:
+        value: a text (the answer), a message or a list of messages, an agent's state, a mapping with the fields of a
+            case under any of their names, a mapping with ``inputs``, ``outputs`` and ``reference_outputs``, or a run of
+            LangSmith. A :class:`Case` is returned unchanged.
+        field_map: as in :meth:`jury_adapters.Case.from_row`: paths by field, or a function from the row to the case.
+            The row is ``value`` if it is a mapping; for a run, it has ``inputs`` and ``outputs``; for any other
+            object, ``outputs``.
+        whole_thread: whether every turn of a conversation is read, for judging trajectories; by default, the last turn
+            is judged and the earlier ones are its history.
+        evidence_tools: the tools whose outputs are contexts, if there are no others: names, or a predicate of a step;
+            see :class:`jury_adapters.core.evidence.Evidence`.
+
+    Raises:
+        ConfigurationError: an option is invalid.
+        InputError: a path does not exist.
+        Exception: any exception that a function of the application raises.
+
+    >>> to_case({"inputs": {"question": "2 + 2?"}, "outputs": {"reply": "4"}}, field_map={"answer": "outputs.reply"})
+    Case(question='2 + 2?', answer='4')
+    """
+    return CaseReader(field_map, whole_thread=whole_thread, evidence_tools=evidence_tools).case_of(value)

@@ -1,0 +1,12 @@
+"""Replay: recorded votes as judges, which vote again at no cost.
+
+>>> from jury_adapters import Ensemble
+>>> from jury_adapters.replay import RecordedCritic
+>>> jury = Ensemble([RecordedCritic(name, pass_labels=["valid"]) for name in ("gpt", "claude")], voting="unanimous")
+>>> jury.judge(metadata={"votes": {"gpt": "valid", "claude": "invalid"}}).status.value
+'FAIL'
+"""
+
+from jury_adapters.critic.recorded import RecordedCritic, recorded_jury
+
+__all__ = ["RecordedCritic", "recorded_jury"]

@@ -1,0 +1,88 @@
+"""Review order: the cases of a run that need review, the most urgent first.
+
+The size of the list does not grow with the number of cases.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from itertools import count
+
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import TierResult, Verdict, is_doubtful
+
+
+class ReviewOrder:
+    """Cases that need review: contested ones, the lowest agreement first, then failed ones, then abstentions.
+
+    Args:
+        keep: the number of cases to keep; all are counted.
+    """
+
+    def __init__(self, keep: int = 10) -> None:
+        self.total = 0
+        self._keep = keep
+        self._order = count(0, -1)  # of equal concerns, the first in the input is kept
+        self._heap: list[tuple[float, int, Concern]] = []
+
+    def add(self, where: str, judgment: Judgment) -> None:
+        """Add one case, if it is of concern."""
+        urgency = _urgency(judgment)
+        if urgency is None:
+            return
+        self.total += 1
+        order = next(self._order)
+        if len(self._heap) == self._keep and (urgency, order) < self._heap[0][:2]:
+            return
+        entry = (urgency, order, Concern(where, judgment, _why(judgment)))
+        (heapq.heappush if len(self._heap) < self._keep else heapq.heapreplace)(self._heap, entry)
+
+    def cases(self) -> list[Concern]:
+        """Return the kept cases, the most urgent first."""
+        return [concern for _, _, concern in sorted(self._heap, key=lambda entry: entry[:2], reverse=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """Case that needs review.
+
+    Attributes:
+        where: the item's id or its line.
+        judgment: the judgment on the case.
+        why: the reason, in one sentence.
+    """
+
+    where: str
+    judgment: Judgment
+    why: str
+
+
+def _urgency(judgment: Judgment) -> float | None:
+    """Return the urgency of a review of the case; None if none is needed."""
+    if not judgment.needs_review:
+        return None
+    if isinstance(judgment, Verdict) and is_doubtful(judgment):
+        return 4.0 - (judgment.agreement or 0.0)
+    return 2.0 if judgment.status is Status.ERROR else 1.0
+
+
+def _why(judgment: Judgment) -> str:
+    if isinstance(judgment, Verdict) and judgment.failed_tiers:
+        causes = [f"{'/'.join(path)} broke: {_cause(tier)}" for path, tier in judgment.find_broken_tiers()]
+        return "; ".join([*causes, judgment.reasoning])
+    if isinstance(judgment, Verdict) and is_doubtful(judgment):
+        sides: dict[str, list[str]] = {}
+        for juror in judgment.judgments:
+            sides.setdefault(juror.opinion or str(juror.status), []).append(juror.critic)
+        votes = "; ".join(f"{side}: {', '.join(names)}" for side, names in sides.items())
+        return f"{votes} (a juror of the author's vendor family)" if judgment.bias_warning else votes
+    if isinstance(judgment, Verdict) and judgment.tiers:
+        return _why(judgment.tiers[-1].judgment)  # the reason of the tier itself, without the path through the cascade
+    return judgment.error or judgment.reasoning
+
+
+def _cause(tier: TierResult) -> str:
+    """Return why a tier failed: the error of its judge, or of the first of its jurors that failed."""
+    jurors = tier.judgment.jurors() if isinstance(tier.judgment, Verdict) else ()
+    return next((one.error for one in (tier.judgment, *jurors) if one.status is Status.ERROR and one.error), tier.why)

@@ -1,0 +1,103 @@
+"""Cases of LlamaIndex' responses, as a user asks for them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, Response, StreamingResponse
+from llama_index.core.chat_engine.types import AgentChatResponse
+from llama_index.core.llms import ChatMessage
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.tools import ToolOutput
+from pydantic import BaseModel
+
+from jury_adapters import Case, ConfigurationError, InputError, Step
+from jury_adapters.llama_index import ato_case, to_case
+
+NODE = NodeWithScore(node=TextNode(text="Revenue grew 12%.", metadata={"year": 2025}), score=0.5)
+TEXT = "year: 2025\n\nRevenue grew 12%."
+
+
+class City(BaseModel):
+    name: str = "Paris"
+
+
+def tokens() -> Iterator[str]:
+    yield from ("one ", "two")
+
+
+async def atokens() -> AsyncIterator[str]:
+    for token in tokens():
+        yield token
+
+
+async def awaited(response, **options):
+    return await ato_case(response, **options)
+
+
+BOTH = pytest.mark.parametrize(
+    "read", [to_case, lambda response, **options: asyncio.run(awaited(response, **options))], ids=["sync", "async"]
+)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("Paris.", Case(question="q", answer="Paris.")),
+        (Response("Paris.", [NODE]), Case(question="q", answer="Paris.", contexts=[TEXT])),
+        (PydanticResponse(City(), [NODE]), Case(question="q", answer='{"name":"Paris"}', contexts=[TEXT])),
+        (ChatMessage("Paris."), Case(question="q", answer="Paris.")),
+        ([NODE, NODE], Case(question="q", contexts=[TEXT])),
+        (NODE, Case(question="q", contexts=[TEXT])),
+        (None, Case(question="q")),
+        (Case(question="own"), Case(question="own")),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_each_kind_of_response(read, response, expected):
+    assert read(response, query=QueryBundle("q")) == read(response, query="q") == expected
+
+
+@BOTH
+def test_the_steps_of_an_agent(read):
+    source = ToolOutput("search", content="It grew.", raw_input={"kwargs": {"query": "growth"}})
+    case = read(AgentChatResponse("It grew.", sources=[source]), query="What grew?")
+    assert case.trajectory == (Step(tool="search", arguments={"query": "growth"}, output="It grew."),)
+    assert case.contexts == ("It grew.",)
+    assert read(AgentChatResponse("It grew.", sources=[source]), evidence_tools=["other"]).contexts == ()
+
+
+@BOTH
+def test_a_stream_can_still_be_read(read):
+    response = StreamingResponse(tokens(), [NODE])
+    case = read(response, query="q", field_map={"reference": "outputs.response"})
+    assert (case.answer, case.contexts, case.reference) == ("one two", (TEXT,), "one two")
+    assert "".join(response.response_gen) == "one two"
+
+
+def test_an_asynchronous_stream():
+    async def main() -> str | None:
+        return (await ato_case(AsyncStreamingResponse(atokens()))).answer
+
+    assert asyncio.run(main()) == "one two"
+
+
+@BOTH
+def test_a_field_map(read):
+    response = Response("draft", [NODE], {"final": "Paris.", "passages": ["p"]})
+    field_map = {"answer": "outputs.metadata.final", "contexts": "outputs.metadata.passages"}
+    case = read(response, query="q", field_map=field_map)
+    assert (case.question, case.answer, case.contexts) == ("q", "Paris.", ("p",))
+    made = read(response, field_map=lambda row: Case(answer=row["outputs"].metadata["final"]))
+    assert made == Case(answer="Paris.")
+
+
+@BOTH
+def test_wrong_use(read):
+    with pytest.raises(InputError, match="cannot read an answer from object"):
+        read(object())
+    with pytest.raises(ConfigurationError, match="Did you mean 'answer'"):
+        read("x", field_map={"anser": "outputs"})
+    with pytest.raises(InputError, match="leads nowhere"):
+        read(Response("x"), field_map={"answer": "outputs.metadata.final"})
