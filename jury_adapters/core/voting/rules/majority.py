@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import ClassVar
 
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.voting.ballots import Mode, MostVotes
+from jury_adapters.core.voting.ballots import Mode
 from jury_adapters.core.voting.base import Box, VoteResult
 from jury_adapters.core.voting.shares import Share, parse_share
+from jury_adapters.core.voting.ties import MostVotes
 
 
 @dataclass(frozen=True, kw_only=True)
