@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
-from jury_adapters.core.field_names import FIELD_NAMES
+from jury_adapters.core.field_names import DOCUMENT_NAMES, FIELD_NAMES
 
 FieldMapLike: TypeAlias = "Mapping[str, str] | Callable[[Mapping[str, Any]], Any] | FieldMap"
 """Field map as users write it: paths by field, or a function from a row to a case."""
@@ -18,7 +18,8 @@ class FieldMap:
 
     A path is the exact name of a column (``"User Question"``, ``"Question [en]"``, ``"_reply"``), or a sequence of
     names and positions (``"outputs.messages[-1].content"``). If a row has a column with exactly that name, the column
-    is used. Fields that the map does not name are read as usual.
+    is used. Fields that the map does not name are read as usual. The documents of a retriever (``retrieved_ids``,
+    ``relevant_ids``, ``relevant_contexts``) are mapped like fields, and become entries of the metadata.
 
     Args:
         paths: the path of each field.
@@ -34,8 +35,8 @@ class FieldMap:
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         for field, path in paths.items():
-            if field not in FIELD_NAMES:
-                raise ConfigurationError(f"field_map: {unknown('field of a case', field, FIELD_NAMES)}")
+            if field not in _FIELDS:
+                raise ConfigurationError(f"field_map: {unknown('field of a case', field, _FIELDS)}")
             if not isinstance(path, str) or not path:
                 raise ConfigurationError(
                     f"field_map: {field} is found by a column or a path, not by {plain_repr(path)}"
@@ -72,7 +73,7 @@ class FieldMap:
         """
         values = self.values(row)
         columns = set(self._paths.values())
-        missing = {name for field, value in values.items() if value is None for name in FIELD_NAMES[field].everywhere}
+        missing = {name for field, value in values.items() if value is None for name in _names_of(field)}
         rest = {name: value for name, value in row.items() if name not in columns and name not in missing}
         return {**rest, **{field: value for field, value in values.items() if value is not None}}
 
@@ -113,6 +114,10 @@ def field_map_of(given: FieldMapLike | None) -> CheckedFieldMap:
         "field_map is a mapping such as {'answer': 'outputs.reply'} or a function from a row to a Case; "
         f"not {plain_repr(given)}"
     )
+
+
+def _names_of(field: str) -> tuple[str, ...]:
+    return FIELD_NAMES[field].everywhere if field in FIELD_NAMES else (field,)
 
 
 def _at(path: str, row: Mapping[str, Any]) -> object:
@@ -201,3 +206,4 @@ _STEP = re.compile(
     r"""(?P<dot>\.)?(?P<name>[^.\[\]'"]+)|\[(?P<position>-?\d{1,9})\]|\[(?P<quote>['"])(?P<quoted>.+?)(?P=quote)\]"""
 )
 _MISSING: Final = object()
+_FIELDS: Final = (*FIELD_NAMES, *dict.fromkeys(DOCUMENT_NAMES.values()))

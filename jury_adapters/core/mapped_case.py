@@ -9,6 +9,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.evidence import Evidence
 from jury_adapters.core.field_map import CheckedFieldMap, FieldMap
+from jury_adapters.core.field_names import FIELD_NAMES
 
 
 def mapped_case(
@@ -39,7 +40,7 @@ def mapped_case(
     given = {field: value for field, value in values.items() if value is not None}
     named = Case.from_row(given, evidence_tools=evidence)
     found = {field: value for field, value in named if value}  # mapped messages have a question and steps, too
-    update: dict[str, Any] = {**{field: getattr(named, field) for field in values}, **found}
+    update: dict[str, Any] = {**{field: getattr(named, field) for field in values if field in FIELD_NAMES}, **found}
     try:
         case = read()
     except InputError:

@@ -145,6 +145,14 @@ async def ask_all(jurors: Sequence[Juror], case: Case) -> list[Judgment]:
                 slot.resume(parent, tasks)
 
 
+async def ask_at_most(jurors: Sequence[Juror], case: Case, at_once: int) -> list[Judgment]:
+    """Ask all jurors, at most this many at once, and return their judgments in juror order."""
+    if len(jurors) <= at_once or all(juror.inline for juror in jurors):
+        return await ask_all(jurors, case)
+    votes = await ask_until_settled(jurors, case, _AtOnce(at_once))
+    return [vote for vote in votes if vote is not None]
+
+
 async def ask_in_turn(jurors: Sequence[Juror], case: Case) -> list[Judgment]:
     """Ask the jurors one after the other and return their judgments."""
     return [await juror.ask(case) for juror in jurors]
@@ -185,6 +193,19 @@ async def ask_until_settled(
         finally:
             if slot is not None:
                 slot.resume(parent, running)
+
+
+@dataclass(frozen=True, slots=True)
+class _AtOnce:
+    """Rule that asks all jurors, a limited number at once."""
+
+    number: int
+
+    def settled(self, votes: Votes) -> bool:
+        return None not in votes
+
+    def min_remaining(self, votes: Votes, order: Sequence[int]) -> int:
+        return min(self.number, len(order))
 
 
 def _slot_of_current_task() -> tuple[CaseSlot, asyncio.Task[Any]] | tuple[None, None]:

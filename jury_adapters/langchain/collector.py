@@ -132,7 +132,7 @@ class Collector:
         if inputs is not None and node.unfinished:
             self._count("abandoned")
             return
-        if node.run.kind != "retriever" and (missing := missing_answer(outputs, paused=node.paused)):
+        if node.run.kind != RETRIEVER and (missing := missing_answer(outputs, paused=node.paused)):
             self._set_aside(node, given, missing)
             return
         self._hand_over(node, given, snapshot(outputs))
@@ -234,7 +234,7 @@ class Collector:
     def _bring_home(self, node: _Open, outputs: object) -> None:
         """Record what a successful run found, and add it to the findings of its parent."""
         found = node.found
-        if node.run.kind == "retriever":  # it has already selected from the results of nested retrievers
+        if node.run.kind == RETRIEVER:  # it has already selected from the results of nested retrievers
             found.documents = list(outputs) if isinstance(outputs, Sequence) else []
         elif node.run.kind == "tool":
             documents = found.all_documents() or _documents_in(outputs)
@@ -369,6 +369,7 @@ def _after_fork() -> None:
         collector._begin_anew()
 
 
+RETRIEVER: Final = "retriever"  # the kind of a retriever's own run
 CRITIC_TAG: Final = "jury_adapters:critic"  # on the runs of critics that use a LangChain model
 _AGENT: Final = "langchain_create_agent"
 _NONE: Final[Mapping[str, object]] = {}

@@ -15,14 +15,15 @@ from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.loose_values import text_of, texts_of
+from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
 from jury_adapters.core.runs import Run
 from jury_adapters.langchain.case_reader import CaseReader
-from jury_adapters.langchain.collector import Chooser, Collector
+from jury_adapters.langchain.collector import RETRIEVER, Chooser, Collector
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.observability.sinks import note_span
 
 Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None
-"""Choice of the runs to judge: None for the roots, names or tags, or a function of the run."""
+"""Choice of the runs to judge: None for the roots, names or tags, ``"retriever"``, or a function of the run."""
 
 
 class RunOptions(WatchOptions, total=False):
@@ -40,6 +41,7 @@ class RunWatcher(RunWatch):
         jury: the jury, any other judge, or a function of a case.
         select: the runs to judge. None: each root, the outermost run that the handler sees. Names or tags: the
             runs of that name, and the outermost runs with that tag (LangChain passes tags on to all runs inside).
+            ``"retriever"``: also the retrievers that are not part of another chosen run, wherever they are called.
             A function of the :class:`Run` as it starts: the outermost runs for which it is true.
         field_map: the fields of the case as paths from a row with the ``inputs`` and ``outputs`` of the run,
             ``{"answer": "outputs.reply"}``, or a function from the row to the case; see
@@ -98,7 +100,8 @@ class RunWatcher(RunWatch):
 def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
     """Return the case of a finished run.
 
-    Its contexts are the retrieved documents and the outputs of the other tools that are evidence.
+    Its contexts are the retrieved documents and the outputs of the other tools that are evidence. The case of a
+    retriever has no answer; the ids of its documents are in ``metadata["retrieved_ids"]``.
 
     Raises:
         InputError: a path of the field map does not exist.
@@ -107,10 +110,11 @@ def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
     found, inputs, outputs = finished.found, finished.inputs, finished.outputs
     if inputs is None and reader.is_mapped:  # the state of a resumed run may have the mapped fields
         inputs = outputs
+    if finished.run.kind == RETRIEVER:
+        case = reader.case(inputs, outputs if reader.is_mapped else None, contexts=texts_of(outputs))
+        return with_retrieved_ids(case, retrieved_ids(outputs))
     heard = tuple(map(_step, found.calls))
     passages = _passages(found, heard, reader.evidence)
-    if finished.run.kind == "retriever":
-        return reader.case(inputs, None, contexts=texts_of(outputs))
     case = reader.case(inputs, outputs, contexts=passages, generator=found.model)
     changes: dict[str, object] = {}
     steps = heard if len(heard) > sum(step.tool is not None for step in case.trajectory) else case.trajectory
@@ -172,6 +176,8 @@ def _chooser(runs: Runs) -> Chooser:
     def chosen(run: Run, around: Run | None, inside: bool) -> bool:
         if run.name in names:  # a graph's node and the agent in it share one name, and are one answer
             return around is None or around.name != run.name
+        if run.kind == RETRIEVER in names:
+            return not inside
         tags = names & run.tags.keys()
         return bool(tags if around is None else tags - around.tags.keys())
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from inspect import BoundArguments
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.context import run_context
 from jury_adapters.core.runs import Run
 from jury_adapters.observability.sinks import note_span
@@ -76,19 +77,28 @@ def _called(cls: type) -> str:
 
 @dataclass(slots=True, eq=False)
 class Root:
-    """Run that is not part of another run.
+    """Run that is not part of another run, or a retriever that a handler judges apart from the run around it.
 
     Attributes:
         id: the id of its span.
         holders: the handlers for which it has not ended; while there are any, runs in its context are part of it.
         task: the task that started it, if it continues concurrently with that task in the same context.
         heard: the inputs of the models in it.
+        parent: for a retriever, the run around it.
     """
 
     id: str
     holders: set[int] = field(default_factory=set)
     task: weakref.ref[asyncio.Task[Any]] | None = None
     heard: Heard | None = None
+    parent: Root | None = None
+
+    def chain(self) -> Iterator[Root]:
+        """Yield this run and the runs around it."""
+        root: Root | None = self
+        while root is not None:
+            yield root
+            root = root.parent
 
     def is_beside(self) -> bool:
         """Whether a run that begins now, in the context of this run, is nevertheless not part of it.
@@ -102,7 +112,11 @@ class Root:
 
 @dataclass(slots=True, eq=False)
 class OpenRun:
-    """Root run under way, as one handler sees it; ``asked`` is None if the handler is not to judge it."""
+    """Root run under way, as one handler sees it.
+
+    ``asked`` is None if the handler is not to judge it. ``outcome`` is then what to count at its end: ``"skipped"``, or
+    ``"broken"`` if the filter raised; None if another handler judges the run, or this one judges a retriever inside it.
+    """
 
     root: Root
     kind: str
@@ -110,6 +124,7 @@ class OpenRun:
     token: Token[Root | None] | None
     tags: Mapping[str, object]
     asked: Asked | None = None
+    outcome: Outcome | None = None
     started: float = field(default_factory=monotonic)
 
     def run(self, error: str | None = None) -> Run:
@@ -118,6 +133,11 @@ class OpenRun:
         metadata = {name: self.tags[name] for name in ("llamaindex.run_id",) if name in self.tags}
         note_span(metadata)
         return Run(self.root.id, self.kind, self.name, own, metadata, error, monotonic() - self.started)
+
+    def note_retriever(self, outcome: Outcome | None, *, judged: bool) -> None:
+        """Record that a retriever inside this run is judged by itself, or that the filter raised for it."""
+        if self.outcome is not None and (judged or outcome == "broken"):
+            self.outcome = None if judged else outcome
 
     def leave(self) -> None:
         """Restore the context; if it is another context by now, the ended root that stays there is ignored."""
@@ -132,35 +152,34 @@ INSIDE: ContextVar[Root | None] = ContextVar("jury_inside_run", default=None)
 
 
 def inside() -> Root | None:
-    """Return the enclosing run, unless it has ended."""
-    root = INSIDE.get()
-    return root if root is not None and root.holders else None
+    """Return the innermost enclosing run that has not ended."""
+    found = INSIDE.get()
+    return None if found is None else next((root for root in found.chain() if root.holders), None)
 
 
 def note_model(model: object, arguments: BoundArguments) -> None:
-    """Record the call of a language model in the enclosing run."""
-    heard = _heard()
-    if heard is not None:
+    """Record the call of a language model in the enclosing runs."""
+    for heard in _heard():
         heard.note(model, arguments)
 
 
 def note_input(arguments: BoundArguments) -> None:
-    """Record the conversation that an agent begins with in the enclosing run; it includes the agent's memory."""
-    heard = _heard()
-    if heard is not None:
+    """Record the conversation that an agent begins with in the enclosing runs; it includes the agent's memory."""
+    for heard in _heard():
         heard.note_input(getattr(arguments.arguments.get("ev"), "input", None))
 
 
-def _heard() -> Heard | None:
-    """Return the record of the model inputs in the enclosing run; None if there is no such run."""
-    root = inside()
-    if root is None or run_context().judging:
-        return None
-    if root.heard is None:
-        from jury_adapters.llama_index.runs import Heard
+def _heard() -> Iterator[Heard]:
+    """Yield the record of the model inputs in each enclosing run."""
+    innermost = inside()
+    if innermost is None or run_context().judging:
+        return
+    for root in innermost.chain():
+        if root.heard is None:
+            from jury_adapters.llama_index.runs import Heard
 
-        root.heard = Heard()
-    return root.heard
+            root.heard = Heard()
+        yield root.heard
 
 
 def starting_task(kind: str, arguments: BoundArguments) -> weakref.ref[asyncio.Task[Any]] | None:

@@ -24,6 +24,7 @@ from jury_adapters.core.conversation import Conversation, role_of
 from jury_adapters.core.evidence import Evidence
 from jury_adapters.core.field_names import FIELD_NAMES, columns_of, plainly_named
 from jury_adapters.core.message_texts import text_in
+from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
 from jury_adapters.core.values import EMPTY
 from jury_adapters.llama_index.responses import contexts_of, listed, steps_of, text_of
 from jury_adapters.llama_index.workflow_results import ambiguous_in, answer_in, names_in, passages_in, values_in
@@ -125,6 +126,7 @@ class Found:
         tool_calls: the tool calls of an agent.
         passages_given: the field of a workflow's result with a name of the contexts.
         ambiguous: sentences that report competing fields.
+        retrieved_ids: the ids of the nodes, if the run is a retriever's.
     """
 
     answer: str | None = None
@@ -133,6 +135,7 @@ class Found:
     tool_calls: tuple[object, ...] = ()
     passages_given: tuple[object, ...] = ()
     ambiguous: tuple[str, ...] = ()
+    retrieved_ids: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, response: object) -> Found:
@@ -142,7 +145,7 @@ class Found:
         if inner is None:
             return cls(passages_given=passages, ambiguous=ambiguous)
         if isinstance(inner, list) and all(isinstance(item, NodeWithScore) for item in inner):  # of a retriever
-            return cls(None, tuple(inner))
+            return cls(None, tuple(inner), retrieved_ids=retrieved_ids(inner))
         streamed = isinstance(inner, StreamingResponse | AsyncStreamingResponse) and inner.response_txt is None
         nodes = _listed(response, "source_nodes")
         if isinstance(inner, PydanticResponse):  # its attributes are the fields of its model
@@ -219,7 +222,7 @@ def case_of(
     Raises:
         Exception: any exception that a predicate of the rule raises.
     """
-    return Case(
+    case = Case(
         question=asked.question,
         answer=found.answer if answer is None else text_of(answer()),
         contexts=contexts_of(found, evidence_tools=evidence),
@@ -228,6 +231,7 @@ def case_of(
         generator=_generator(heard.models),
         metadata={"ambiguous": ambiguous} if (ambiguous := (*asked.ambiguous, *found.ambiguous)) else {},
     )
+    return with_retrieved_ids(case, found.retrieved_ids)
 
 
 def _earlier(asked: Asked, heard: Heard) -> tuple[Message, ...]:

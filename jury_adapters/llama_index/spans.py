@@ -85,7 +85,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     :meth:`attach` makes it judge until :meth:`remove` or :meth:`close`; at the end of the process, pending runs are
     still judged. For a block of code, use :class:`judge_runs`.
 
-    * A run inside another run (an engine behind a router, behind a tool of an agent, a retry) is part of that run.
+    * A run inside another run (an engine behind a router, behind a tool of an agent, a retry) is part of that run. Only
+      a retriever that ``select=`` chooses is judged by itself where the run around it is not judged.
     * The runs of this package's judges are ignored, and so is everything inside
       ``with jury_adapters.core.context.judging():``. LlamaIndex's own evaluators are queries like any other: put them
       into that block, or use ``select=``.
@@ -98,10 +99,11 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         jury: any judge, or a function of a case.
         select: the runs to judge: kinds (``"query"``, ``"chat"``, ``"agent"``, ``"workflow"``, ``"retriever"``),
             classes, names of classes (subclasses count), or a function of the engine and the name of the method called
-            on it. Default: all query engines, chat engines and agents. Other workflows, and retrievers that no engine
-            calls, are judged only if this option names them; the queries inside an unnamed workflow are runs of
-            their own. The nodes of a retriever are the contexts of a case without an answer. Runs that this option
-            excludes are counted as ``skipped``; an unknown class name causes a warning, since it may be misspelt.
+            on it. Default: all query engines, chat engines and agents. Other workflows, and retrievers, are judged
+            only if this option chooses them; the queries inside an unnamed workflow are runs of their own. The nodes of
+            a retriever are the contexts of a case without an answer, and their ids its ``metadata["retrieved_ids"]``.
+            Runs that this option excludes, and in which no retriever is judged, are counted as ``skipped``; an unknown
+            class name causes a warning, since it may be misspelt.
         events: whether to emit a :class:`JuryVerdictEvent` per judged run.
         max_open: the maximum number of runs under way; a further one drops the oldest, which is counted as evicted.
         evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
@@ -244,7 +246,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         if given.get("judging"):
             change_context(judging=True)
         if given.get("inside") and inside() is None:
-            INSIDE.set(Root(given["inside"], holders={0}))
+            INSIDE.set(Root(given["inside"], holders={_ELSEWHERE}))
 
     def _open_runs(self) -> int:
         return len(self._open) + len(self._streams)
@@ -261,39 +263,49 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             return
         around = inside()
         seen = around is not None and around.id == id_  # another handler saw the span first
-        if around is not None and not seen and not around.is_beside():
+        outer = None if around is None else around.parent if seen else None if around.is_beside() else around
+        if outer is not None and (kind != "retriever" or self._holds(outer)):
             return
-        wanted = self._claims(id_, kind, instance, method)
+        wanted, outcome = self._claims(id_, kind, instance, method)
+        for one in () if outer is None else outer.chain():
+            if one.id in self._open:
+                self._open[one.id].note_retriever(outcome, judged=wanted)
         if kind in ONLY_NAMED and not wanted:
+            if outcome == "broken" and outer is None:
+                self._queue.count(outcome)
             return
-        root = around if around is not None and seen else Root(id_, task=starting_task(kind, arguments))
+        root = around if around is not None and seen else Root(id_, task=starting_task(kind, arguments), parent=outer)
         root.holders.add(id(self))
         if self._open_runs() >= self._max_open:
             oldest = [one for runs in (self._open, self._streams) for one in tuple(runs.values())[:1]]
             self._give_up(min(oldest, key=attrgetter("started")).root.id, "evicted")
         token = None if seen else INSIDE.set(root)
         self._open[id_] = opened = OpenRun(root, kind, name, token, dict(active_instrument_tags.get()))
+        opened.outcome = outcome
         if wanted:
             opened.asked = self._cases.asked(arguments)
 
-    def _claims(self, id_: str, kind: str, instance: object, method: str) -> bool:
-        """Whether this handler is to judge the run: it wants it, and none attached later with the same judge does.
+    def _holds(self, root: Root) -> bool:
+        """Whether a run, or one around it, is to be judged by this handler, or runs elsewhere, where it may be."""
+        opened = [(one, self._open.get(one.id) or self._streams.get(one.id)) for one in root.chain()]
+        return any(_ELSEWHERE in one.holders if run is None else run.asked is not None for one, run in opened)
 
-        A run that it does not want is counted.
+    def _claims(self, id_: str, kind: str, instance: object, method: str) -> tuple[bool, Outcome | None]:
+        """Return whether this handler is to judge the run, and if it is not, what to count.
+
+        Nothing is to be counted if a handler that was attached later with the same judge wants it, too.
         """
         try:
             if not self._wants(kind, instance, method):
-                if kind not in ONLY_NAMED:  # the queries inside a workflow are runs of their own
-                    self._queue.count("skipped")
-                return False
+                return False, "skipped"
             later = tuple(takewhile(lambda one: one is not self, reversed(get_dispatcher().span_handlers)))
             return not any(
                 isinstance(one, JurySpanHandler) and one._given is self._given and one._wants(kind, instance, method)
                 for one in later
-            )
+            ), None
         except Exception:  # from a filter of the application
-            self._broke(id_)
-            return False
+            _log.exception(_BROKE, id_)
+            return False, "broken"
 
     def _wants(self, kind: str, instance: object, method: str) -> bool:
         return kind not in ONLY_NAMED if self._wanted is None else bool(self._wanted(instance, method))
@@ -308,6 +320,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             goes_on = opened.asked is not None and end(opened, opened.asked)
         except Exception:
             self._broke(id_)
+        if opened.outcome is not None:
+            self._queue.count(opened.outcome)
         if not goes_on:
             opened.root.holders.discard(id(self))
         opened.leave()
@@ -363,12 +377,12 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         opened = self._open.pop(id_, None) or self._streams.pop(id_, None)
         if opened is not None:
             opened.root.holders.discard(id(self))
-            if opened.asked is not None:
-                self._queue.count(outcome)
+            if opened.asked is not None or opened.outcome is not None:
+                self._queue.count(opened.outcome or outcome)
 
     def _broke(self, id_: str) -> None:
         self._queue.count("broken")
-        _log.exception("watching run %s broke; the run itself goes on", id_)
+        _log.exception(_BROKE, id_)
 
 
 def _emit(judged: JudgedRun) -> None:
@@ -381,3 +395,5 @@ def _emit(judged: JudgedRun) -> None:
 
 
 _PROPAGATED = "jury_adapters"
+_BROKE = "watching run %s broke; the run itself goes on"
+_ELSEWHERE = 0  # the holder of a run in another process or context; no handler has this id

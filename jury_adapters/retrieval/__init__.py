@@ -4,8 +4,7 @@ Optional part. With known relevant documents, :class:`RetrievalMeasure` computes
 rank, average precision or NDCG without a model. Without them, :class:`EachPassage` asks a judge about every passage.
 
 >>> from jury_adapters.retrieval import RetrievalMeasure
->>> ids = {"retrieved_ids": ["d7", "d1"], "relevant_ids": ["d1", "d2"]}
->>> RetrievalMeasure("recall").judge(question="?", metadata=ids).score
+>>> RetrievalMeasure("recall").judge(retrieved_ids=["d7", "d1"], relevant_ids=["d1", "d2"]).score
 0.5
 """
 

@@ -21,11 +21,11 @@ from jury_adapters.retrieval.measures import MEASURES, Measure, Relevant, check_
 class RetrievalMeasure(Judge):
     """The retriever returned the relevant documents, by one of the usual measures.
 
-    The documents are in the metadata of the case, where other columns of a row go. By id:
-    ``metadata["retrieved_ids"]``, in the order of the retriever, and ``metadata["relevant_ids"]``, a list, or a mapping
-    from ids to grades. Without relevant ids, the texts of ``contexts`` are compared with
-    ``metadata["relevant_contexts"]``; differences of white space do not matter. The names of LlamaIndex
-    (``expected_ids``) and ragas (``reference_context_ids``, ``reference_contexts``) work too.
+    The documents are in the metadata of the case, where other columns of a row go; ``Case(...)`` and ``field_map=``
+    accept them by name. By id: ``metadata["retrieved_ids"]``, in the order of the retriever, and
+    ``metadata["relevant_ids"]``, a list, or a mapping from ids to grades. Without relevant ids, the texts of
+    ``contexts`` are compared with ``metadata["relevant_contexts"]``; differences of white space do not matter. The
+    names of LlamaIndex (``expected_ids``) and ragas (``reference_context_ids``, ``reference_contexts``) work too.
 
     A case without known relevant documents is ABSTAIN, and so is one with relevant ids but without retrieved ids. A
     case with relevant texts and no contexts scores 0: nothing was retrieved.
@@ -40,8 +40,7 @@ class RetrievalMeasure(Judge):
     Raises:
         ConfigurationError: the measure is unknown, or ``k`` or the threshold is out of range.
 
-    >>> documents = {"retrieved_ids": ["d7", "d1"], "relevant_ids": {"d1": 3, "d2": 1}}
-    >>> RetrievalMeasure("reciprocal_rank").judge(metadata=documents).score
+    >>> RetrievalMeasure("reciprocal_rank").judge(retrieved_ids=["d7", "d1"], relevant_ids={"d1": 3, "d2": 1}).score
     0.5
     """
 

@@ -11,7 +11,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, OpinionStatuses, Status, abstain, total_usage
 from jury_adapters.core.runner import run_judge
-from jury_adapters.core.scheduling import Juror, ask_all
+from jury_adapters.core.scheduling import Juror, ask_at_most
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.retrieval.measures import MEASURES
 
@@ -36,7 +36,7 @@ class EachPassage(Judge):
         measure: ``average_precision`` (relevant passages first), ``precision`` (the share of relevant passages),
             ``hit_rate`` (at least one is relevant) or ``reciprocal_rank`` (of the first relevant one).
         threshold: the least score that passes, from 0 to 1.
-        at_once: how many passages are judged at a time.
+        at_once: how many passages are judged at a time; the next one begins as soon as one of them is judged.
         name: the judge's name in verdicts; by default ``"<measure> of <judge>"``, or the measure if
             the other judge has no name.
 
@@ -112,10 +112,7 @@ class EachPassage(Judge):
             Juror(_OnPassage(self.member, position), f"passage {position + 1}", None)
             for position in range(len(case.contexts))
         ]
-        judgments: list[Judgment] = []
-        for start in range(0, len(jurors), self.at_once):
-            judgments += await ask_all(jurors[start : start + self.at_once], case)
-        return self._judgment(judgments)
+        return self._judgment(await ask_at_most(jurors, case, self.at_once))
 
     def _judgment(self, judgments: Sequence[Judgment]) -> Judgment:
         unjudged = [one for one in judgments if one.status not in (Status.PASS, Status.FAIL)]

@@ -294,3 +294,17 @@ def test_a_map_in_results_is_data_and_a_wrong_one_is_refused(tmp_path, paths):
     out.write_text(f'{{"line": 1, "cases": "cases.jsonl", "field_map": {paths}, "verdict": {{"status": "PASS"}}}}\n')
     with pytest.raises(InputError, match=r"out\.jsonl, line 1: "):
         Report.read(out, cases=cases)
+
+
+def test_the_documents_of_a_retriever_are_mapped_like_fields(tmp_path):
+    row = {"question": "When?", "hits": {"ids": ["d7", "d1"]}, "Gold documents": ["d1"]}
+    found = Case.from_row(row, {"retrieved_ids": "hits.ids", "relevant_ids": "Gold documents"})
+    assert found == Case(
+        question="When?", retrieved_ids=["d7", "d1"], relevant_ids=["d1"], metadata={"hits": row["hits"]}
+    )
+    (tmp_path / "cases.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    (tmp_path / "jury.yaml").write_text("jurors: [{check: retrieval, measure: reciprocal_rank}]")
+    maps = ["--map", "retrieved_ids=hits.ids", "--map", "relevant_ids=Gold documents"]
+    result, lines = judged(tmp_path / "cases.jsonl", "--jury", str(tmp_path / "jury.yaml"), *maps)
+    assert result.exit_code == 0, result.output
+    assert "reciprocal_rank is 0.5" in json.dumps(lines)

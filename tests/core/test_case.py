@@ -475,3 +475,31 @@ def test_what_may_be_something_else_is_no_field_beside_one():
     case = Case.from_row({"answer": "a", "result": "fail", "contexts": ["c"], "documents": ["d"]})
     assert (case.answer, case.contexts) == ("a", ("c",))
     assert case.metadata == {"result": "fail", "documents": ("d",)}
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("retrieved_ids", "retrieved_ids"), ("retrieved_context_ids", "retrieved_ids"),
+        ("relevant_ids", "relevant_ids"), ("expected_ids", "relevant_ids"), ("reference_context_ids", "relevant_ids"),
+        ("relevant_contexts", "relevant_contexts"), ("reference_contexts", "relevant_contexts"),
+    ],
+)  # fmt: skip
+def test_the_documents_of_a_retriever_are_entries_of_the_metadata(name, entry):
+    case = Case(**{"question": "q", name: ["d7", "d1"], "metadata": {"id": 7}})
+    assert case.metadata == {"id": 7, entry: ("d7", "d1")}
+    assert case.content_hash == Case(question="q").content_hash
+    assert Case(**case.model_dump()) == case
+    assert case.model_copy(update={"answer": "a"}).metadata == case.metadata
+    assert case.model_copy(update={name: ["d2"]}).metadata == {"id": 7, entry: ("d2",)}
+
+
+@pytest.mark.parametrize("other", [{"metadata": {"relevant_ids": ["d1"]}}, {"relevant_ids": ["d1"]}])
+def test_documents_are_not_given_twice(other):
+    with pytest.raises(ValueError, match="'relevant_ids' is given twice"):
+        Case(question="q", expected_ids=["d2"], **other)
+
+
+def test_a_misspelt_name_of_the_documents_is_refused_with_the_right_one():
+    with pytest.raises(ValueError, match="Did you mean 'retrieved_ids'"):
+        Case(question="q", retreived_ids=["d2"])

@@ -70,3 +70,12 @@ def test_an_answer_that_cannot_be_read_is_not_needed_where_the_map_names_one():
     for field_map, row in (({"reference": "out"}, {"out": "4"}), ({"answer": "out"}, {"out": None})):
         with pytest.raises(InputError, match="cannot read an answer from Page"):
             mapped(field_map, row, unreadable)
+
+
+def test_documents_of_a_retriever_are_mapped_into_the_metadata():
+    row = {"out": {"ids": ["d7", "d1"], "gold": {"d1": 3}}}
+    case = mapped({"retrieved_ids": "out.ids", "relevant_ids": "out.gold"}, row)
+    assert case == Case(
+        question="q", answer="draft", contexts=["page"], metadata={"run": 1},
+        retrieved_ids=["d7", "d1"], relevant_ids={"d1": 3},
+    )  # fmt: skip

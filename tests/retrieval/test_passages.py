@@ -98,6 +98,24 @@ def test_not_more_passages_at_once_than_allowed():
     assert most == 2
 
 
+def test_a_slow_passage_does_not_hold_up_the_others():
+    others: list[str] = []
+
+    @judge
+    async def first_waits_for_the_others(case):
+        (passage,) = case.contexts
+        while passage == PASSAGES[0] and len(others) < 4:
+            await asyncio.sleep(0.001)
+        others.append(passage)
+        return True
+
+    passages = [PASSAGES[0], *(f"page {number}" for number in range(4))]
+    jury = EachPassage(first_waits_for_the_others.with_timeout(20), at_once=2)
+    verdict = jury.judge(question="?", contexts=passages)
+    assert (verdict.score, others) == (1.0, [*passages[1:], passages[0]])
+    assert [one.name for one in verdict.findings] == [f"passage {number}" for number in range(1, 6)]
+
+
 def test_it_is_a_juror_like_any_other():
     verdict = Ensemble({"order": EachPassage(dated), "dated": dated}).judge(question="?", contexts=PASSAGES[1:2])
     assert verdict.passed
