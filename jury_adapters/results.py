@@ -6,6 +6,7 @@
 ...         print(judged.run.name, judged.judgment.reasoning)
 """
 
+from jury_adapters.core.claims import Claim
 from jury_adapters.core.cost_estimate import CostEstimateRow
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Finding
@@ -14,4 +15,4 @@ from jury_adapters.core.tally import Tally
 from jury_adapters.core.tier_policies import TierPolicy
 from jury_adapters.core.verdict import TierResult
 
-__all__ = ["CostEstimateRow", "Finding", "GateResult", "JudgedRun", "Run", "Tally", "TierPolicy", "TierResult"]
+__all__ = ["Claim", "CostEstimateRow", "Finding", "GateResult", "JudgedRun", "Run", "Tally", "TierPolicy", "TierResult"]

@@ -107,9 +107,11 @@ def test_the_table_of_votes_names_every_strategy():
 def test_the_rubrics_that_come_along_are_counted():
     from jury_adapters.critic.rubric import bundled_rubrics
 
-    assert len(bundled_rubrics()) == 40
-    assert "Forty [rubrics](docs/reference/rubrics.md) come with the package" in README
-    assert "Forty rubrics come with the package" in (ROOT / "docs/how_to/real_models.md").read_text(encoding="utf-8")
+    assert len(bundled_rubrics()) == 42
+    assert "Forty-two [rubrics](docs/reference/rubrics.md) come with the package" in README
+    assert "Forty-two rubrics come with the package" in (ROOT / "docs/how_to/real_models.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_version_is_said_once():

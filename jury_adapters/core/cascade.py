@@ -170,6 +170,7 @@ class CascadedJury(Jury):
             confidence=own.confidence if own is not None else None,
             reasoning=_reasoning(decision, status, last, individuals),
             findings=tier.findings,
+            claims=tier.claims,
             error=tier.error if status is Status.ERROR else None,
             usage=total_usage([result.judgment for result in run]),
             judgments=individuals,

@@ -81,6 +81,7 @@ class _Chain(Judge):
             confidence=decisive.confidence,
             reasoning=f"{decisive.critic}: {decisive.reasoning or decisive.opinion or decisive.status}",
             findings=decisive.findings,
+            claims=decisive.claims,
             error=decisive.error,
             usage=total_usage(judgments),
             judgments=tuple(judgments),

@@ -9,6 +9,7 @@ from typing import Unpack
 
 from jury_adapters.core.arguments import refuse_renamed
 from jury_adapters.core.case import Case
+from jury_adapters.core.claims import Claim, combine_claims, supported_share
 from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.fallbacks import warn_if_fallbacks_vote_twice, without_fallbacks
@@ -58,6 +59,9 @@ class EnsembleOptions(VotingOptions, total=False):
 
 class Ensemble(Jury):
     """Jury in which every juror judges the case, and a voting strategy combines the judgments into one verdict.
+
+    Claims of the jurors are combined one by one; see :mod:`jury_adapters.core.claims`. The status is still that of the
+    vote, and the score is the share of supported claims, unless the vote is on scores.
 
     All jurors answer the same question. Critics with rubrics of different names cause a warning, also in nested juries;
     for several questions see :class:`Scorecard`.
@@ -259,13 +263,15 @@ class Ensemble(Jury):
             reasoning = stated(reasoning, _NO_REASON)
         elif result.status is Status.ERROR:
             error = stated(error, _NO_REASON)
+        claims = _claims(judgments)
         return Verdict(
             result.status,
-            score=result.score,
+            score=_score(result, claims),
             label=result.label,
             confidence=result.confidence,
             reasoning=reasoning,
             error=error,
+            claims=claims,
             usage=total_usage(judgments),
             judgments=judgments,
             weights=weights or (),
@@ -322,6 +328,20 @@ def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) 
     if strategy.errors is None and all(isinstance(without_fallbacks(member), Jury) for member in members):
         return replace(strategy, errors="propagate")
     return strategy
+
+
+def _claims(judgments: Sequence[Judgment]) -> tuple[Claim, ...]:
+    """Return the combined claims of the jurors."""
+    by_juror = [(judgment.critic, judgment.claims) for judgment in judgments if judgment.claims]
+    return combine_claims(by_juror) if by_juror else ()
+
+
+def _score(result: VoteResult, claims: Sequence[Claim]) -> float | None:
+    """Return the share of supported claims, or the score of the vote: without claims, or if scores were voted on."""
+    if not claims or result.tally.on == "score" or result.status in (Status.ABSTAIN, Status.ERROR):
+        return result.score
+    share = supported_share(claims)
+    return result.score if share is None else share
 
 
 def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:

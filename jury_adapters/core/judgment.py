@@ -9,6 +9,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
+from jury_adapters.core.claims import Claim, supported_share
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.review_reasons import ReviewReason, no_decision_reasons
 from jury_adapters.core.secrets import error_text
@@ -93,6 +94,7 @@ class Judgment:
         confidence: the judge's own certainty, 0..1, or None.
         reasoning: the reasons; may be empty (decision models give none).
         findings: the findings that led to the status.
+        claims: the claims of the answer, if they were judged one by one against passages.
         critic: the name of the judge.
         model: the language model that judged, or None.
         family: the vendor family of that model (``"openai"``, ``"anthropic"``...), or None.
@@ -118,6 +120,7 @@ class Judgment:
     confidence: float | None = None
     reasoning: str = ""
     findings: tuple[Finding, ...] = ()
+    claims: tuple[Claim, ...] = ()
     critic: str = ""
     model: str | None = None
     family: str | None = None
@@ -143,8 +146,9 @@ class Judgment:
             put(self, "metadata", freeze_mapping(self.metadata))
         if self.probabilities is not None:
             put(self, "probabilities", _probabilities(self.probabilities))
-        if self.findings != ():
+        if self.findings != () or self.claims != ():
             put(self, "findings", typed_tuple(self.findings or (), Finding, "findings"))
+            put(self, "claims", typed_tuple(self.claims or (), Claim, "claims"))
         if self.usage is not NO_USAGE and not isinstance(self.usage, Usage):
             raise ConfigurationError(f"usage is a Usage, not {type(self.usage).__name__}")
         if self.elapsed_s is not None and not is_amount(self.elapsed_s):
@@ -198,6 +202,11 @@ class Judgment:
         if self.status is Status.PASS:
             return 1.0
         return 0.0 if self.status is Status.FAIL else None
+
+    @property
+    def claim_share(self) -> float | None:
+        """Supported claims / decided claims; None if there is no decided claim."""
+        return supported_share(self.claims)
 
     @property
     def needs_review(self) -> bool:

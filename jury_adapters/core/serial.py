@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any, TypeVar
 
+from jury_adapters.core.claims import Claim
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judgment import Finding, Judgment, Status, evolve
 from jury_adapters.core.tally import Tally
@@ -98,7 +99,7 @@ def _plain(value: object) -> JsonValue:
             return data
         derived = {name: found for name in _DERIVED if not _is_nothing(found := getattr(value, name))}
         return {"kind": "verdict", **data, **derived}
-    if isinstance(value, Usage | Finding | Tally | TierResult):
+    if isinstance(value, Usage | Finding | Claim | Tally | TierResult):
         return _set_fields(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
@@ -131,6 +132,8 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
         values["usage"] = _read_usage(values["usage"])
     if "findings" in values:
         values["findings"] = tuple(Finding(**finding) for finding in values["findings"])
+    if "claims" in values:
+        values["claims"] = tuple(Claim(**claim) for claim in values["claims"])
     if kind is Verdict:
         if "tally" in values:
             tally = values["tally"]

@@ -280,14 +280,14 @@ class Critic(AskingJudge):
             reply = await self._reply(prompt)
             spent = reply.usage
             material = Material(partial(self._material, case), self.rubric.answers)
-            judgment = self._read(reply, material)
+            judgment = self._read(reply, case, material)
             if isinstance(judgment, Unreadable):
                 request = self._repair_request(judgment)
                 # A lone surrogate can be read, but not sent back, so the quotation is cleaned.
                 quoted = clean_text(reply.text[:_LONGEST_QUOTE])
                 reply = await self._reply(prompt.followed_by(quoted, request))
                 spent = spent + reply.usage
-                judgment = self._read(reply, material)
+                judgment = self._read(reply, case, material)
             if isinstance(judgment, Unreadable):
                 judgment = parse_failure(reply, self.rubric, judgment)
         except BudgetExhausted as refusal:
@@ -306,10 +306,10 @@ class Critic(AskingJudge):
     def _reply_schema(self, rubric: Rubric) -> dict[str, JsonValue] | None:
         return rubric.reply_schema() if self._parser is None else None
 
-    def _read(self, reply: Reply, material: Material) -> Judgment | Unreadable:
+    def _read(self, reply: Reply, case: Case, material: Material) -> Judgment | Unreadable:
         return judgment_from(
-            reply, self.rubric, threshold=self.threshold, material=material, parser=self._parser
-        )  # fmt: skip
+            reply, self.rubric, case=case, threshold=self.threshold, material=material, parser=self._parser
+        )
 
     def _repair_request(self, problem: Unreadable) -> str:
         return repair_request(self.rubric, problem) if self._parser is None else self._parser.repair_request(problem)

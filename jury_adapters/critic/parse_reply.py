@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from jury_adapters.core.claims import Claim
 from jury_adapters.core.judgment import Finding, Status
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.answers import Choice, Labels, Scale, Unreadable, Vocabulary
@@ -42,6 +43,7 @@ from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.rubric import CLAIM_LABELS, Rubric
 from jury_adapters.critic.surroundings import is_introduced, takes_back
 from jury_adapters.critic.thinking import Body, without_thinking
+from jury_adapters.critic.verified_claims import read_claims
 
 __all__ = ["ANSWERS", "Reading", "Unreadable", "one_line", "read_reply", "repair_request"]
 
@@ -55,6 +57,7 @@ class Reading:
         reasoning: the reasons for it.
         confidence: the model's own confidence, 0..1, or None.
         findings: the claims, each with its verdict and the quoted evidence.
+        claims: the claims of a rubric with ``claims: verified``, not verified yet; None if the reply has none.
         notes: peculiarities of the reply.
         start: where the answer, or the object that contains it, begins in the reply.
         has_other_keys: whether the object has keys that do not belong to a judgment, as an echo of the case has.
@@ -64,6 +67,7 @@ class Reading:
     reasoning: str = ""
     confidence: float | None = None
     findings: tuple[Finding, ...] = ()
+    claims: tuple[Claim, ...] | None = None
     notes: tuple[str, ...] = ()
     start: int = field(default=0, compare=False)
     has_other_keys: bool = field(default=False, compare=False)
@@ -218,7 +222,7 @@ def _from_objects(text: str, found: Found, rubric: Rubric) -> Reading | Unreadab
     for other in readings:
         if isinstance(other, Unreadable):
             return other
-        if other != reading and isinstance(reading, Reading) and other.choice != reading.choice:
+        if isinstance(reading, Reading) and (other.choice, other.claims) != (reading.choice, reading.claims):
             return Unreadable("the reply contains JSON objects with different answers")
     if isinstance(reading, Unreadable):
         return reading
@@ -268,11 +272,14 @@ def _from_object(value: JsonObject, rubric: Rubric) -> Reading | Unreadable:
         return Unreadable("the object gives two answers")
     confidence, notes = _confidence(fields.get("confidence"))
     findings: tuple[Finding, ...] = ()
-    if rubric.claims:
+    claims = read_claims(fields.get("claims")) if rubric.claims == "verified" else None
+    if isinstance(claims, Unreadable):
+        return claims
+    if rubric.claims is True:
         findings, more = _findings(fields.get("claims"), choice)
         notes += more
     return Reading(
-        choice, _reasoning(fields), confidence, findings, notes, has_other_keys=not fields.keys() <= _KNOWN_KEYS
+        choice, _reasoning(fields), confidence, findings, claims, notes, has_other_keys=not fields.keys() <= _KNOWN_KEYS
     )
 
 

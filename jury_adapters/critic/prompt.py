@@ -15,7 +15,7 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.values import JsonValue, freeze
 from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.delimiters import Delimiters
-from jury_adapters.critic.rubric import CLAIM_LABELS, PLACEHOLDERS, Example, Rubric
+from jury_adapters.critic.rubric import CLAIM_LABELS, PLACEHOLDERS, Example, Rubric, claim_keys
 from jury_adapters.critic.shown_case import Piece, pieces_of
 from jury_adapters.models.base import Prompt, Turn
 
@@ -91,7 +91,15 @@ def task_text(rubric: Rubric) -> str:
 
 def _reply_format(rubric: Rubric) -> str:
     keys = ['- "reasoning": text. Your reasons, briefly, before you decide.']
-    if rubric.claims:
+    if rubric.claims == "verified":
+        keys.append(
+            '- "claims": a list, one object for each single claim, with these keys in this order: "claim" (the claim, '
+            'in a few words that can be understood without the others), "sentence" (the words of the answer that make '
+            'it, quoted word for word), "passage" (the number of the context that decides it, or 0), "evidence" (the '
+            'words of that context, quoted word for word, without omissions, or ""), "reason" (one short sentence), '
+            f'"verdict" ({CLAIM_LABELS.instruction()}). Without its quotations, a claim does not count.'
+        )
+    elif rubric.claims:
         keys.append(
             '- "claims": a list, one object for each single claim, with these keys in this order: "claim" (the claim, '
             'in a few words), "evidence" (the passage it rests on or collides with, quoted word for word, or "" if '
@@ -108,9 +116,7 @@ def _example_reply(rubric: Rubric, example: Example) -> str:
     """Return an example's reply in the form that the schema asks for."""
     reply: dict[str, JsonValue] = {"reasoning": example.reasoning}
     if rubric.claims:
-        reply["claims"] = [
-            {"claim": claim.claim, "evidence": claim.evidence, "verdict": claim.verdict} for claim in example.claims
-        ]
+        reply["claims"] = [{key: getattr(claim, key) for key in claim_keys(rubric)} for claim in example.claims]
     read = rubric.answers.read(example.answer)
     assert isinstance(read, Choice)  # the rubric has checked its examples
     # The schema wants a rating as a number, and the rating's text is that number in JSON.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolve
 from jury_adapters.core.model_families import family_of
 from jury_adapters.core.tolerance import reaches
@@ -19,6 +20,7 @@ from jury_adapters.critic.parse_json import value_start
 from jury_adapters.critic.parse_reply import ANSWERS, Reading, Unreadable, one_line, read_reply
 from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.critic.verified_claims import outcome_of, verify_claims
 from jury_adapters.models.base import Reply
 
 
@@ -26,6 +28,7 @@ def judgment_from(
     reply: Reply,
     rubric: Rubric,
     *,
+    case: Case | None = None,
     threshold: float | None = None,
     material: Material | None = None,
     parser: ReplyParser | None = None,
@@ -39,6 +42,7 @@ def judgment_from(
     Args:
         reply: the model's reply.
         rubric: the rubric that was asked.
+        case: the case, with which the claims of the reply are verified.
         threshold: the lowest score (0..1) that passes, instead of the rubric's own rule. An answer without a score
             keeps its meaning.
         material: the judged text; see :func:`read_reply`.
@@ -58,7 +62,12 @@ def judgment_from(
         read = parser.judgment(reply.text, threshold)
     else:
         reading = read_reply(reply.text, rubric, truncated=truncated or reply.finish == "other", material=material)
-        read = reading if isinstance(reading, Unreadable) else _judgment(reading, reply, rubric, threshold)
+        if isinstance(reading, Unreadable):
+            read = reading
+        elif rubric.claims == "verified":
+            read = _claims_judgment(reading, reply, rubric, threshold, case or Case())
+        else:
+            read = _judgment(reading, reply, rubric, threshold)
     if isinstance(read, Unreadable):
         if truncated:
             return _abstention(reply, rubric, "truncated", f"the output limit cut the reply off: {read.problem}")
@@ -106,6 +115,27 @@ def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float |
         reasoning=stated(reading.reasoning, no_reason),
         findings=reading.findings,
         **_details(reply, rubric, {**rating, **notes}),
+    )
+
+
+def _claims_judgment(
+    reading: Reading, reply: Reply, rubric: Rubric, threshold: float | None, case: Case
+) -> Judgment | Unreadable:
+    """Return the judgment of a reply whose claims decide."""
+    if reading.claims is None:
+        return Unreadable('the reply has no object with a list "claims"')
+    assert isinstance(rubric.answers, Labels)  # the rubric has checked it
+    claims = verify_claims(reading.claims, case)
+    outcome = outcome_of(claims, reading.choice, rubric.answers, threshold)
+    notes = (*reading.notes, *outcome.notes)
+    return Judgment(
+        outcome.choice.status,
+        score=outcome.choice.score,
+        label=outcome.choice.label,
+        confidence=reading.confidence,
+        reasoning="; ".join(part for part in (outcome.summary, reading.reasoning) if part),
+        claims=claims,
+        **_details(reply, rubric, {"notes": notes} if notes else {}),
     )
 
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -26,6 +26,7 @@ from pydantic import (
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.field_names import ALIASES
+from jury_adapters.core.judgment import Status
 from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, freeze_mapping
 from jury_adapters.critic.answers import Labels, Scale, Unreadable
 from jury_adapters.critic.rubric_file import input_error, read_rubric_file
@@ -77,13 +78,16 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
 
 class ExampleClaim(BaseModel):
-    """Claim of an example's model answer."""
+    """Claim of an example's model answer; ``sentence``, ``passage`` and ``reason`` belong to ``claims: verified``."""
 
     model_config = _FROZEN
 
     claim: str
     verdict: str
     evidence: str = ""
+    sentence: str = ""
+    passage: int = Field(default=0, ge=0)
+    reason: str = ""
 
 
 class Example(BaseModel):
@@ -123,7 +127,8 @@ class Rubric(BaseModel):
         user_prompt: the case, as a template with the names of :data:`PLACEHOLDERS`, ``{criteria}`` and ``variables``.
         answers: the allowed answers. In YAML ``labels: {YES: pass, NO: fail, UNSURE: abstain}`` (the default) or
             ``scale: {minimum: 1, maximum: 5, pass_mark: 4}``.
-        claims: whether the model splits the answer into claims and judges each of them.
+        claims: whether the model splits the answer into claims and judges each of them. With ``"verified"``, the claims
+            decide, and their quotations are verified; see :mod:`jury_adapters.critic.verified_claims`.
         examples: worked examples, shown as earlier turns of the exchange.
         variables: further placeholders, whose values come with each case.
         requires: fields of the case (or variables) without which the judge abstains; by default all that the user
@@ -144,7 +149,7 @@ class Rubric(BaseModel):
     system_prompt: str = _SYSTEM_PROMPT
     user_prompt: str = _USER_PROMPT
     answers: Answers = _DEFAULT_ANSWERS
-    claims: bool = False
+    claims: bool | Literal["verified"] = False
     examples: tuple[Example, ...] = ()
     variables: Names = ()
     requires: Names = ()
@@ -233,6 +238,8 @@ class Rubric(BaseModel):
             raise ValueError("the user prompt shows nothing of the case; name a field, as in {answer}")
         if not self.criteria.strip() and "criteria" in (*names, *self.system_template.names):
             raise ValueError("the prompt names {criteria}, but the rubric has none")
+        if self.claims == "verified":
+            self._check_verifiable()
         fields = dict.fromkeys(self._field_of(name) for name in self.requires or names if name != "criteria")
         object.__setattr__(self, "requires", tuple(fields))
         for position, example in enumerate(self.examples):
@@ -278,7 +285,8 @@ class Rubric(BaseModel):
         """
         properties: dict[str, JsonValue] = {"reasoning": {"type": "string"}}
         if self.claims:
-            claim = {"claim": _TEXT, "evidence": _TEXT, "verdict": CLAIM_LABELS.schema_part()}
+            parts = {**_CLAIM_PARTS, "verdict": CLAIM_LABELS.schema_part()}
+            claim = {name: parts[name] for name in claim_keys(self)}
             properties["claims"] = {"type": "array", "items": _closed(claim)}
         properties["answer"] = self.answers.schema_part()
         properties["confidence"] = {"type": "number", "description": "from 0 (a guess) to 1 (certain)"}
@@ -292,6 +300,15 @@ class Rubric(BaseModel):
             replaced.add("requires")  # the defaults of the new prompt, not those of the old one
         kept = {name: getattr(self, name) for name in type(self).model_fields if name not in replaced}
         return self.model_validate({**kept, **changes})
+
+    def _check_verifiable(self) -> None:
+        """Check that claims can be verified: against contexts, with labels for both outcomes."""
+        shown = {PLACEHOLDERS.get(name) for name in self.user_template.names}
+        if not {"answer", "contexts"} <= shown:
+            raise ValueError("claims: verified needs {answer} and {contexts} in the user prompt")
+        meanings = {label.meaning for label in self.answers.labels} if isinstance(self.answers, Labels) else set()
+        if not {Status.PASS, Status.FAIL} <= meanings:
+            raise ValueError("claims: verified needs labels, at least one that means pass and one that means fail")
 
     def _field_of(self, name: str) -> str:
         if name in self.variables:
@@ -313,6 +330,13 @@ class Rubric(BaseModel):
         return ""
 
 
+def claim_keys(rubric: Rubric) -> tuple[str, ...]:
+    """Return the keys of a claim in a reply, in their order: the verdict comes last."""
+    if rubric.claims == "verified":
+        return ("claim", "sentence", "passage", "evidence", "reason", "verdict")
+    return ("claim", "evidence", "verdict")
+
+
 @cache
 def bundled_rubrics() -> tuple[str, ...]:
     """Return the names of the rubrics that come with this package."""
@@ -326,6 +350,10 @@ def bundled_text(name: str) -> str:
 
 
 _TEXT: JsonValue = {"type": "string"}
+_CLAIM_PARTS: dict[str, JsonValue] = {
+    "claim": _TEXT, "sentence": _TEXT, "evidence": _TEXT, "reason": _TEXT,
+    "passage": {"type": "integer", "description": "number of the context, or 0"},
+}  # fmt: skip
 _OTHER_NAMES = {"labels": "answers", "scale": "answers", "user_prompt_template": "user_prompt"}
 
 

@@ -23,6 +23,9 @@ FULL = {
 }
 
 
+VERDICTS = {Status.PASS: "supported", Status.FAIL: "unsupported", Status.ABSTAIN: "unclear"}
+
+
 def critic(server, name, **options):
     return Critic("judge-model", name, base_url=server.openai, limits=Limits(attempts=1), **options)
 
@@ -37,7 +40,11 @@ def answers_of(rubric):
 
 
 def reply(rubric, answer, **more):
-    claims = {"claims": [{"claim": "It costs 12 euros", "evidence": "12 euros", "verdict": "supported"}]}
+    claim = {"claim": "It costs 12 euros", "evidence": "12 euros", "verdict": "supported"}
+    if rubric.claims == "verified":  # there, the claims decide
+        meant = getattr(rubric.answers.read(answer), "status", Status.PASS)
+        claim |= {"sentence": "It costs 12 euros", "passage": 1, "reason": "", "verdict": VERDICTS[meant]}
+    claims = {"claims": [claim]}
     given = {"reasoning": "Because.", **(claims if rubric.claims else {}), "answer": answer, "confidence": 0.9}
     return json.dumps(given | more)
 
@@ -136,7 +143,7 @@ def test_pairwise_reads_a_preference(server):
     assert judgment.label.casefold() == "tie"
 
 
-@pytest.mark.parametrize("name", [name for name in bundled_rubrics() if Rubric.bundled(name).claims])
+@pytest.mark.parametrize("name", [name for name in bundled_rubrics() if Rubric.bundled(name).claims is True])
 def test_claims_are_results_with_their_evidence(server, name):
     rubric = Rubric.bundled(name)
     failing = next(answer for answer, status in answers_of(rubric).items() if status is Status.FAIL)

@@ -174,13 +174,15 @@ TOPICS: Mapping[str, Sequence[str]] = {
         "answer_relevance", "correctness", "graded_correctness", "correctness_without_reference", "completeness",
         "instruction_following", "helpfulness", "conciseness", "coherence", "fluency", "tone", "pairwise", "criteria",
     ],
-    "Answers from retrieved contexts": ["faithfulness", "hallucination", "citation_support", "noise_sensitivity"],
+    "Answers from retrieved contexts": [
+        "faithfulness", "faithfulness_claims", "hallucination", "citation_support", "noise_sensitivity",
+    ],
     "Retrieval": ["context_relevance", "context_recall", "passage_relevance"],
     "Safety": [
         "safety", "toxicity", "bias", "personal_data", "prompt_injection", "refusal_appropriateness",
     ],
     "Summaries, translations, queries and code": [
-        "summary_coverage", "translation_adequacy", "sql_equivalence", "code_equivalence",
+        "summary_coverage", "summary_claims", "translation_adequacy", "sql_equivalence", "code_equivalence",
     ],
     "Agents": [
         "task_completion", "trajectory", "tool_selection", "tool_arguments", "tool_results", "plan_adherence",
