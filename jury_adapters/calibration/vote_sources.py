@@ -12,8 +12,6 @@ from jury_adapters.calibration.items import ItemVotes, plain, with_meanings
 from jury_adapters.calibration.repetitions import answers_by_place
 from jury_adapters.calibration.stated_numbers import is_jury, numbers_of, recorded_numbers
 from jury_adapters.calibration.types import Answer, Numbers, On, Raw
-from jury_adapters.core.batch import Judged
-from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of, one_label
@@ -26,6 +24,7 @@ from jury_adapters.core.results_file import pass_labels_named_in, read_results
 from jury_adapters.core.row_files import read_whole_rows
 from jury_adapters.core.tier_policies import is_screening_policy
 from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.judges.framework_results import EvaluatedCase, FrameworkResults, evaluated_cases
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
     "label": lambda judgment: judgment.ballot,
@@ -49,7 +48,7 @@ class _JudgedItem:
 
 
 def verdict_items(
-    verdicts: Iterable[Judgment | Judged],
+    verdicts: FrameworkResults,
     on: On | None,
     gold: Mapping[str, Raw] | Sequence[Raw],
     group: str,
@@ -61,21 +60,19 @@ def verdict_items(
 
     See :meth:`Votes.from_verdicts`.
     """
-    batch = [verdict if isinstance(verdict, Judged) else Judged(-1, None, verdict) for verdict in verdicts]
+    batch = evaluated_cases(verdicts)
     by_id = gold if isinstance(gold, Mapping) else {}
     in_order = [] if isinstance(gold, Mapping) else list(gold)
     if in_order and len(in_order) != len(batch):
         raise ConfigurationError(f"gold has {len(in_order)} entries for {len(batch)} verdicts")
     items = []
-    for position in input_order(batch):
-        judged = batch[position]
-        row = _metadata(judged.judgment) if judged.case is None else row_of_case(judged.case)
-        own_id = _own_id(judged)
-        at = judged.index if judged.index >= 0 else position
-        item = str(at) if own_id is None else own_id
-        truth = in_order[position] if in_order else by_id.get(item) if by_id else row.get("gold")
-        identity = identity_of(None if judged.case is None else judged.case.content_hash, own_id)
-        items.append(_JudgedItem(item, judged.judgment, truth, row, identity, f"verdict {at + 1}"))
+    for one in batch:
+        row = _metadata(one.judgment) if one.case is None else row_of_case(one.case)
+        own_id = _own_id(one)
+        item = str(one.index) if own_id is None else own_id
+        truth = in_order[one.position] if in_order else by_id.get(item) if by_id else row.get("gold")
+        identity = identity_of(None if one.case is None else one.case.content_hash, own_id)
+        items.append(_JudgedItem(item, one.judgment, truth, row, identity, f"verdict {one.index + 1}"))
     return _items(items, on, group, screening_tiers=screening_tiers, pass_labels=pass_labels)
 
 
@@ -112,9 +109,9 @@ def recorded_items(
 
 
 def result_items(
-    path: str | Path,
+    path: str | Path | FrameworkResults,
     on: On | None,
-    gold: str | Path | Mapping[str, Raw] | None,
+    gold: str | Path | Mapping[str, Raw] | Sequence[Raw] | None,
     group: str,
     *,
     cases: str | Path | None = None,
@@ -125,6 +122,15 @@ def result_items(
 
     See :meth:`Votes.from_results`.
     """
+    if not isinstance(path, str | Path):
+        if cases is not None or isinstance(gold, str | Path):
+            raise ConfigurationError(
+                "cases= and the file of gold= go with a file of results; for these results give gold={item_id: label}, "
+                'or the labels in metadata["gold"] of their cases'
+            )
+        return verdict_items(path, on, gold or (), group, screening_tiers=screening_tiers, pass_labels=pass_labels)
+    if isinstance(gold, Sequence) and not isinstance(gold, str):
+        raise ConfigurationError("the labels of a file of results go by item id: gold={item_id: label}, or a file")
     source = gold if isinstance(gold, str | Path) else cases
     lines = {} if source is None else dict(read_whole_rows(source))
     rows = _by_id(lines, str(source))
@@ -278,7 +284,7 @@ def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
     return first.label, second.label
 
 
-def _own_id(judged: Judged) -> str | None:
+def _own_id(judged: EvaluatedCase) -> str | None:
     if judged.case is not None:
         return judged.case.item_id
     return judged.judgment.case_id if isinstance(judged.judgment, Verdict) else None

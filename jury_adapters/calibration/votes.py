@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,10 +25,7 @@ from jury_adapters.calibration.vote_sources import recorded_items, result_items,
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.opinions import has_selected_jurors
-
-if TYPE_CHECKING:
-    from jury_adapters.core.batch import Judged
-    from jury_adapters.core.judgment import Judgment
+from jury_adapters.judges.framework_results import FrameworkResults
 
 T = TypeVar("T")
 PassLabel: TypeAlias = str | Collection[str] | None
@@ -152,7 +149,7 @@ class Votes:
     @classmethod
     def from_verdicts(
         cls,
-        verdicts: Iterable[Judgment | Judged],
+        verdicts: FrameworkResults,
         *,
         on: On | None = None,
         gold: Mapping[str, Raw] | Sequence[Raw] = (),
@@ -161,14 +158,14 @@ class Votes:
         labels: Sequence[Value] = (),
         pass_label: PassLabel = None,
     ) -> Votes:
-        """Read votes from verdicts of juries, or from the items that :func:`jury_adapters.stream` yields.
+        """Read votes from verdicts of juries, or from any other results that :class:`~jury_adapters.Report` reads.
 
         Every juror that was asked is a column, also those of earlier tiers of a cascade. The judges of screening tiers
         are not: an answer that is not empty need not be good, so their PASS is not a vote that jurors could agree with.
 
         Args:
-            verdicts: a batch of one jury. A judged item also includes its case: its id (``metadata["item_id"]``), gold
-                (``metadata["gold"]``), generator and answer.
+            verdicts: a batch of one jury; see :meth:`jury_adapters.Report.from_results`. Results that include the case
+                also have its id (``metadata["item_id"]``), gold (``metadata["gold"]``), generator and answer.
             on: the part of a judgment that is its vote: ``"label"``, ``"status"`` or ``"score"``; by default that on
                 which the jury itself voted.
             gold: the human labels, by item id or in the order of the verdicts.
@@ -226,24 +223,24 @@ class Votes:
     @classmethod
     def from_results(
         cls,
-        path: str | Path,
+        results: str | Path | FrameworkResults,
         *,
         on: On | None = None,
-        gold: str | Path | Mapping[str, Raw] | None = None,
+        gold: str | Path | Mapping[str, Raw] | Sequence[Raw] | None = None,
         cases: str | Path | None = None,
         group: str = "",
         screening_tiers: bool = False,
         labels: Sequence[Value] = (),
         pass_label: PassLabel = None,
     ) -> Votes:
-        """Read votes from the file that ``jury judge --out`` wrote.
+        """Read votes from the file that ``jury judge --out`` wrote, or from results as :meth:`from_verdicts` does.
 
         Args:
-            path: the file.
+            results: the file, or the results.
             on: as in :meth:`from_verdicts`.
             gold: the human labels, by item id; or the file of the cases, which has them in its column ``gold`` (and
                 also has answers, generators and groups). By default the metadata of the cases that the verdicts
-                hold.
+                hold. For results in memory, as in :meth:`from_verdicts`.
             cases: the file of the cases, where ``gold`` is a mapping.
             group: as in :meth:`from_recorded`, of the file of the cases.
             screening_tiers: as in :meth:`from_verdicts`.
@@ -256,7 +253,7 @@ class Votes:
                 has two different gold labels. The message names the lines.
         """
         items, passing = result_items(
-            path, on, gold, group, cases=cases, screening_tiers=screening_tiers, pass_labels=listed(pass_label)
+            results, on, gold, group, cases=cases, screening_tiers=screening_tiers, pass_labels=listed(pass_label)
         )
         return assemble(items, labels=labels, pass_label=passing)
 

@@ -23,6 +23,7 @@ from jury_adapters.core.jury import Jury
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.criteria import Criteria, InnerJurors
+from jury_adapters.langchain.evaluation_result import JuryEvaluationResult
 from jury_adapters.langchain.evaluator_calls import AnswerGuess, EvaluatorResult, key_of, parts_of_call, result_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
 from jury_adapters.langchain.rows import RowJudge, RunParts
@@ -51,6 +52,7 @@ class JuryEvaluator(RunEvaluator):
     - ``comment``: the reasons, with those of each juror.
     - ``metadata``: the status, the need for review with its reasons, votes, agreement, tokens, and cost.
     - ``evaluator_info``: the metadata and the judges, which LangSmith's server receives; not in direct calls.
+    - ``verdict``: the whole judgment, which a report reads and no server receives; not in direct calls.
 
     Every row has the results of the criteria: 0.0 for a run that failed, and no score if the criterion was not asked or
     the jury failed.
@@ -188,20 +190,22 @@ class JuryEvaluator(RunEvaluator):
         info: dict[str, object] = {"judge": self.jury.name or type(self.jury).__name__}
         if isinstance(judgment, Verdict):
             info |= {"voting": judgment.voting, "jurors": [juror.critic for juror in judgment.judgments]}
-        whole = _result(self.key, judgment, info, source)
+        whole = _result(self.key, judgment, info, source, is_part=False)
         parts = self._inside(judgment)
         if not parts and not (self.per_juror and isinstance(judgment, Verdict)):
             return whole
         each = [
-            _result(f"{self.key}.{name}", part, {"judge": name, "model": part.model}, source)
+            _result(f"{self.key}.{name}", part, {"judge": name, "model": part.model}, source, is_part=True)
             for name, part in parts.items()
         ]
         return {"results": [whole, *each]}
 
 
-def _result(key: str, judgment: Judgment, judges: dict[str, object], source: UUID | None) -> EvaluationResult:
+def _result(
+    key: str, judgment: Judgment, judges: dict[str, object], source: UUID | None, *, is_part: bool
+) -> EvaluationResult:
     known = metadata_of(judgment)
-    return EvaluationResult(
+    result = JuryEvaluationResult(
         key=key,
         score=score_of(judgment),
         value=value_of(judgment),
@@ -210,6 +214,7 @@ def _result(key: str, judgment: Judgment, judges: dict[str, object], source: UUI
         evaluator_info={**known, **judges},  # this field is uploaded; the metadata stay in the process
         source_run_id=source,
     )
+    return result.keep(judgment, is_part=is_part)
 
 
 def _juror_names(judge: Judge) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 from langsmith import Client
 from langsmith.utils import LangSmithError, get_tracer_project
 
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.verdict import Verdict
@@ -67,7 +68,7 @@ class _Place:
 
     def give(self, judged: JudgedRun, key: str, judgment: Judgment) -> None:
         """Send one judgment."""
-        run_id = UUID(judged.run.id)
+        run_id = _id_of(judged)
         self._client.create_feedback(
             run_id,
             key,
@@ -83,7 +84,7 @@ class _Place:
 
     def enqueue(self, judged: JudgedRun) -> None:
         """Put the run into the queue."""
-        queue, run_id = self._queue_id(), UUID(judged.run.id)
+        queue, run_id = self._queue_id(), _id_of(judged)
         where = {"run_id": run_id, "session_id": self._project_id(), "start_time": _start_of(run_id, judged)}
         with warnings.catch_warnings():
             # Deprecated since langsmith 0.15, which only offers an asynchronous call of the newest servers instead.
@@ -109,6 +110,17 @@ class _Place:
                 queue = next(iter(self._client.list_annotation_queues(name=name, limit=1)), None)
                 found = self._queue = (queue or self._client.create_annotation_queue(name=name)).id
             return found
+
+
+def _id_of(judged: JudgedRun) -> UUID:
+    run_id = _as_uuid(judged.run.id)
+    if run_id is None:
+        raise ConfigurationError(
+            "feedback belongs to a run of LangSmith, and this one has no id of LangSmith: "
+            f"{plain_repr(judged.run.id or judged.run.name)}; judge the runs with JuryCallbackHandler, or rows with "
+            "JuryEvaluator in an experiment"
+        )
+    return run_id
 
 
 def _as_uuid(value: str | UUID | None) -> UUID | None:

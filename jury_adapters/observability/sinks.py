@@ -138,7 +138,7 @@ def _attributes(judged: JudgedRun, judgment: Judgment, *, explained: bool) -> di
         "gen_ai.evaluation.explanation": judgment.reasoning if explained and judgment.reasoning else None,
         "gen_ai.conversation.id": None if thread is None else str(thread),
         "error.type": error_code(judgment.error) if judgment.status is Status.ERROR else None,
-        "jury_adapters.run.id": judged.run.id,
+        "jury_adapters.run.id": judged.run.id or None,
         "jury_adapters.run.name": judged.run.name or None,
     }
     if isinstance(judgment, Verdict):

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
 
 from jury_adapters.core.batch import Judged
-from jury_adapters.core.batch_window import input_order
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.results_file import Draw, field_map_named_in, read_results
+from jury_adapters.core.runs import Run
 from jury_adapters.core.sequential_gate import GateDecision, SequentialGate
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import recorded_jury
 from jury_adapters.critic.recording import Recording
-from jury_adapters.report.evaluation_results import LlamaIndexResult, is_llama_index_result, pair_of, pairs_of_batch
+from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,7 @@ class Entry:
         key: the case's content hash, or None.
         unmet: a sentence per gate of the jury that the verdict misses.
         unit: the unit of ``line``: lines, or items of a JSON list.
+        run: the run of the application that was judged, if it is known.
     """
 
     index: int
@@ -45,6 +45,7 @@ class Entry:
     key: str | None = None
     unmet: tuple[str, ...] = ()
     unit: str = "line"
+    run: Run | None = None
 
     @property
     def where(self) -> str:
@@ -59,36 +60,14 @@ class Entry:
         return self.where if None in (self.item_id, self.line) else f"{self.where} ({self.unit} {self.line})"
 
 
-Reported: TypeAlias = "Judgment | Judged | tuple[Case | None, Judgment] | LlamaIndexResult"
-"""One item that a report can be built from."""
-
-
-def entries_of(verdicts: Iterable[Reported] | Mapping[str, Iterable[LlamaIndexResult]]) -> list[Entry]:
-    """Return one entry per verdict, in the order of the input.
+def entries_of(results: FrameworkResults) -> list[Entry]:
+    """Return one entry per result, in the order of the input; see :func:`evaluated_cases`.
 
     A verdict without its case has the id of the case, and no texts.
-
-    Raises:
-        ConfigurationError: an item is not a judgment, a pair of case and judgment, or an ``EvaluationResult``.
     """
-    batch: list[Reported] = list(pairs_of_batch(verdicts) if isinstance(verdicts, Mapping) else verdicts)
-    entries = []
-    for position in input_order(batch):
-        verdict = batch[position]
-        if is_llama_index_result(verdict):
-            verdict = pair_of(verdict)
-        if isinstance(verdict, tuple) and len(verdict) == 2:
-            verdict = Judged(position, *verdict)
-        if isinstance(verdict, Judged) and isinstance(verdict.judgment, Judgment):
-            entries.append(entry_of(verdict))
-        elif isinstance(verdict, Judgment):
-            entries.append(entry_of(Judged(position, None, verdict)))
-        else:
-            raise ConfigurationError(
-                "a report is made of verdicts, of what judge_pairs() yields, or of EvaluationResults of LlamaIndex; "
-                f"not of {type(verdict).__name__}"
-            )
-    return entries
+    return [
+        replace(entry_of(Judged(one.index, one.case, one.judgment)), run=one.run) for one in evaluated_cases(results)
+    ]
 
 
 def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unmet: Iterable[str] = ()) -> Entry:

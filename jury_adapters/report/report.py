@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -15,16 +15,17 @@ from jury_adapters.core.human_labels import UnclearLabels, human_label_of, liste
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.opinions import juror_names, opinions_of, votes_in
 from jury_adapters.core.results_file import pass_labels_named_in
+from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.core.whole_file import write_whole
 from jury_adapters.critic.recorded import is_store
+from jury_adapters.judges.framework_results import FrameworkResults
 from jury_adapters.report.analysis import Analysis, analysed
 from jury_adapters.report.comparison import Comparison, compare
-from jury_adapters.report.entries import Entry, Reported, decision_of, entries_of, recorded_of, results_of
-from jury_adapters.report.evaluation_results import LlamaIndexResult
+from jury_adapters.report.entries import Entry, decision_of, entries_of, recorded_of, results_of
 from jury_adapters.report.figures import Figures, contest
 from jury_adapters.store import place_name
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 class Report:
     """Report on the cases of one run.
 
-    Create one with :meth:`of` or :meth:`read`.
+    Create one with :meth:`from_results` or :meth:`read`.
 
     Args:
         entries: the judged cases, in order.
@@ -85,9 +86,9 @@ class Report:
             group_of_case(entry.case, entry.judgment, group, entry.place)
 
     @classmethod
-    def of(
+    def from_results(
         cls,
-        verdicts: Iterable[Reported] | Mapping[str, Iterable[LlamaIndexResult]],
+        results: FrameworkResults,
         *,
         title: str = "",
         unread: Sequence[str] = (),
@@ -95,18 +96,21 @@ class Report:
         pass_labels: Collection[str] = (),
         group: str = "",
     ) -> Self:
-        """Return the report of verdicts.
+        """Return the report of results; :meth:`of` is the same under a short name.
 
         Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, include the texts of the
-        cases. Verdicts alone include only the ids of their cases.
+        cases, and so do runs that were judged in the background. Verdicts alone include only the ids of their cases.
 
         Results of LlamaIndex's evaluators include their query, response and contexts. Results of this package's
-        evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. In the dictionary that
-        ``BatchEvalRunner`` returns, each evaluator is a criterion, and an item passes if all of them pass.
+        evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Rows of a LangSmith
+        experiment include the run and the example. If several evaluators judged an item, in the dictionary that
+        ``BatchEvalRunner`` returns or in a row of LangSmith, each evaluator is a criterion, and an item passes if all
+        of them pass.
 
         Args:
-            verdicts: verdicts, pairs of case and verdict, or ``EvaluationResult`` objects, in order; or lists of
-                ``EvaluationResult`` by the name of the evaluator.
+            results: verdicts, pairs of case and verdict, judged runs, ``EvaluationResult`` objects, or rows of
+                LangSmith's ``ExperimentResults``, in order; or lists of ``EvaluationResult`` by the name of the
+                evaluator.
             title: the heading; for the results of one evaluator, its name by default.
             unread: rows that were not cases, and so have no verdict, with the reason, as in ``line 3: not JSON``.
             decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
@@ -114,18 +118,20 @@ class Report:
             group: as for the class.
 
         Raises:
-            ConfigurationError: there are no verdicts, or there are other objects among them, evaluators of one batch
+            ConfigurationError: there are no results, or there are other objects among them, evaluators of one batch
                 have different numbers of results, or a case has no such group.
             UnclearLabels: cases have human labels, and none has one of the ``pass_labels``.
 
         >>> from jury_adapters import grounding_screen
-        >>> Report.of(grounding_screen().judge_pairs(cases)).to_html("report.html")  # doctest: +SKIP
+        >>> Report.from_results(grounding_screen().judge_pairs(cases)).to_html("report.html")  # doctest: +SKIP
         """
-        if isinstance(verdicts, Mapping) and len(verdicts) == 1:
-            title = title or next(iter(verdicts))
+        if isinstance(results, Mapping) and len(results) == 1:
+            title = title or next(iter(results))
         return cls(
-            entries_of(verdicts), title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group
+            entries_of(results), title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group
         )._checked()
+
+    of = from_results
 
     @classmethod
     def read(
@@ -252,6 +258,23 @@ class Report:
         except ModuleNotFoundError:
             raise ConfigurationError("to_pandas() needs pandas: pip install pandas; to_rows() needs nothing") from None
         return pandas.DataFrame(self.to_rows())
+
+    def send_to(self, sink: Callable[[JudgedRun], object]) -> None:
+        """Call a sink with each case, such as ``otel_events()`` or LangSmith's ``feedback()``.
+
+        A case without a run of an application has a run with an empty id, named as the case is.
+
+        Args:
+            sink: a plain function of a judged run, as for ``on_verdict=``.
+
+        Raises:
+            Exception: any exception that the sink raises.
+
+        >>> from jury_adapters.observability import otel_events
+        >>> report.send_to(otel_events())  # doctest: +SKIP
+        """
+        for entry in self.entries:
+            sink(JudgedRun(entry.run or Run("", kind="case", name=entry.where), entry.case, entry.judgment))
 
     def compare(
         self,

@@ -15,7 +15,7 @@ import pytest
 from langsmith import Client
 from support.langchain_apps import Watched, a_jury, chain
 
-from jury_adapters import Ensemble, Judge, abstain
+from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Report, abstain
 from jury_adapters.langchain.callbacks import JuryCallbackHandler
 from jury_adapters.langchain.langsmith import feedback
 
@@ -189,6 +189,22 @@ def test_the_same_verdict_twice_is_one_feedback(langsmith: LangSmith, client: Cl
     sink(watched.one())
     first, second = langsmith.bodies("/feedback")
     assert first["id"] == second["id"]
+
+
+def test_a_report_of_background_runs_goes_to_the_runs(langsmith: LangSmith, client: Client) -> None:
+    watched = Watched()
+    for question in ("q", "r"):
+        chain().invoke({"question": question}, watched.config)
+    runs = watched.all()
+    Report.from_results(runs).send_to(feedback(client, key="quality"))
+    assert [body["run_id"] for body in langsmith.bodies("/feedback")] == [judged.run.id for judged in runs]
+
+
+def test_results_without_a_run_of_langsmith_are_refused(langsmith: LangSmith, client: Client) -> None:
+    report = Report.from_results(a_jury().judge_pairs([Case(question="q", answer="a")]))
+    with pytest.raises(ConfigurationError, match="no id of LangSmith: 'case 1'; judge the runs with JuryCallbackH"):
+        report.send_to(feedback(client))
+    assert langsmith.posts == []
 
 
 def test_a_slow_server_does_not_slow_the_application(langsmith: LangSmith, client: Client) -> None:

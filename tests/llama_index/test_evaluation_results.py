@@ -16,9 +16,9 @@ from support.canned import canned
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Scorecard, Status, Verdict
 from jury_adapters.checks import NotEmpty
+from jury_adapters.judges.framework_results import pair_of
 from jury_adapters.llama_index import JuryEvaluator
 from jury_adapters.report import Report
-from jury_adapters.report.evaluation_results import pair_of
 
 # The runner still calls a function that LlamaIndex deprecates.
 pytestmark = [
@@ -142,7 +142,7 @@ def test_evaluators_with_different_numbers_of_results_are_refused():
         Report.of({"a": [one, one], "b": [one]})
     with pytest.raises(ConfigurationError, match="results of 'a' are EvaluationResults, not str"):
         Report.of({"a": ["PASS"]})
-    with pytest.raises(ConfigurationError, match="EvaluationResults of LlamaIndex; not of str"):
+    with pytest.raises(ConfigurationError, match="LangSmith experiment; not str"):
         Report.of(["PASS"])
     with pytest.raises(ConfigurationError, match="nothing to report"):
         Report.of({})

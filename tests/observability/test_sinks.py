@@ -12,7 +12,7 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 
-from jury_adapters import Case, Ensemble, Judge, Status, abstain
+from jury_adapters import Case, Ensemble, Judge, Report, Status, abstain
 from jury_adapters.core.background.judge_queue import JudgedRun, JudgeQueue, Run
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.observability.sinks import EVENT_NAME, log_verdicts, note_span, otel_events
@@ -116,6 +116,24 @@ def test_an_undecided_verdict_needs_review() -> None:
     jury = Ensemble([lambda case: abstain("no contexts")])
     otel_events(logger_provider=emitted.provider)(judged(jury.judge(a_case())))
     assert emitted.records[0].attributes["jury_adapters.needs_review"] is True
+
+
+def test_a_report_sends_one_event_per_case() -> None:
+    emitted = Emitted()
+    cases = [Case(question="q", answer=answer, metadata={"item_id": f"i-{answer}"}) for answer in ("yes", "no")]
+    jury = Judge.from_function(lambda case: (case.answer == "yes", "looked"), name="polite")
+    Report.from_results(jury.judge_pairs(cases)).send_to(otel_events(logger_provider=emitted.provider))
+    assert [dict(record.attributes) for record in emitted.records] == [
+        {
+            "gen_ai.evaluation.name": "polite",
+            "gen_ai.evaluation.score.value": score,
+            "gen_ai.evaluation.score.label": label,
+            "gen_ai.evaluation.explanation": "looked",
+            "jury_adapters.run.name": name,
+        }
+        for score, label, name in ((1.0, "pass", "i-yes"), (0.0, "fail", "i-no"))
+    ]
+    assert {record.event_name for record in emitted.records} == {"gen_ai.evaluation.result"}
 
 
 def test_an_event_belongs_to_the_span_in_which_the_run_ended() -> None:

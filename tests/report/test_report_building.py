@@ -131,7 +131,7 @@ def test_a_line_that_is_no_result_is_named(tmp_path, line, told):
 def test_nothing_and_something_else_are_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="nothing to report"):
         Report.of([])
-    with pytest.raises(ConfigurationError, match="not of str"):
+    with pytest.raises(ConfigurationError, match="experiment; not str"):
         Report.of(["PASS"])
     with pytest.raises(InputError, match="no such store"):
         Report.read(tmp_path / "missing.db")

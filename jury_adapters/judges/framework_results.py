@@ -1,0 +1,270 @@
+"""Results of evaluations as cases with judgments: of this package, LlamaIndex, LangSmith, and background runs.
+
+Reports and votes read their results here. This module does not import any framework.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypeGuard
+
+from jury_adapters.core.batch_window import Judged, input_order
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolve
+from jury_adapters.core.loose_values import field_of, text_of, texts_of
+from jury_adapters.core.runs import JudgedRun, Run
+from jury_adapters.core.scorecard import verdict_of_criteria
+from jury_adapters.core.usage import NO_USAGE
+from jury_adapters.core.values import freeze_mapping, plain_scalar
+from jury_adapters.judges.external_results import EvaluatorResult, Scale, read_result
+
+
+class LlamaIndexResult(Protocol):
+    """Fields of LlamaIndex's ``EvaluationResult`` that are read."""
+
+    @property
+    def query(self) -> str | None: ...
+    @property
+    def response(self) -> str | None: ...
+    @property
+    def contexts(self) -> Sequence[str] | None: ...
+    @property
+    def passing(self) -> bool | None: ...
+    @property
+    def score(self) -> float | None: ...
+    @property
+    def feedback(self) -> str | None: ...
+    @property
+    def invalid_result(self) -> bool: ...
+
+
+Pair: TypeAlias = tuple[Case | None, Judgment]
+FrameworkResult: TypeAlias = "Judgment | Judged | JudgedRun | Pair | LlamaIndexResult | Mapping[str, Any]"
+"""One result; the mapping is a row of a LangSmith experiment."""
+FrameworkResults: TypeAlias = "Iterable[FrameworkResult] | Mapping[str, Iterable[LlamaIndexResult]]"
+"""Results in order; or the results of LlamaIndex's ``BatchEvalRunner``, by the name of the evaluator."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedCase:
+    """Result of one case, whatever produced it.
+
+    Attributes:
+        position: its position among the results, from 0.
+        index: its position in the batch that was judged; the position among the results if there was no batch.
+        case: the case; None if its texts are unknown.
+        judgment: the judgment.
+        run: the run of the application that was judged; None if there was none, or if it is unknown.
+    """
+
+    position: int
+    index: int
+    case: Case | None
+    judgment: Judgment
+    run: Run | None = None
+
+
+def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
+    """Return one case with its judgment per result, in the order of the input of a batch, else as given.
+
+    Results are judgments; pairs of case and judgment; items of :func:`jury_adapters.stream`; runs that were judged in
+    the background; ``EvaluationResult`` objects of LlamaIndex, or the dictionary of its ``BatchEvalRunner``; and rows
+    of a LangSmith experiment. If several evaluators judged an item, their judgments are the criteria of a scorecard
+    that must all pass.
+
+    Raises:
+        ConfigurationError: an item is none of these, or the evaluators of a dictionary have different numbers of
+            results.
+    """
+    if isinstance(results, str | Path):
+        raise ConfigurationError(f"these are results, not a file; Report.read({plain_repr(str(results))}) reads a file")
+    if not isinstance(results, Iterable):
+        hint = ""
+        if hasattr(results, "__aiter__"):
+            hint = "; collect them first: [row async for row in results]"
+        raise ConfigurationError(f"results are a list or another iterable, not {type(results).__name__}{hint}")
+    batch: list[object] = list(_items_of(results))
+    found, examples = [], Counter[str]()
+    for position in input_order(batch):
+        item = batch[position]
+        if isinstance(item, Judged) and isinstance(item.judgment, Judgment):
+            index = item.index if item.index >= 0 else position
+            found.append(EvaluatedCase(position, index, item.case, item.judgment))
+        elif isinstance(item, JudgedRun):
+            found.append(EvaluatedCase(position, position, item.case, item.judgment, item.run))
+        elif _is_experiment_row(item):
+            found.append(_of_experiment_row(item, position, examples))
+        else:
+            found.append(EvaluatedCase(position, position, *_pair_in(item)))
+    return found
+
+
+def is_llama_index_result(item: object) -> TypeGuard[LlamaIndexResult]:
+    """Whether an object has the fields of LlamaIndex's ``EvaluationResult``."""
+    return not isinstance(item, Judgment) and all(hasattr(item, name) for name in _FIELDS)
+
+
+def pair_of(result: LlamaIndexResult) -> Pair:
+    """Return the case and the judgment of an evaluation result of LlamaIndex.
+
+    A result of this package's evaluators has the verdict. For other results, ``passing`` means PASS or FAIL; if it is
+    None, a score from 0.5 upwards means PASS. A score outside 0 to 1 stays in the metadata. An invalid result is
+    ABSTAIN.
+    """
+    verdict = getattr(result, "verdict", None)
+    return _case_of((result,)), verdict if isinstance(verdict, Judgment) else _judgment_of(result)
+
+
+def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
+    """Yield the case and the judgment of each item that ``BatchEvalRunner`` evaluated.
+
+    Args:
+        results: the results of each evaluator by its name, in the order of the items. The judgments of several
+            evaluators are the criteria of a scorecard that must all pass.
+
+    Raises:
+        ConfigurationError: the evaluators have different numbers of results, or there are other objects among them.
+    """
+    by_name = {str(name): list(found) for name, found in results.items()}
+    for name, found in by_name.items():
+        for item in found:
+            if not is_llama_index_result(item):
+                raise ConfigurationError(
+                    f"the results of {plain_repr(name)} are EvaluationResults, not {type(item).__name__}"
+                )
+    numbers = {name: len(found) for name, found in by_name.items()}
+    if len(set(numbers.values())) > 1:
+        counts = ", ".join(f"{name!r} has {number}" for name, number in numbers.items())
+        raise ConfigurationError(f"every evaluator has one result per item, in the same order; {counts}")
+    for of_item in zip(*by_name.values(), strict=True):
+        judgments = {name: pair_of(result)[1] for name, result in zip(by_name, of_item, strict=True)}
+        yield _case_of(of_item), _joined(judgments)
+
+
+def _items_of(results: Iterable[object]) -> Iterable[object]:
+    if not isinstance(results, Mapping):
+        return results
+    return [results] if _is_experiment_row(results) else pairs_of_batch(results)
+
+
+def _pair_in(item: object) -> Pair:
+    if is_llama_index_result(item):
+        return pair_of(item)
+    if isinstance(item, Judgment):
+        return None, item
+    if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], Case | None) and _is_judgment(item[1]):
+        return item
+    raise ConfigurationError(
+        "results are verdicts, what judge_pairs() yields, judged runs, EvaluationResults of LlamaIndex, or rows of a "
+        f"LangSmith experiment; not {type(item).__name__}"
+    )
+
+
+def _is_judgment(value: object) -> TypeGuard[Judgment]:
+    return isinstance(value, Judgment)
+
+
+def _joined(judgments: Mapping[str, Judgment]) -> Judgment:
+    """Return the judgments of the evaluators of one item, by name, as one."""
+    if len(judgments) > 1:
+        return verdict_of_criteria(judgments)
+    ((name, only),) = judgments.items()
+    return only if only.critic else evolve(only, critic=name)
+
+
+def _is_experiment_row(item: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(item, Mapping) and "run" in item and "evaluation_results" in item
+
+
+def _of_experiment_row(row: Mapping[str, Any], position: int, examples: Counter[str]) -> EvaluatedCase:
+    """Return the case of a row of LangSmith's ``ExperimentResults``, with the judgments of all its evaluators."""
+    run, example = row["run"], row.get("example")
+    judgments: dict[str, Judgment] = {}
+    results = field_of(row["evaluation_results"], "results")
+    for result in results if isinstance(results, list | tuple) else ():
+        if not getattr(result, "is_part", False):  # the jurors and criteria of a verdict of ours are in the verdict
+            name = key = text_of(field_of(result, "key")) or "evaluator"
+            while name in judgments:
+                name = f"{key} {len(judgments) + 1}"
+            judgments[name] = _judgment_in(result)
+    return EvaluatedCase(
+        position,
+        position,
+        _case_of_run(run, example, examples),
+        _joined(judgments) if judgments else abstain("no evaluator returned a result"),
+        _run_of(run),
+    )
+
+
+def _judgment_in(result: object) -> Judgment:
+    verdict = getattr(result, "verdict", None)
+    if isinstance(verdict, Judgment):
+        return verdict
+    extra = field_of(result, "extra")
+    if isinstance(extra, Mapping) and extra.get("error"):  # the evaluator raised
+        return broken(text_of(field_of(result, "comment")) or "the evaluator failed")
+    return _judgment_of(result)
+
+
+def _case_of_run(run: object, example: object, examples: Counter[str]) -> Case | None:
+    """Return the case of a run and its example, with the example's id; None if it cannot be read.
+
+    ``examples`` counts the runs per example: in an experiment with repetitions, each run is an item of its own.
+    """
+    metadata = field_of(example, "metadata")
+    row: dict[str, object] = {
+        "inputs": field_of(example, "inputs") or field_of(run, "inputs"),
+        "outputs": field_of(run, "outputs"),
+        "reference_outputs": field_of(example, "outputs"),
+        "metadata": metadata,
+    }
+    if own_id := text_of(field_of(example, "id")):
+        examples[own_id] += 1
+        row["item_id"] = own_id if examples[own_id] == 1 else f"{own_id} run {examples[own_id]}"
+    try:
+        return Case.from_row({name: part for name, part in row.items() if part})
+    except (InputError, ValueError, TypeError):  # the outputs of a run may be anything
+        return None
+
+
+def _run_of(run: object) -> Run:
+    error, metadata = field_of(run, "error"), field_of(run, "metadata")
+    return Run(
+        str(field_of(run, "id") or ""),
+        kind=str(field_of(run, "run_type") or "chain"),
+        name=str(field_of(run, "name") or ""),
+        metadata=metadata if isinstance(metadata, Mapping) else {},
+        error=error if isinstance(error, str) and error else None,
+    )
+
+
+def _case_of(results: Sequence[Any]) -> Case | None:
+    """Return the case of an item; each text is from the first result that has it."""
+    query = next((one.query for one in results if one.query is not None), None)
+    response = next((one.response for one in results if one.response is not None), None)
+    contexts = next((one.contexts for one in results if one.contexts), ())
+    if query is None and response is None and not contexts:
+        return None
+    answer = None if response is None else text_of(response)
+    return Case(question=None if query is None else text_of(query), answer=answer, contexts=texts_of(contexts))
+
+
+def _judgment_of(result: Any) -> Judgment:
+    read = read_result(result)
+    assert isinstance(read, EvaluatorResult)
+    score = plain_scalar(read.score)
+    if not isinstance(score, int | float) or not (score < 0 or score > 1):
+        return _SCALE.judgment(read, NO_USAGE)
+    details = freeze_mapping({"score": score})
+    if read.passed is None:
+        return abstain(f"the score {score!r} is outside 0 to 1, and there is no passing", metadata=details)
+    status = Status.PASS if read.passed else Status.FAIL
+    return Judgment(status, reasoning=read.reason, metadata=details)
+
+
+_FIELDS = ("query", "response", "contexts", "passing", "score", "feedback", "invalid_result")
+_SCALE = Scale((0.0, 1.0), None, frozenset())

@@ -1,0 +1,187 @@
+"""Reports and votes of the same cases, judged by the same jury in each framework: the results are the same."""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from langsmith.schemas import Example
+from llama_index.core.evaluation import BatchEvalRunner, EvaluationResult
+
+from jury_adapters import Case, ConfigurationError, Ensemble, JudgeQueue, Judgment, Report
+from jury_adapters.calibration import Votes
+from jury_adapters.core.batch import stream
+from jury_adapters.langchain import JuryCallbackHandler
+from jury_adapters.langchain import JuryEvaluator as LangSmithEvaluator
+from jury_adapters.langchain.langsmith import offline_client
+from jury_adapters.llama_index import JuryEvaluator as LlamaIndexEvaluator
+from jury_adapters.results import JudgedRun, Run
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta"),
+    pytest.mark.usefixtures("own_loop"),
+]
+
+ANSWERS = {
+    "When did the ferry stop?": "In 2018.",
+    "When did the bridge open?": "In 2019.",
+    "Who built it?": "Ann did so.",
+}
+CASES = [Case(question=question, answer=answer) for question, answer in ANSWERS.items()]
+DATA = [Example(id=uuid.uuid4(), inputs={"question": question}, metadata={"gold": "PASS"}) for question in ANSWERS]
+
+
+def dated(case: Case) -> tuple[bool, str]:
+    return "201" in (case.answer or ""), "looked for a year"
+
+
+def short(case: Case) -> bool:
+    return len(case.answer or "") < 10
+
+
+def jury() -> Ensemble:
+    return Ensemble([dated, short], voting="unanimous", name="panel")
+
+
+def target(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {"answer": ANSWERS[inputs["question"]]}
+
+
+def experiment(*evaluators: Any, **options: Any) -> Any:
+    return offline_client().evaluate(
+        target, data=DATA, evaluators=list(evaluators), upload_results=False, max_concurrency=1, **options
+    )
+
+
+def rows_of_aevaluate() -> list[Any]:
+    async def run() -> list[Any]:
+        async def answer(inputs: dict[str, Any]) -> dict[str, Any]:
+            return target(inputs)
+
+        found = await offline_client().aevaluate(
+            answer, data=DATA, evaluators=[LangSmithEvaluator(jury())], upload_results=False, max_concurrency=1
+        )
+        return [row async for row in found]
+
+    return asyncio.run(run())
+
+
+def runs_of_langchain() -> list[JudgedRun]:
+    seen: list[JudgedRun] = []
+    with JuryCallbackHandler(jury(), on_verdict=seen.append, max_concurrency=1) as handler:
+        for question in ANSWERS:
+            RunnableLambda(target).invoke({"question": question}, {"callbacks": [handler]})
+            handler.flush()
+    return seen
+
+
+def runs_of_a_queue() -> list[JudgedRun]:
+    seen: list[JudgedRun] = []
+    with JudgeQueue(jury(), on_verdict=seen.append) as queue:
+        for case in CASES:
+            queue.put(case)
+            queue.flush()
+    return seen
+
+
+def batch_of_llama_index() -> dict[str, list[EvaluationResult]]:
+    return BatchEvalRunner({"panel": LlamaIndexEvaluator(jury())}).evaluate_response_strs(
+        queries=list(ANSWERS), response_strs=list(ANSWERS.values()), contexts_list=[["The page."]] * 3
+    )
+
+
+def pairs() -> Iterator[Any]:
+    return jury().judge_pairs(CASES)
+
+
+SOURCES = {
+    "verdicts": lambda: jury().judge_many(CASES),
+    "pairs": pairs,
+    "stream": lambda: stream(jury(), CASES, ordered=False),
+    "runs of LangChain": runs_of_langchain,
+    "runs of a queue": runs_of_a_queue,
+    "LlamaIndex results": lambda: batch_of_llama_index()["panel"],
+    "LlamaIndex batch": batch_of_llama_index,
+    "LangSmith experiment": lambda: experiment(LangSmithEvaluator(jury())),
+    "LangSmith experiment with jurors": lambda: experiment(LangSmithEvaluator(jury(), per_juror=True)),
+    "LangSmith rows": rows_of_aevaluate,
+}
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_reports_and_votes_are_the_same_for_every_source(source: Callable[[], Any]):
+    report, votes = Report.from_results(source()), Votes.from_results(source())
+    assert [entry.judgment.status for entry in report.entries] == ["PASS", "PASS", "FAIL"]
+    assert [juror.name for juror in report.figures.jurors] == ["dated", "short"]
+    assert votes.jurors == ("dated", "short")
+    assert votes.codes.tolist() == [[1, 1], [1, 1], [0, 0]]
+    if source is not SOURCES["verdicts"]:
+        assert [(row["question"], row["answer"]) for row in report.to_rows()] == list(ANSWERS.items())
+    assert Report.of(source()).figures.summary.passed == 2
+    assert Votes.from_verdicts(source()).codes.tolist() == votes.codes.tolist()
+
+
+def test_rows_of_an_experiment_have_the_examples_and_the_runs():
+    rows = experiment(LangSmithEvaluator(jury()))
+    report = Report.from_results(rows, pass_labels=["PASS"])
+    assert [entry.item_id for entry in report.entries] == [str(example.id) for example in DATA]
+    assert [entry.run.id for entry in report.entries if entry.run] == [str(row["run"].id) for row in rows]
+    assert report.label_comparison.to_dict()["labelled_cases"] == 3
+    assert Votes.from_results(rows, pass_label="PASS").gold.tolist() == [1, 1, 1]
+
+
+def test_the_evaluators_of_an_experiment_are_criteria():
+    def theirs(run: Any, example: Any) -> dict[str, Any]:
+        return {"key": "own", "score": 0.3, "comment": "hm"}
+
+    def down(run: Any, example: Any) -> dict[str, Any]:
+        raise ConnectionError("down")
+
+    report = Report.from_results(experiment(LangSmithEvaluator(jury(), key="dates"), theirs, down))
+    by_name = report.entries[0].judgment.by_name
+    assert {name: (one.status, one.score) for name, one in by_name.items()} == {
+        "dates": ("PASS", None), "own": ("FAIL", 0.3), "down": ("ERROR", None),
+    }  # fmt: skip
+    assert by_name["own"].reasoning == "hm"
+    assert "ConnectionError('down')" in by_name["down"].error
+
+
+def test_repetitions_of_an_example_are_items_of_their_own():
+    rows = list(experiment(LangSmithEvaluator(jury()), num_repetitions=2))
+    report, votes = Report.from_results(rows), Votes.from_results(rows)
+    assert len({entry.item_id for entry in report.entries}) == len(votes.items) == 6
+
+
+def test_a_row_that_no_evaluator_judged_abstains():
+    report = Report.from_results(experiment())
+    assert {entry.judgment.reasoning for entry in report.entries} == {"no evaluator returned a result"}
+
+
+def test_background_runs_keep_their_runs():
+    runs = runs_of_langchain()
+    assert [entry.run for entry in Report.from_results(runs).entries] == [judged.run for judged in runs]
+    failed = JudgedRun(Run("r", error="ValueError: no"), None, Judgment("FAIL"))
+    assert Report.from_results([failed]).entries[0].case is None
+
+
+def test_human_labels_of_results_in_memory():
+    assert Votes.from_results(pairs(), gold=["PASS", "FAIL", None]).gold.tolist() == [1, 0, -1]
+    assert Votes.from_results(pairs(), gold={"0": "PASS"}).gold.tolist() == [1, -1, -1]
+    with pytest.raises(ConfigurationError, match="cases= and the file of gold= go with a file of results"):
+        Votes.from_results(pairs(), gold="labels.jsonl")
+
+
+@pytest.mark.parametrize("read", [Report.from_results, Votes.from_verdicts], ids=["report", "votes"])
+def test_other_objects_are_refused_with_what_to_give_instead(read: Callable[[Any], Any], tmp_path: Any):
+    async def rows() -> Any:
+        yield {}
+
+    with pytest.raises(ConfigurationError, match=r"collect them first: \[row async for row in results\]"):
+        read(rows())
+    with pytest.raises(ConfigurationError, match=r"Report.read\('results.jsonl'\) reads a file"):
+        read("results.jsonl")
+    with pytest.raises(ConfigurationError, match="rows of a LangSmith experiment; not dict"):
+        read([{"run": None}])
