@@ -28,6 +28,7 @@ from jury_adapters.core.field_names import (
 from jury_adapters.core.input_files import is_blank
 from jury_adapters.core.row_files import Row, read_rows, read_stream
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
+from jury_adapters.core.traces.trace_cases import TRACE_COLUMNS, TraceReader, is_request
 
 STDIN = Path("-")
 """Path that means standard input on a command line."""
@@ -42,7 +43,7 @@ _SPELT = tuple(name for name in (*Case.model_fields, *ALIASES) if name != "metad
 # Columns of the metadata that are known, and are not reported as unused.
 _OWN = frozenset(
     {"id", "item_id", "gold", "meta", "ambiguous", "review", REFERENCE_MESSAGES, RUN_MESSAGES, *RETRIEVED_IDS}
-    | {*RELEVANT_IDS, *RELEVANT_TEXTS}
+    | {*RELEVANT_IDS, *RELEVANT_TEXTS, *TRACE_COLUMNS}
 )
 _ALIKE = 0.8
 
@@ -92,11 +93,12 @@ class UnknownColumns(InputError):
 def read_cases(path: str | Path, field_map: FieldMapLike | None = None) -> Iterator[CaseRow]:
     """Read the cases of a file, row by row; ``field_map`` is as in :meth:`Case.from_row`.
 
+    In a file of OpenTelemetry traces, each trace is a case; see :mod:`jury_adapters.core.traces`.
+
     Raises:
         InputError: the file cannot be read as a whole; see :func:`jury_adapters.core.row_files.read_rows`.
     """
-    mapped = field_map_of(field_map)
-    return (_read(row, mapped) for row in read_rows(path))
+    return _case_rows(read_rows(path), field_map_of(field_map))
 
 
 def columns_in(row: Row, field_map: FieldMapLike | None = None) -> dict[str, Any]:
@@ -189,8 +191,7 @@ class CaseFile:
     def __iter__(self) -> Iterator[Case]:
         if self._limit == self._read:
             return
-        for values in self._rows():
-            row = _read(values, self._field_map)
+        for row in _case_rows(self._rows(), self._field_map):
             case = row.case
             if case is None:
                 self._refuse(row)
@@ -316,6 +317,19 @@ def count_lines(path: Path) -> int | None:
             return sum(chunk.count(b"\n") for chunk in iter(lambda: stored.read(1 << 20), b""))
     except (OSError, EOFError):
         return None  # reading the cases will report the error
+
+
+def _case_rows(rows: Iterable[Row], field_map: FieldMapLike | None) -> Iterator[CaseRow]:
+    """Yield the cases of rows; those of traces come last, because the spans of a trace may be in several rows."""
+    traces = TraceReader()
+    for row in rows:
+        if row.values is None or not is_request(row.values):
+            yield _read(row, field_map)
+            continue
+        for problem in traces.add(row.values, row.line, row.unit):
+            yield CaseRow(row.line, row.unit, None, problem)
+    for found in traces.cases():
+        yield CaseRow(found.line, found.unit, found.case, found.problem)
 
 
 def _read(row: Row, field_map: FieldMapLike | None) -> CaseRow:

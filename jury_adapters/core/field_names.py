@@ -106,6 +106,8 @@ PAIRS: Final[Mapping[str, str]] = {"second_response": "response", "prediction_b"
 """Names of the second answer of a pair, with the name of the first; together they are the candidates."""
 PARTS: Final = ("inputs", "outputs", "reference_outputs")
 """Parts of a run or an example: its inputs, its actual outputs, and the expected outputs."""
+TRACES: Final = "resourceSpans"
+"""Key of a row that is an export request of OpenTelemetry; its spans are read, not its columns."""
 EARLIER: Final = FIELD_NAMES["messages"].loose
 """Names of messages that all precede the question."""
 

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Literal, cast
 
 from jury_adapters.core.encodings import as_utf_8, buffered
 from jury_adapters.core.errors import InputError, plain_repr
-from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, PARTS
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, PARTS, TRACES
 from jury_adapters.core.input_files import no_such_file, refuse_pipe
 from jury_adapters.core.strict_json import DuplicateKey, unique_keys
 
@@ -177,6 +177,9 @@ def _json_list(raw: BinaryIO) -> Iterator[Row]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
+        if _hint_of_lines(error) and _TRACE_LINE.match(content):  # the Collector writes lines, whatever the name
+            yield from _json_lines(io.BytesIO(content))
+            return
         raise InputError(f"not JSON: {error}{_hint_of_lines(error)}") from error
 
 
@@ -238,7 +241,7 @@ def _unwrapped(content: dict[str, Any]) -> list[Any]:
 
     If there are several lists, the rows must have a known name: ``results`` of promptfoo, ``testCases`` of DeepEval.
     """
-    if any(name in FIELD_NAMES or name in ALIASES or name in PARTS for name in content):
+    if any(name in FIELD_NAMES or name in ALIASES or name in PARTS or name == TRACES for name in content):
         return [content]
     inner = next((content[name] for name in _WRAPPERS if isinstance(content.get(name), list | dict)), None)
     if isinstance(inner, dict):
@@ -381,6 +384,7 @@ def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
 
 
 _WRAPPERS = ("results", "testCases")
+_TRACE_LINE = re.compile(rb'\s*\{\s*"' + TRACES.encode() + rb'"')
 _STRICT = json.JSONDecoder(object_pairs_hook=unique_keys)
 _LENIENT = json.JSONDecoder()
 _SAYS_DELIMITER = re.compile(r'"?sep=([,;\t|])"?', re.IGNORECASE)

@@ -1,0 +1,1 @@
+"""Reader of OpenTelemetry traces: each trace of an agent becomes one case."""
