@@ -295,8 +295,6 @@ class AdaptiveRate:
             if self._unused >= _UNUSED:
                 self._lift()
                 _log.info("%s: the rate is unlimited again", self._name)
-        elif tested and self._raised and cohort.refused >= self._too_many(now):  # they arrived after the cohort's end
-            self._take_back(now)
         elif tested:
             self._unused = 0
             self._raised = False

@@ -188,38 +188,6 @@ def test_a_wait_for_a_retry_grows_even_if_the_vendor_asks_for_a_short_one():
     assert run(main(), loop) > 10
 
 
-def send_for(rate, clock, seconds, pending=()):
-    """Send as many requests as the limit allows; return those of these numbers, whose answers are to come."""
-    until, number, sent = clock.now + seconds, 0, []
-    while clock.now < until:
-        number += 1
-        clock.now += 1 / rate.limit
-        rate.delay(0.0)
-        request = rate.start()
-        if number in pending:
-            sent.append(request)
-    return sent
-
-
-@pytest.mark.parametrize("late", [0.0, 0.01])
-def test_two_refusals_undo_a_raise_also_if_they_arrive_after_its_first_second(late):
-    """A vendor that counts by the second refuses the last requests of the second."""
-    rate, clock = limited(50, 20)
-    send_for(rate, clock, 20)
-    before = rate.limit
-    while rate.limit == before:
-        send_for(rate, clock, 0.01)
-    clock.now = rate._cohort.since
-    pending = send_for(rate, clock, 1.0 - 1 / rate.limit, pending={28, 29})
-    clock.now = rate._cohort.until + late
-    rate.delay(0.0)
-    for request in pending:
-        rate.refused(request)
-    clock.now += 0.1
-    rate.delay(0.0)
-    assert rate.limit == pytest.approx(before)
-
-
 # Pacing
 
 
