@@ -488,3 +488,17 @@ def test_an_agent_started_with_a_history_alone_has_the_question_of_its_last_mess
         await agent().run(chat_history=[ChatMessage(role="user", content="Which?")], memory=memory())
 
     assert outcome(main)[0].case.question == "Which?"
+
+
+def test_the_retriever_behind_a_tool_of_an_agent_that_is_not_judged():
+    verdicts, counts = outcome(lambda: run(agent()), select="retriever")
+    assert [(judged.run.kind, judged.question) for judged in verdicts] == [("retriever", "capital?")]
+    assert verdicts.case.contexts == (PASSAGE,)
+    assert len(verdicts.case.metadata["retrieved_ids"]) == 1
+    assert (counts.judged, counts.skipped) == (1, 0)
+
+
+def test_the_retriever_behind_a_tool_of_a_judged_agent_is_part_of_it():
+    verdicts, counts = outcome(lambda: run(agent()), select=["agent", "retriever"])
+    assert [judged.run.kind for judged in verdicts] == ["agent"]
+    assert counts.judged == 1
