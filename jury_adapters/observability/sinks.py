@@ -50,10 +50,10 @@ def log_verdicts(
         bad = judgment.status is Status.FAIL or judgment.needs_review
         target.log(
             failure_level if bad else level,
-            "%s %s (%s): %s",
+            "%s %s%s: %s",
             judged.run.kind,
             _one_line(judged.run.name or judged.run.id),
-            _one_line(judged.run.id),
+            _one_line(f" ({judged.run.id})" if judged.run.id else ""),
             _one_line(_summary(judgment)),
             extra={
                 "run_id": judged.run.id,

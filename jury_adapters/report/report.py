@@ -274,7 +274,7 @@ class Report:
         >>> report.send_to(otel_events())  # doctest: +SKIP
         """
         for entry in self.entries:
-            sink(JudgedRun(entry.run or Run("", kind="case", name=entry.where), entry.case, entry.judgment))
+            sink(JudgedRun(entry.run or Run("", kind="result", name=entry.where), entry.case, entry.judgment))
 
     def compare(
         self,

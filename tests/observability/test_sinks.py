@@ -136,6 +136,17 @@ def test_a_report_sends_one_event_per_case() -> None:
     assert {record.event_name for record in emitted.records} == {"gen_ai.evaluation.result"}
 
 
+def test_a_report_logs_one_line_per_case(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "q"):
+        Report.from_results(
+            [passed("polite"), (Case(answer="a", metadata={"item_id": "i-2"}), passed("polite"))]
+        ).send_to(log_verdicts("q"))
+    assert [record.getMessage() for record in caplog.records] == [
+        "result case 1: PASS, score 1.00",
+        "result i-2: PASS, score 1.00",
+    ]
+
+
 def test_an_event_belongs_to_the_span_in_which_the_run_ended() -> None:
     emitted = Emitted()
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("test")
