@@ -114,8 +114,8 @@ def to_word(judgment: Judgment) -> str:
 
 
 def to_text(judgment: Judgment) -> str:
-    """Return a judgment as text: one line, and for a verdict one more line per juror and tier."""
-    lines = [to_line(judgment)]
+    """Return a judgment as text: one line, the claims, and for a verdict one more line per juror and tier."""
+    lines = [to_line(judgment), *_claim_lines(judgment)]
     if isinstance(judgment, Verdict):
         lines += _details(judgment, "  ")
     return "\n".join(lines)
@@ -145,8 +145,9 @@ def to_html(judgment: Judgment) -> str:
     word = _word(judgment)
     colour = _COLOURS.get(judgment.status or "", "#57606a")
     head = f'<b style="color:{colour}">{escape(word)}</b> {escape(_clip(to_line(judgment)[len(word) :]))}'
+    claims = _claims_table(judgment)
     if not isinstance(judgment, Verdict) or not judgment.judgments:
-        return f"<div>{head}</div>"
+        return f"<div>{head}{claims}</div>"
     rows = "".join(
         f'<tr><td>{escape(_who(j))}</td><td style="color:{_COLOURS.get(j.status or "", "#57606a")}">'
         f"{escape(_word(j))}</td><td>{_number(j.score)}</td><td>{_number(j.confidence)}</td>"
@@ -156,7 +157,7 @@ def to_html(judgment: Judgment) -> str:
     notes = "<br>".join(escape(line) for line in _notes(judgment))
     return (
         f"<div>{head}<table><thead><tr><th>juror</th><th>vote</th><th>score</th><th>confidence</th><th>reasoning</th>"
-        f"</tr></thead><tbody>{rows}</tbody></table>{notes}</div>"
+        f"</tr></thead><tbody>{rows}</tbody></table>{claims}{notes}</div>"
     )
 
 
@@ -175,6 +176,32 @@ def visible_lines(text: str) -> str:
     \x1b[2J
     """
     return "\n".join(visible(line) for line in text.split("\n"))
+
+
+def _claim_lines(judgment: Judgment) -> Iterator[str]:
+    """Yield the claims, each with the words of the answer and, below them, those of the passage."""
+    for claim in judgment.claims:
+        votes = ", ".join(f"{name}: {vote}" for name, vote in claim.votes.items())
+        yield f"  {claim.verdict}: {_clip(claim.text)}{f' ({_clip(votes)})' if votes else ''}"
+        if claim.sentence:
+            yield f"    answer: {_clip(claim.sentence)}"
+        if claim.evidence:
+            yield f"    passage {claim.passage}: {_clip(claim.evidence)}"
+
+
+def _claims_table(judgment: Judgment) -> str:
+    """Return the claims as an HTML table, the words of the answer beside those of the passage; "" without claims."""
+    if not judgment.claims:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(_clip(claim.text))}</td><td>{claim.verdict}</td><td>{escape(_clip(claim.sentence))}</td>"
+        f"<td>{claim.passage or ''}</td><td>{escape(_clip(claim.evidence))}</td></tr>"
+        for claim in judgment.claims
+    )
+    return (
+        "<table><thead><tr><th>claim</th><th>verdict</th><th>answer</th><th>passage</th><th>evidence</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
 
 
 def _escaped(char: str) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.claims import Claim
 from jury_adapters.core.formatting import to_word, visible
 from jury_adapters.core.judgment import Finding, Judgment
 from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, opinions_of
@@ -78,6 +79,7 @@ def _details(entry: Entry, names: Mapping[tuple[str, ...], str]) -> JsonValue:
     details: dict[str, JsonValue] = {
         "reasoning": shown(judgment.error or judgment.reasoning),
         "findings": _findings(judgment.findings),
+        "claims": _claims(judgment.claims),
         "unmet": [shown(note) for note in entry.unmet],
         "notes": _notes(judgment),
         "jurors": [_juror(name, vote) for name, vote in _votes(judgment, names)],
@@ -116,6 +118,7 @@ def _juror(name: str, vote: Judgment) -> JsonValue:
         "reasoning": shown(vote.reasoning),
         "error": shown(vote.error or ""),
         "findings": _findings(vote.findings),
+        "claims": _claims(vote.claims),
     }
     return {key: value for key, value in values.items() if value not in (None, "", [])}
 
@@ -124,6 +127,21 @@ def _findings(findings: Sequence[Finding]) -> list[JsonValue]:
     return [
         {"name": shown(c.name), "passed": c.passed, "detail": shown(c.detail), "evidence": shown(c.evidence)}
         for c in findings
+    ]
+
+
+def _claims(claims: Sequence[Claim]) -> list[JsonValue]:
+    return [
+        {
+            "text": shown(claim.text),
+            "verdict": claim.verdict,
+            "sentence": shown(claim.sentence),
+            "evidence": shown(claim.evidence),
+            "passage": claim.passage,
+            "reasoning": shown(claim.reasoning),
+            "votes": [f"{shown(name)}: {vote}" for name, vote in claim.votes.items()],
+        }
+        for claim in claims
     ]
 
 

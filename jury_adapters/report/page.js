@@ -116,6 +116,7 @@ function complete(made) {
 function bodyOf(row, told) {
   const body = element("div", "body");
   const findings = [...(told.jurors ?? []).flatMap((juror) => juror.findings ?? []), ...(told.findings ?? [])];
+  findings.push(...(told.claims ?? []).map(findingOf));
   const add = (title, text, claims = findings) => {
     if (text) body.append(element("h4", "", title), marked(text, claims));
   };
@@ -135,6 +136,7 @@ function bodyOf(row, told) {
   if (told.gold) body.append(readable("p", "", `Human label: ${told.gold}`));
   if (told.notes) body.append(element("ul", "notes", ...told.notes.map((note) => readable("li", "", note))));
   if (told.findings) body.append(findingList(told.findings));
+  if (told.claims) body.append(element("h4", "", "Claims"), claimList(told.claims));
   if (told.jurors) body.append(element("h4", "", "Jurors"), ...told.jurors.map(jurorOf));
   return body;
 }
@@ -153,6 +155,7 @@ function jurorOf(juror) {
   if (juror.error) made.append(readable("p", "missed", juror.error));
   if (juror.reasoning) made.append(readable("p", "text", juror.reasoning));
   if (juror.findings) made.append(findingList(juror.findings));
+  if (juror.claims) made.append(claimList(juror.claims));
   return made;
 }
 
@@ -165,6 +168,31 @@ function findingList(findings) {
     if (finding.evidence && finding.evidence !== finding.name) item.append(readable("q", "", finding.evidence));
     return item;
   }));
+}
+
+// ---- claims beside their passages
+
+const KIND_OF_CLAIM = new Map([["supported", "pass"], ["unsupported", "fail"], ["unclear", "abstain"]]);
+
+function claimList(claims) {
+  return element("ul", "findings claims", ...claims.map((claim) => {
+    const item = element("li", KIND_OF_CLAIM.get(claim.verdict));
+    item.append(element("span", "verdict-word", claim.verdict), " ", readable("span", "", claim.text));
+    if (claim.reasoning) item.append(readable("span", "quiet", ` ${claim.reasoning}`));
+    if (claim.votes.length) item.append(readable("p", "quiet", claim.votes.join(" · ")));
+    const passage = claim.passage === null ? "Contexts" : `Context ${claim.passage}`;
+    item.append(element("div", "sides", sideOf("Answer", claim.sentence), sideOf(passage, claim.evidence)));
+    return item;
+  }));
+}
+
+function sideOf(title, quote) {
+  return element("div", "", element("span", "quiet", title), quote ? readable("q", "", quote) : element("p", "quiet", "no quotation"));
+}
+
+function findingOf(claim) {
+  const passed = { supported: true, unsupported: false, unclear: null }[claim.verdict];
+  return { name: claim.sentence || claim.text, passed, detail: claim.verdict, evidence: claim.evidence };
 }
 
 // ---- claims marked in the text

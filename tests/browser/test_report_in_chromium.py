@@ -12,6 +12,7 @@ import pytest
 
 from jury_adapters import Case, Ensemble, Judge, Judgment
 from jury_adapters.core.batch import Judged, stream
+from jury_adapters.core.claims import Claim
 from jury_adapters.core.judgment import Finding
 from jury_adapters.report import Report
 from jury_adapters.report.page import content_policy
@@ -112,6 +113,23 @@ def test_claims_are_marked_in_the_text_and_words_only_as_whole_words(tmp_path):
     """)  # fmt: skip
     assert found["marks"] == [["ran", "fail"], ["ran", "fail"], ["Costs rose", "pass"]]
     assert found["texts"] == ["ran?", "The brand ran out.", "The brand ran out. Costs rose."]
+
+
+def test_each_claim_shows_the_sentence_of_the_answer_beside_the_passage(tmp_path):
+    claims = (Claim("It ran out", "supported", "The brand ran out.", "brand ran out", 1), Claim("It rose", "unclear"))
+    case = Case(answer="The brand ran out. It rose.", contexts=["A brand ran out."])
+    html = Report.of([Judged(0, case, Judgment("PASS", critic="a", claims=claims))]).to_html()
+    found = measured(html, tmp_path, """
+      const made = document.querySelector("details.case"); made.open = true; made.dispatchEvent(new Event("toggle"));
+      out.kinds = [...made.querySelectorAll(".claims > li")].map((item) => item.className);
+      out.quotes = [...made.querySelectorAll(".claims q")].map((quote) => quote.textContent);
+      out.titles = [...made.querySelectorAll(".sides .quiet")].map((title) => title.textContent);
+      out.marks = [...made.querySelectorAll("mark")].map((mark) => [mark.textContent, mark.className]);
+    """)  # fmt: skip
+    assert found["kinds"] == ["pass", "abstain"]
+    assert found["quotes"] == ["The brand ran out.", "brand ran out"]
+    assert found["titles"][:2] == ["Answer", "Context 1"]
+    assert ["The brand ran out.", "pass"] in found["marks"] or ["The brand ran out", "pass"] in found["marks"]
 
 
 def test_ten_thousand_cases_load_in_two_seconds_and_filter_at_once(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import CascadedJury, Ensemble, Judgment, Tier, Usage, Verdict, judge
 from jury_adapters.core.formatting import to_html, to_text, visible
-from jury_adapters.results import Finding, Tally, TierResult
+from jury_adapters.results import Claim, Finding, Tally, TierResult
 
 # ANSI colour, bell, NUL, next line, right-to-left override, isolate, zero-width space, soft hyphen, line and paragraph
 # separator, byte order mark, a tag character, a lone surrogate.
@@ -30,7 +30,7 @@ def hostile(text):
     """A verdict with the text in every place where text can stand."""
     juror = Judgment(None, label=text, reasoning=text, critic=text, model=text, family=text, error=text,
                      raw_response=text, findings=[Finding(text, False, text, text)], metadata={text: text},
-                     probabilities={text: 0.5})  # fmt: skip
+                     probabilities={text: 0.5}, claims=[Claim(text, "supported", text, text, 1, text)])  # fmt: skip
     inner = Verdict("FAIL", label=text, reasoning=text, critic=text, judgments=[juror, juror], voting=text,
                     tally=Tally("label", 2, tied=True, ballots=(text, text + "x")), skipped=[text],
                     partial=True, calls_saved=1, usage=Usage(calls=1))  # fmt: skip
@@ -39,7 +39,8 @@ def hostile(text):
         TierResult(text, "escalate_below(0.8)", juror, True, False, text),
     ]
     return Verdict("PASS", label=text, reasoning=text, critic=text, judgments=[inner, juror], tiers=tiers,
-                   skipped=[text, text], stopped_at=text, same_family=True, usage=Usage(calls=2))  # fmt: skip
+                   skipped=[text, text], stopped_at=text, same_family=True, usage=Usage(calls=2),
+                   claims=[Claim(text, "unclear", text, text, 2, text, {text: "unclear"})])  # fmt: skip
 
 
 def test_a_judgment_is_one_line_with_status_label_name_numbers_and_reason():
@@ -59,6 +60,22 @@ def test_a_verdict_is_a_headline_one_line_per_juror_and_its_notes():
     assert lines[2] == "  FAIL b: no"
     assert lines[3] == "  ERROR c: the judge broke: ZeroDivisionError: division by zero"
     assert lines[4:] == ["  agreement 0.00, band low: needs review", "  the vote was tied"]
+
+
+def test_each_claim_has_the_words_of_the_answer_and_of_the_passage():
+    claims = [Claim("it rains", "supported", "It\nrains.", "rain & fog", 2), Claim("it snows", "unsupported")]
+    judgment = Judgment("FAIL", critic="a", claims=claims)
+    assert str(judgment).splitlines() == [
+        "FAIL a",
+        "  supported: it rains",
+        "    answer: It rains.",
+        "    passage 2: rain & fog",
+        "  unsupported: it snows",
+    ]
+    verdict = Ensemble([lambda case: True]).aggregate([judgment])
+    assert "  supported: it rains (a: supported)" in str(verdict).splitlines()
+    for one in (judgment, verdict):
+        assert "<td>it rains</td><td>supported</td><td>It rains.</td><td>2</td><td>rain &amp; fog</td>" in to_html(one)
 
 
 def test_what_needs_review_says_so_and_why():

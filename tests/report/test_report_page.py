@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import Case, Ensemble, Judgment, Usage
 from jury_adapters.core.batch import Judged
+from jury_adapters.core.claims import Claim
 from jury_adapters.core.judgment import Finding
 from jury_adapters.report import Report
 from jury_adapters.report.embedded import safe_json
@@ -100,6 +101,23 @@ def test_the_cases_are_in_the_page_with_texts_checks_and_votes():
     assert told["contexts"] == ["12 % more"]
     assert told["jurors"][0]["findings"][0]["evidence"] == "12 % more"
     assert told["jurors"][1]["reasoning"] == "no\\u202eway"  # made visible
+
+
+def test_each_claim_is_in_the_page_with_the_sentence_the_passage_and_the_votes():
+    claims = [
+        Claim("It costs 12 \u20ac", verdict, "12 \u20ac.", "12 \u20ac\u202e", 1, "r")
+        for verdict in ("supported", "unclear")
+    ]
+    judgments = [Judgment("PASS", critic=name, claims=(claim,)) for name, claim in zip("ab", claims, strict=True)]
+    verdict = Ensemble([lambda case: True]).aggregate(judgments)
+    case = Case(answer="12 \u20ac.", contexts=["12 \u20ac\u202e"])
+    _, (told,) = rows_and_details(safe(Report.of([Judged(0, case, verdict)]).to_html()))
+    (claim,) = told["claims"]
+    assert claim == {
+        "text": "It costs 12 \u20ac", "verdict": "supported", "sentence": "12 \u20ac.", "evidence": "12 \u20ac\\u202e",
+        "passage": 1, "reasoning": "r", "votes": ["a: supported", "b: unclear"],
+    }  # fmt: skip
+    assert [juror["claims"][0]["verdict"] for juror in told["jurors"]] == ["supported", "unclear"]
 
 
 def test_very_long_texts_are_cut_and_say_so():

@@ -2,6 +2,7 @@
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Tier
 from jury_adapters.core.batch import stream
+from jury_adapters.core.claims import Claim
 from jury_adapters.core.judgment import Finding
 from jury_adapters.report import Report
 
@@ -27,7 +28,9 @@ def hostile_report(attack, *, passing=True):
             if says is None:
                 raise ValueError(attack)
             finding = Finding(attack, says, attack, attack)
-            return Judgment("PASS" if says else "FAIL", reasoning=attack, score=0.7, findings=(finding,), model=attack)
+            claim = Claim(attack, "supported" if says else "unsupported", attack, attack, 1, attack)
+            details = {"findings": (finding,), "claims": (claim,), "model": attack}
+            return Judgment("PASS" if says else "FAIL", reasoning=attack, score=0.7, **details)
 
         return Judge.from_function(judge, name=f"{name} {attack}")
 
