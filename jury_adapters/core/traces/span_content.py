@@ -34,6 +34,7 @@ class Kind(Enum):
     CHAT = "chat"
     TOOL = "tool"
     RETRIEVER = "retriever"
+    JUDGE = "judge"
     OTHER = "other"
 
 
@@ -55,7 +56,12 @@ class ToolCall:
 
 
 def kind_of(span: Span) -> Kind:
-    """Return the kind of a span; spans that are not about models, agents, tools or retrievers are ``OTHER``."""
+    """Return the kind of a span; spans that are not about models, agents, tools or retrievers are ``OTHER``.
+
+    Spans of evaluations, such as those of :func:`jury_adapters.observability.trace_juries`, are of the kind ``JUDGE``.
+    """
+    if "gen_ai.evaluation.name" in span.attributes:
+        return Kind.JUDGE
     operation = span.attributes.get("gen_ai.operation.name")
     kind = span.attributes.get("openinference.span.kind")
     if isinstance(operation, str) and operation in _OPERATIONS:
@@ -309,6 +315,7 @@ _OPERATIONS: Final = {
 }  # fmt: skip
 _KINDS: Final = {
     "LLM": Kind.CHAT, "AGENT": Kind.AGENT, "CHAIN": Kind.CHAIN, "TOOL": Kind.TOOL, "RETRIEVER": Kind.RETRIEVER,
+    "EVALUATOR": Kind.JUDGE, "GUARDRAIL": Kind.JUDGE,
 }  # fmt: skip
 _EVENT_ROLES: Final = {
     "gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant",

@@ -37,14 +37,18 @@ def placed_spans(spans: Sequence[Span], problems: list[str]) -> list[Placed]:
 
     A span whose parent is not in the trace is a root. Spans that are their own ancestors are read as if the first of
     them had no parent, and ``problems`` names it. A model inside a model, which two instrumentations record, or two
-    methods of one class, counts once.
+    methods of one class, counts once. All spans inside that of a judge are of the kind ``JUDGE``.
     """
     walked = _walk(spans, problems)
     found: dict[str, Placed] = {}
     for span, parent in walked:
         around = None if parent is None else found[parent]
         in_chat = around is not None and (around.in_chat or around.kind is Kind.CHAT)
-        kind = Kind.OTHER if in_chat and kind_of(span) is Kind.CHAT else kind_of(span)
+        kind = kind_of(span)
+        if around is not None and around.kind is Kind.JUDGE:  # what a judge does is not a part of the run
+            kind = Kind.JUDGE
+        elif in_chat and kind is Kind.CHAT:
+            kind = Kind.OTHER
         output = output_message(span) if kind in _WRITING else None
         in_tool = around is not None and (around.in_tool or around.kind is Kind.TOOL)
         outermost = not in_tool and (around is None or (around.outermost and around.output is None))

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from jury_adapters.core.case import Case
+from pydantic import ValidationError
+
+from jury_adapters.core.case import Case, problems_of
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import InputError
@@ -95,10 +97,12 @@ class TraceReader:
             problems: list[str] = []
             try:
                 placed = placed_spans(list(trace.spans.values()), problems)
-                if all(one.kind is Kind.OTHER for one in placed):
+                if all(one.kind in (Kind.OTHER, Kind.JUDGE) for one in placed):
                     continue
                 any_work = True
                 case = _case(trace_id, placed)
+            except ValidationError as error:
+                case, problems = None, [problems_of(error)]
             except RecursionError:
                 case, problems = None, ["nested too deeply"]
             except (ValueError, TypeError) as error:
@@ -187,7 +191,7 @@ class _Turn:
     """Messages of one turn, written from the spans of a run in order.
 
     Tools that have spans are read from these. The calls and results of other tools are read from the messages that
-    models received.
+    models received. A result that repeats what a model wrote before, such as that of another agent, is an echo.
 
     Attributes:
         messages: the messages, which :class:`Conversation` turns into steps.
@@ -201,12 +205,12 @@ class _Turn:
             one.span.span_id: tool_call(one.span) for one in placed if one.kind is Kind.TOOL
         }
         self._names = {call.name for call in self._calls.values()}
-        self._ids = {call.id for call in self._calls.values() if call.id}
         self._results: dict[str, str] = {}
         self._arguments: dict[str, Mapping[str, object]] = {}
         self._writers: dict[str, str] = {}  # the span that wrote a call, by the id of the call
         self._received: dict[str, list[Plain]] = {}
         self._added: Counter[str] = Counter()
+        self._written: set[str] = set()  # texts that models have written so far
         self._text = ""  # text of a message that calls tools, until its first call is added
         self._last_call: Plain | None = None
         self._last_tool: Placed | None = None
@@ -258,6 +262,8 @@ class _Turn:
                 self._call(step.tool, step.arguments, step.output, step.error, parallel=step.parallel, echo=step.echo)
         self._added |= seen
         self._say(text, one)
+        if one.output is not None and one.output["content"]:
+            self._written.add(one.output["content"].strip())
 
     def end(self) -> None:
         """Add the text of a message whose calls have not been made."""
@@ -287,7 +293,7 @@ class _Turn:
         echo: bool,
     ) -> None:  # fmt: skip
         call_id = f"call_{len(self.echoes)}"
-        self.echoes.append(echo)
+        self.echoes.append(echo or (result is not None and result.strip() in self._written))
         if not parallel or self._last_call is None:
             self._last_call = {"role": "assistant", "content": self._text, "tool_calls": []}
             self._text = ""
