@@ -24,6 +24,19 @@ def span(number, parent=None, *, trace=TRACE, name="", start=None, end=None, eve
     return made
 
 
+def of_sdk(one):
+    """Return a finished span of OpenTelemetry's SDK."""
+    return {
+        "traceId": f"{one.context.trace_id:032x}",
+        "spanId": f"{one.context.span_id:016x}",
+        "parentSpanId": "" if one.parent is None else f"{one.parent.span_id:016x}",
+        "name": one.name,
+        "startTimeUnixNano": str(one.start_time),
+        "endTimeUnixNano": str(one.end_time),
+        "attributes": typed(one.attributes),
+    }
+
+
 def typed(attributes):
     """Return attributes as a list of keys with typed values."""
     return [{"key": key, "value": _value(value)} for key, value in attributes.items()]
@@ -65,6 +78,8 @@ def _value(value):
         return {"intValue": str(value)}
     if isinstance(value, str):
         return {"stringValue": value}
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
         return {"arrayValue": {"values": [{"stringValue": one} for one in value]}}
     return {"stringValue": json.dumps(value)}

@@ -19,6 +19,7 @@ from jury_adapters.core.conversation import Conversation, role_of, text_of_messa
 from jury_adapters.core.input_output import read_inputs, read_outputs
 from jury_adapters.core.loose_values import json_text, message_in, page_of
 from jury_adapters.core.message_formats import ASIDE
+from jury_adapters.core.message_texts import field_of
 from jury_adapters.core.traces.spans import Attributes, Span, parsed
 
 Plain: TypeAlias = dict[str, Any]
@@ -33,6 +34,7 @@ class Kind(Enum):
     CHAT = "chat"
     TOOL = "tool"
     RETRIEVER = "retriever"
+    JUDGE = "judge"
     OTHER = "other"
 
 
@@ -54,7 +56,12 @@ class ToolCall:
 
 
 def kind_of(span: Span) -> Kind:
-    """Return the kind of a span; spans that are not about models, agents, tools or retrievers are ``OTHER``."""
+    """Return the kind of a span; spans that are not about models, agents, tools or retrievers are ``OTHER``.
+
+    Spans of evaluations, such as those of :func:`jury_adapters.observability.trace_juries`, are of the kind ``JUDGE``.
+    """
+    if "gen_ai.evaluation.name" in span.attributes:
+        return Kind.JUDGE
     operation = span.attributes.get("gen_ai.operation.name")
     kind = span.attributes.get("openinference.span.kind")
     if isinstance(operation, str) and operation in _OPERATIONS:
@@ -88,13 +95,17 @@ def input_messages(span: Span) -> list[Plain]:
 
 
 def question_of(span: Span) -> tuple[str | None, tuple[Message, ...]]:
-    """Return the question that a span received, and the conversation before it; None for a span that has none."""
-    read = Conversation.of(input_messages(span))
+    """Return the question that a span received, and the conversation before it; None for a span that has none.
+
+    OpenInference records only the first message of the state of a graph, beside the whole state as a value.
+    """
     value = _value(span.attributes, "input")
-    if read.question is not None or value is None:
+    found = {} if value is None else read_inputs(value)
+    whole = "gen_ai.input.messages" in span.attributes or kind_of(span) is Kind.CHAT
+    read = Conversation.of(input_messages(span))
+    if read.question is not None and (whole or "question" not in found):
         return read.question, read.earlier
-    found = read_inputs(value)
-    return found.get("question"), (*read.earlier, *found.get("messages", ()))
+    return found.get("question"), (*(read.earlier if whole else ()), *found.get("messages", ()))
 
 
 def output_message(span: Span) -> Plain | None:
@@ -118,16 +129,14 @@ def tool_call(span: Span) -> ToolCall:
     given = span.attributes
     name = _first_text(given, ("gen_ai.tool.name", "tool.name")) or span.name or "tool"
     arguments = next((given[key] for key in _ARGUMENTS if given.get(key) is not None), None)
-    result = next(
-        (given[key] for key in ("gen_ai.tool.call.result", "output.value") if given.get(key) is not None), None
-    )
+    result = next((given[key] for key in _RESULTS if given.get(key) is not None), None)
+    call_id = _first_text(given, ("gen_ai.tool.call.id", "tool_call.id", "tool.id"))
     if "gen_ai.tool.call.result" not in given and "json" in str(given.get("output.mime_type")):
         message = message_in(parsed(result))  # LangChain's instrumentation records the whole message
-        result = text_of_message(message) if role_of(message) == "tool" else result
-    return ToolCall(
-        _first_text(given, ("gen_ai.tool.call.id", "tool_call.id", "tool.id")) or "", name, _arguments(arguments),
-        None if result is None else _text(result),
-    )  # fmt: skip
+        if role_of(message) == "tool":
+            result = text_of_message(message)
+            call_id = call_id or _known(field_of(message, "tool_call_id"))
+    return ToolCall(call_id or "", name, _arguments(arguments), None if result is None else _text(result))
 
 
 def documents(span: Span) -> tuple[str, ...]:
@@ -306,11 +315,13 @@ _OPERATIONS: Final = {
 }  # fmt: skip
 _KINDS: Final = {
     "LLM": Kind.CHAT, "AGENT": Kind.AGENT, "CHAIN": Kind.CHAIN, "TOOL": Kind.TOOL, "RETRIEVER": Kind.RETRIEVER,
+    "EVALUATOR": Kind.JUDGE, "GUARDRAIL": Kind.JUDGE,
 }  # fmt: skip
 _EVENT_ROLES: Final = {
     "gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }  # fmt: skip
 _ARGUMENTS = ("gen_ai.tool.call.arguments", "input.value", "tool.parameters")
+_RESULTS = ("gen_ai.tool.call.result", "output.value")
 _TOKENS = (("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"), ("llm.token_count.total",))
 _DIGITS = 9

@@ -18,6 +18,7 @@ class Placed:
         kind: the kind of the span.
         output: what the span wrote, if it is that of a model, an agent or a chain.
         in_tool: whether the span is inside the span of a tool.
+        in_chat: whether the span is inside the span of a model.
         outermost: whether the output is that of the run, and not of an agent inside another one or inside a tool.
         holds_model: whether a model or an agent is inside the span.
     """
@@ -26,6 +27,7 @@ class Placed:
     kind: Kind
     output: Plain | None
     in_tool: bool
+    in_chat: bool
     outermost: bool
     holds_model: bool = False
 
@@ -34,17 +36,23 @@ def placed_spans(spans: Sequence[Span], problems: list[str]) -> list[Placed]:
     """Return the spans of one trace in the order of their start, each span after those that contain it.
 
     A span whose parent is not in the trace is a root. Spans that are their own ancestors are read as if the first of
-    them had no parent, and ``problems`` names it.
+    them had no parent, and ``problems`` names it. A model inside a model, which two instrumentations record, or two
+    methods of one class, counts once. All spans inside that of a judge are of the kind ``JUDGE``.
     """
     walked = _walk(spans, problems)
     found: dict[str, Placed] = {}
     for span, parent in walked:
         around = None if parent is None else found[parent]
+        in_chat = around is not None and (around.in_chat or around.kind is Kind.CHAT)
         kind = kind_of(span)
+        if around is not None and around.kind is Kind.JUDGE:  # what a judge does is not a part of the run
+            kind = Kind.JUDGE
+        elif in_chat and kind is Kind.CHAT:
+            kind = Kind.OTHER
         output = output_message(span) if kind in _WRITING else None
         in_tool = around is not None and (around.in_tool or around.kind is Kind.TOOL)
         outermost = not in_tool and (around is None or (around.outermost and around.output is None))
-        found[span.span_id] = Placed(span, kind, output, in_tool, outermost)
+        found[span.span_id] = Placed(span, kind, output, in_tool, in_chat, outermost)
     for span, parent in reversed(walked):
         if parent is not None and (found[span.span_id].holds_model or found[span.span_id].kind in _MODELS):
             found[parent].holds_model = True

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from jury_adapters.core.case import Case
+from pydantic import ValidationError
+
+from jury_adapters.core.case import Case, problems_of
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import InputError
@@ -95,10 +97,12 @@ class TraceReader:
             problems: list[str] = []
             try:
                 placed = placed_spans(list(trace.spans.values()), problems)
-                if all(one.kind is Kind.OTHER for one in placed):
+                if all(one.kind in (Kind.OTHER, Kind.JUDGE) for one in placed):
                     continue
                 any_work = True
                 case = _case(trace_id, placed)
+            except ValidationError as error:
+                case, problems = None, [problems_of(error)]
             except RecursionError:
                 case, problems = None, ["nested too deeply"]
             except (ValueError, TypeError) as error:
@@ -145,13 +149,20 @@ def _case(trace_id: str, placed: Sequence[Placed]) -> Case | None:
 
 def _question(placed: Sequence[Placed]) -> tuple[str | None, tuple[Message, ...]]:
     """Return the question of the first outermost span that has one, and the conversation before it."""
-    for one in placed:
-        if one.in_tool or one.kind in (Kind.TOOL, Kind.RETRIEVER, Kind.OTHER):
-            continue
+    asked = [one for one in placed if not one.in_tool and one.kind in (Kind.AGENT, Kind.CHAIN, Kind.CHAT)]
+    for one in asked:
         question, earlier = question_of(one.span)
         if question is not None:
-            return question, earlier
+            told = () if any(message.role == "system" for message in earlier) else _instructions(asked)
+            return question, (*told, *earlier)
     return None, ()
+
+
+def _instructions(asked: Sequence[Placed]) -> tuple[Message, ...]:
+    """Return the system messages of the first model."""
+    first = next((one for one in asked if one.kind is Kind.CHAT), None)
+    received = [] if first is None else input_messages(first.span)
+    return tuple(Message(role="system", content=one["content"]) for one in received if one["role"] == "system")
 
 
 def _steps(placed: Sequence[Placed], answer: str | None) -> tuple[tuple[Step, ...], str | None]:
@@ -164,6 +175,7 @@ def _steps(placed: Sequence[Placed], answer: str | None) -> tuple[tuple[Step, ..
             turn.run_tool(one)
         elif one.kind is Kind.CHAT:
             turn.add_chat(one, is_last=one is last, answer=answer)
+    turn.end()
     read = Conversation.of([*turn.messages, *([] if answer is None else [{"role": "assistant", "content": answer}])])
     echoes = iter(turn.echoes)
     steps = tuple(
@@ -179,7 +191,7 @@ class _Turn:
     """Messages of one turn, written from the spans of a run in order.
 
     Tools that have spans are read from these. The calls and results of other tools are read from the messages that
-    models received.
+    models received. A result that repeats what a model wrote before, such as that of another agent, is an echo.
 
     Attributes:
         messages: the messages, which :class:`Conversation` turns into steps.
@@ -193,12 +205,13 @@ class _Turn:
             one.span.span_id: tool_call(one.span) for one in placed if one.kind is Kind.TOOL
         }
         self._names = {call.name for call in self._calls.values()}
-        self._ids = {call.id for call in self._calls.values() if call.id}
         self._results: dict[str, str] = {}
         self._arguments: dict[str, Mapping[str, object]] = {}
         self._writers: dict[str, str] = {}  # the span that wrote a call, by the id of the call
         self._received: dict[str, list[Plain]] = {}
         self._added: Counter[str] = Counter()
+        self._written: set[str] = set()  # texts that models have written so far
+        self._text = ""  # text of a message that calls tools, until its first call is added
         self._last_call: Plain | None = None
         self._last_tool: Placed | None = None
         for one in placed:
@@ -219,7 +232,9 @@ class _Turn:
     def run_tool(self, one: Placed) -> None:
         """Add the call of a tool, from its span."""
         call = self._calls[one.span.span_id]
-        arguments = self._arguments.get(call.id, {}) if call.arguments is None else call.arguments
+        arguments = call.arguments
+        if arguments is None or arguments.keys() == {"arguments"}:  # not recorded, or recorded as a text
+            arguments = self._arguments.get(call.id, arguments or {})
         result = self._results.get(call.id) if call.result is None else call.result
         parallel = self._last_tool is not None and self._together(self._last_tool, one)
         self._call(call.name, arguments, result, one.span.error, parallel=parallel, echo=one.holds_model)
@@ -241,18 +256,30 @@ class _Turn:
             key = step.model_copy(update={"text": None}).model_dump_json()
             seen[key] += 1
             if step.output is None and step.error is None:
-                text = self._say(text)
+                self._say(text, one)
+                text = ""
             if seen[key] > self._added[key]:
                 self._call(step.tool, step.arguments, step.output, step.error, parallel=step.parallel, echo=step.echo)
         self._added |= seen
-        self._say(text)
+        self._say(text, one)
+        if one.output is not None and one.output["content"]:
+            self._written.add(one.output["content"].strip())
 
-    def _say(self, text: str) -> str:
-        """Add a text of the model, if there is one, and return an empty text."""
-        if text:
-            self.messages.append({"role": "assistant", "content": text})
-            self._last_call = self._last_tool = None
-        return ""
+    def end(self) -> None:
+        """Add the text of a message whose calls have not been made."""
+        if self._text:
+            self.messages.append({"role": "assistant", "content": self._text})
+            self._text = ""
+
+    def _say(self, text: str, one: Placed) -> None:
+        """Add a text of a model, if there is one; the text of a message that calls tools belongs to the first call."""
+        if not text:
+            return
+        self.end()
+        self._last_call = self._last_tool = None
+        self._text = text
+        if one.output is None or not one.output["tool_calls"]:
+            self.end()
 
     def _together(self, first: Placed, second: Placed) -> bool:
         """Whether one message of a model asked for both calls, or, without ids of calls, both ran at the same time."""
@@ -266,9 +293,10 @@ class _Turn:
         echo: bool,
     ) -> None:  # fmt: skip
         call_id = f"call_{len(self.echoes)}"
-        self.echoes.append(echo)
+        self.echoes.append(echo or (result is not None and result.strip() in self._written))
         if not parallel or self._last_call is None:
-            self._last_call = {"role": "assistant", "content": "", "tool_calls": []}
+            self._last_call = {"role": "assistant", "content": self._text, "tool_calls": []}
+            self._text = ""
             self.messages.append(self._last_call)
         self._last_call["tool_calls"].append({"id": call_id, "name": name, "args": arguments})
         if error is not None or result is not None:
