@@ -27,7 +27,7 @@ Plain: TypeAlias = dict[str, Any]
 
 
 class Kind(Enum):
-    """What the work of a span was."""
+    """Kind of the work that a span records."""
 
     AGENT = "agent"
     CHAIN = "chain"
