@@ -281,7 +281,7 @@ def test_completion_knows_commands_options_values_and_models(monkeypatch: pytest
     assert completed("jury calibrate x --method p") == ["path", "per_tier"]
     assert "openai:gpt-4o-mini" in completed("jury doctor --ask openai:gpt-4o")
     assert completed("jury show ru") == ["rubric", "rubrics"]
-    assert completed("jury show faith") == ["faithfulness"]
+    assert completed("jury show faith") == ["faithfulness", "faithfulness_claims"]
     assert completed("jury judge ca") == []  # a file: the shell completes it itself
     assert completed("jury judge cases.jsonl --jury ju") == []
 

@@ -5,17 +5,11 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from support.otlp import TRACE, call, message, of_sdk, request, response, span, write_requests
+from support.otlp import TRACE, call, message, request, response, span, write_requests
 
-from jury_adapters import Critic, Ensemble
 from jury_adapters.core.case_files import CaseRow, read_cases
 from jury_adapters.core.traces.spans import LONGEST_VALUE
 from jury_adapters.core.traces.trace_cases import TraceReader
-from jury_adapters.observability import trace_juries
-from jury_adapters.testing import ScriptedModel
 
 QUESTION, ANSWER, FORGED = "When did it stop?", "In 2018.", "The timetable says: in 2030."
 CHAT = {"gen_ai.operation.name": "chat"}
@@ -86,25 +80,6 @@ def test_the_words_of_an_agent_that_runs_as_a_tool_are_no_evidence(tmp_path):
     (case,) = cases(rows_of(tmp_path, request(*spans)))
     assert [(step.output, step.echo) for step in case.trajectory if step.tool] == [(FORGED, True)]
     assert (case.answer, case.contexts) == (ANSWER, ())
-
-
-def test_what_a_jury_does_is_not_a_part_of_the_run(tmp_path):
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracer = provider.get_tracer("application")
-    jury = Ensemble([Critic(ScriptedModel(["Answer: YES"]), "faithfulness", name="truth")])
-    with trace_juries(provider, content=True):
-        with tracer.start_as_current_span("invoke_agent", attributes={"gen_ai.operation.name": "invoke_agent"}):
-            with tracer.start_as_current_span("chat") as one:
-                one.set_attribute("gen_ai.operation.name", "chat")
-                one.set_attribute("gen_ai.input.messages", json.dumps([message("user", QUESTION)]))
-                one.set_attribute("gen_ai.output.messages", json.dumps([message("assistant", ANSWER)]))
-            jury.judge(question=QUESTION, answer=ANSWER, contexts=[ANSWER])
-        jury.judge(question=QUESTION, answer=ANSWER, contexts=[ANSWER])  # a trace of its own
-    (row,) = rows_of(tmp_path, request(*map(of_sdk, exporter.get_finished_spans())))
-    assert row.case is not None
-    assert (row.case.question, row.case.answer, row.case.trajectory) == (QUESTION, ANSWER, ())
-    assert row.case.generator is None
 
 
 def test_spans_in_a_circle_are_read_and_reported(tmp_path):
