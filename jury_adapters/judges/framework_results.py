@@ -188,8 +188,10 @@ def _of_experiment_row(row: Mapping[str, Any], position: int, examples: Counter[
     for result in results if isinstance(results, list | tuple) else ():
         if not getattr(result, "is_part", False):  # the jurors and criteria of a verdict of ours are in the verdict
             name = key = text_of(field_of(result, "key")) or "evaluator"
+            number = len(judgments)
             while name in judgments:
-                name = f"{key} {len(judgments) + 1}"
+                number += 1
+                name = f"{key} {number}"
             judgments[name] = _judgment_in(result)
     return EvaluatedCase(
         position,

@@ -185,3 +185,10 @@ def test_other_objects_are_refused_with_what_to_give_instead(read: Callable[[Any
         read("results.jsonl")
     with pytest.raises(ConfigurationError, match="rows of a LangSmith experiment; not dict"):
         read([{"run": None}])
+
+
+def test_evaluators_whose_keys_look_like_numbered_ones_keep_their_judgments():
+    keys = ("k", "k 3", "k", "k")
+    row = {"run": None, "evaluation_results": {"results": [{"key": key, "score": 1} for key in keys]}}
+    (entry,) = Report.from_results([row]).entries
+    assert len(entry.judgment.judgments) == 4
