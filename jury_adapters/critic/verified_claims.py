@@ -7,8 +7,9 @@ A model may misquote, and judged text may have told it what to claim. So nothing
 - A claim that is made twice counts once. If its verdicts differ, the reply is unreadable.
 - One claim with a wrong type, more than :data:`MOST_CLAIMS` claims, or an overlong text make the reply unreadable.
 
-Quotations are compared without differences of case and white space, and must consist of whole words. A quotation of
-fewer than five letters and digits proves nothing, unless it is the whole text.
+Quotations are compared without hidden characters and without differences of case, white space, apostrophes and composed
+accents. They must consist of whole words: 12.50, can't and non-toxic are one word each. A quotation of fewer than five
+letters and digits proves nothing, unless it is the whole text.
 
 The score is supported claims / decided claims, where unclear claims are not decided. The judgment abstains if there is
 no claim, or if fewer than half of the claims are decided. It passes if the score reaches the threshold, which is 1.0 by
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+from unicodedata import combining, normalize
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.claims import Claim, ClaimVerdict, supported_share
@@ -28,6 +30,7 @@ from jury_adapters.core.judgment import Status
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.answers import Choice, Labels, Unreadable, comparable
+from jury_adapters.critic.hidden_characters import without_hidden
 from jury_adapters.critic.rubric import CLAIM_LABELS
 
 MOST_CLAIMS: Final = 100
@@ -53,8 +56,8 @@ def read_claims(value: JsonValue) -> tuple[Claim, ...] | Unreadable:
 
 def verify_claims(claims: Sequence[Claim], case: Case) -> tuple[Claim, ...]:
     """Return the claims with only those quotations that the case contains, and ``unclear`` where that is needed."""
-    answer = comparable(case.answer or "")
-    passages = [comparable(text) for text in case.contexts]
+    answer = _plain(case.answer or "")
+    passages = [_plain(text) for text in case.contexts]
     return tuple(_verified(claim, answer, passages) for claim in claims)
 
 
@@ -161,7 +164,7 @@ def _verified(claim: Claim, answer: str, passages: Sequence[str]) -> Claim:
 
 
 def _contains(text: str, quoted: str) -> bool:
-    """Return whether a text contains a quotation as whole words; both are comparable."""
+    """Return whether a text contains a quotation as whole words; both are plain."""
     if not quoted or (text != quoted and sum(map(str.isalnum, quoted)) < _SHORTEST):
         return False
     at = -1
@@ -169,27 +172,46 @@ def _contains(text: str, quoted: str) -> bool:
         at = text.find(quoted, at + 1)
         if at < 0:
             return False
-        end = at + len(quoted)
-        before = text[at - 1] if at else ""
-        if not _joined(before, quoted[0]) and not _joined(quoted[-1], text[end : end + 1]):
+        if not _is_cut(text, at) and not _is_cut(text, at + len(quoted)):
             return True
     return False
 
 
-def _joined(before: str, after: str) -> bool:
-    """Return whether two neighbouring characters are of one word; only in scripts that have spaces and capitals."""
-    return _is_of_word(before) and _is_of_word(after)
+def _is_cut(text: str, at: int) -> bool:
+    """Return whether a cut before this place separates parts of one word or one number: ``12|.50``, ``can|'t``."""
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    if _is_of_word(before) and _is_of_word(after):
+        return True
+    joins = before if _is_of_word(after) else after
+    outer = at - 2 if joins is before else at + 1
+    inner = after if joins is before else before
+    if joins not in _JOINTS or not 0 <= outer < len(text) or not _is_of_word(inner):
+        return False
+    if joins in _JOINTS_OF_DIGITS:
+        return inner.isdigit() and text[outer].isdigit()
+    return _is_of_word(text[outer])
 
 
 def _is_of_word(char: str) -> bool:
-    return char.isdigit() or char.lower() != char.upper()
+    """Return whether a character is part of a word; letters only of scripts that have spaces and capitals."""
+    return char.isdigit() or char == "_" or char.lower() != char.upper() or bool(combining(char))
+
+
+def _plain(text: str) -> str:
+    """Return a text without hidden characters, and without differences of case, white space and typography."""
+    return comparable(normalize("NFC", without_hidden(text)).translate(_APOSTROPHES))
 
 
 def _unquoted(text: str) -> str:
-    return comparable(text).strip("\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb ")
+    return _plain(text).strip("\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb ")
 
 
 _SHORTEST = 5  # letters and digits
+_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
+_JOINTS_OF_DIGITS = ".,:/"
+_JOINTS = f"{_JOINTS_OF_DIGITS}'-"
 _MOST_PLACES = 1000  # bounds the search for a quotation of repeated characters
 _NO_CLAIM = "the answer makes no claim that could be checked"
 _VERDICTS: dict[Status | None, ClaimVerdict] = {

@@ -261,3 +261,43 @@ class TestRubric:
         assert Rubric.bundled("hallucination").reply_schema()["properties"]["claims"]["items"]["required"] == [
             "claim", "evidence", "verdict",
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("quotation", "passage"),
+    [
+        ("a ticket costs 12", "A ticket costs 12.50 euros."),
+        ("a ticket costs 12", "A ticket costs 12,000 euros."),
+        ("50 euros a day", "It is 12.50 euros a day."),
+        ("The museum can", "The museum can't open on Sundays."),
+        ("The museum can", "The museum can\u2019t open on Sundays."),
+        ("at the cafe", "Ask at the cafe\u0301 next door."),
+        ("ticket costs nothing", "my_ticket costs nothing"),
+        ("toxic to humans", "It is non-toxic to humans."),
+    ],
+)
+def test_a_part_of_a_word_or_a_number_is_no_quotation(server, quotation, passage):
+    case = CASE | {"contexts": [passage]}
+    (claim,) = judged(server, text(COSTS | {"evidence": quotation}), case=case).claims
+    assert (claim.verdict, claim.evidence) == ("unclear", "")
+
+
+@pytest.mark.parametrize(
+    ("quotation", "passage"),
+    [
+        ("A ticket costs 12", "A ticket costs 12. It is cheap."),
+        ("a ticket costs 12", "(A ticket costs 12, children 6)"),
+        ("The visitors' tickets", "The visitors\u2019 tickets cost 12."),
+        ("the caf\u00e9 is open", "The cafe\u0301 is open."),
+        ("the cafe\u0301 is open", "The caf\u00e9 is open."),
+        ("the museum is open", "The mu\u00adseum is\u200b open."),
+        ("is non-toxic", "It is non-toxic to humans."),
+        ("open on Sundays", "'open on Sundays' - so says the sign"),
+        ("open - so says the sign", "open - so says the sign"),
+        ("12:30 on Sundays", "Open from 12:30 on Sundays."),
+    ],
+)
+def test_typography_makes_no_difference_to_a_quotation(server, quotation, passage):
+    case = CASE | {"contexts": [passage]}
+    (claim,) = judged(server, text(COSTS | {"evidence": quotation}), case=case).claims
+    assert claim.verdict == "supported"

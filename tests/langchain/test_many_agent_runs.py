@@ -49,7 +49,7 @@ def test_nothing_is_kept_of_runs_that_are_judged() -> None:
         gc.collect()
         return sum(type(thing).__name__ in ("FinishedRun", "_Open", "Found", "ToolCall") for thing in gc.get_objects())
 
-    before = runs(30)  # the pools of threads grow to their full size
+    before = runs(30)
     threads = threading.active_count()
     assert runs(40) <= before
-    assert threading.active_count() <= threads + 1
+    assert threading.active_count() < threads + 20  # a pool may still grow; a thread kept by each run would be 40 more
