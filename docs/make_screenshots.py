@@ -70,7 +70,7 @@ def demo_report() -> Report:
     judged = (
         Judged(at, case, judgment_from_dict(told)) for at, (case, told) in enumerate(zip(cases, verdicts, strict=True))
     )
-    return Report.of(judged, title=TITLE)
+    return Report.from_results(judged, title=TITLE)
 
 
 def untimed(told: Any) -> Any:

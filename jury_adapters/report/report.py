@@ -57,7 +57,7 @@ class Report:
         ConfigurationError: there are no entries, or one has no such field.
 
     >>> from jury_adapters import Judgment
-    >>> report = Report.of(Judgment("PASS") for _ in range(9))
+    >>> report = Report.from_results(Judgment("PASS") for _ in range(9))
     >>> report.figures.summary.pass_rate
     1.0
     """
@@ -131,8 +131,6 @@ class Report:
             entries_of(results), title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group
         )._checked()
 
-    of = from_results
-
     @classmethod
     def read(
         cls,
@@ -181,7 +179,7 @@ class Report:
 
         >>> from jury_adapters import Case, Judgment
         >>> cases = [Case(answer=text, metadata={"gold": gold}) for text, gold in [("a", "good"), ("b", "bad")]]
-        >>> report = Report.of([(case, Judgment("PASS")) for case in cases], pass_labels=["good"])
+        >>> report = Report.from_results([(case, Judgment("PASS")) for case in cases], pass_labels=["good"])
         >>> report.label_comparison.jury.false_passes.to_dict()["count"]
         1
         """
@@ -287,7 +285,7 @@ class Report:
         """Compare this run (a) with another (b): the difference of their pass rates, and the cases that changed.
 
         >>> from jury_adapters import Judgment
-        >>> before, after = Report.of([Judgment("FAIL")] * 4), Report.of([Judgment("PASS")] * 4)
+        >>> before, after = Report.from_results([Judgment("FAIL")] * 4), Report.from_results([Judgment("PASS")] * 4)
         >>> before.compare(after).difference
         1.0
 

@@ -91,7 +91,9 @@ def test_filters_sorting_and_opening(tmp_path):
 
 
 def test_the_count_of_cases_that_need_review_leads_to_these_cases(tmp_path):
-    html = Report.of([Judgment("PASS"), Judgment("ABSTAIN", reasoning="cannot say"), Judgment("FAIL")]).to_html()
+    html = Report.from_results(
+        [Judgment("PASS"), Judgment("ABSTAIN", reasoning="cannot say"), Judgment("FAIL")]
+    ).to_html()
     found = measured(html, tmp_path, """
       byId("verdict").value = "PASS"; byId("verdict").dispatchEvent(new Event("input"));
       byId("to-review").click();
@@ -105,7 +107,7 @@ def test_claims_are_marked_in_the_text_and_words_only_as_whole_words(tmp_path):
     findings = (Finding("word: ran", False, "not in the contexts", "The brand ran out."), Finding("costs rose", True))
     judgment = Judgment("FAIL", critic="a", findings=findings)
     case = Case(question="ran?", answer="The brand ran out. Costs rose.", contexts=["The brand ran out."])
-    html = Report.of([Judged(0, case, Ensemble([lambda case: True]).aggregate([judgment]))]).to_html()
+    html = Report.from_results([Judged(0, case, Ensemble([lambda case: True]).aggregate([judgment]))]).to_html()
     found = measured(html, tmp_path, """
       const made = document.querySelector("details.case"); made.open = true; made.dispatchEvent(new Event("toggle"));
       out.marks = [...made.querySelectorAll("mark")].map((mark) => [mark.textContent, mark.className]);
@@ -118,7 +120,7 @@ def test_claims_are_marked_in_the_text_and_words_only_as_whole_words(tmp_path):
 def test_each_claim_shows_the_sentence_of_the_answer_beside_the_passage(tmp_path):
     claims = (Claim("It ran out", "supported", "The brand ran out.", "brand ran out", 1), Claim("It rose", "unclear"))
     case = Case(answer="The brand ran out. It rose.", contexts=["A brand ran out."])
-    html = Report.of([Judged(0, case, Judgment("PASS", critic="a", claims=claims))]).to_html()
+    html = Report.from_results([Judged(0, case, Judgment("PASS", critic="a", claims=claims))]).to_html()
     found = measured(html, tmp_path, """
       const made = document.querySelector("details.case"); made.open = true; made.dispatchEvent(new Event("toggle"));
       out.kinds = [...made.querySelectorAll(".claims > li")].map((item) => item.className);
@@ -137,7 +139,7 @@ def test_ten_thousand_cases_load_in_two_seconds_and_filter_at_once(tmp_path):
     judgments = [Judgment("PASS" if at else "FAIL", critic=f"juror {at}", reasoning="because " * 20) for at in range(3)]
     verdict = jury.aggregate(judgments)
     cases = [Case(question=f"question {at}", answer="answer " * 40, contexts=["context " * 60]) for at in range(10_000)]
-    html = Report.of(Judged(at, case, verdict) for at, case in enumerate(cases)).to_html()
+    html = Report.from_results(Judged(at, case, verdict) for at, case in enumerate(cases)).to_html()
     found = measured(html, tmp_path, """
       out.loaded = performance.now();
       const started = performance.now();
@@ -281,7 +283,7 @@ def split_report(cases):
         [juror("a", lambda n: n % 2 == 0), juror("b", lambda n: n % 3 == 0), juror("c", lambda n: n % 2 == 0)]
     )
     asked = [Case(question=str(at), answer="the answer", contexts=["the context"]) for at in range(cases)]
-    return Report.of(stream(jury, asked), title="a title")
+    return Report.from_results(stream(jury, asked), title="a title")
 
 
 def pages(path):

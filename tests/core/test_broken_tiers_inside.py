@@ -65,7 +65,7 @@ def test_summary_and_pages_count_it(jury, paths):
     assert tuple(summary.broken_by_path) == paths
     why = summary.to_dict()["look_first"][0]["why"]
     assert f"{paths[0]} broke: ConnectionError: no line" in why
-    report = Report.of(jury.judge_many([CASE]))
+    report = Report.from_results(jury.judge_many([CASE]))
     assert "a tier broke in 1" in report.to_markdown()
     assert "A tier broke" in report.to_html()
 

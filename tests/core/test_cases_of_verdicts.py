@@ -124,7 +124,7 @@ def test_a_row_that_is_no_case_gets_a_plain_judgment_of_a_judge_that_is_no_jury(
 def test_a_report_counts_a_row_that_is_no_case_as_an_error_under_its_id():
     given = [{"answer": "Yes.", "metadata": {"id": "good"}}, {"id": "bad", "anwser": "x"}]
     for results in (jury().judge_many(given), jury().judge_pairs(given)):
-        rows = Report.of(results).to_rows()
+        rows = Report.from_results(results).to_rows()
         assert [(row["item_id"], row["status"]) for row in rows] == [("good", "PASS"), ("bad", "ERROR")]
 
 
@@ -153,7 +153,7 @@ def test_a_judge_that_is_no_jury_yields_pairs_too():
 
 def test_a_report_of_pairs_keeps_the_texts_and_one_of_verdicts_the_ids():
     cases = [Case.from_row(row) for row in ROWS]
-    row = Report.of(jury().judge_pairs(cases)).to_rows()[0]
+    row = Report.from_results(jury().judge_pairs(cases)).to_rows()[0]
     assert (row["question"], row["answer"], row["item_id"]) == ("What is it?", "A ferry.", "7")
-    alone = Report.of(jury().judge_many(cases)).to_rows()
+    alone = Report.from_results(jury().judge_many(cases)).to_rows()
     assert [(row["where"], row["answer"]) for row in alone] == [("7", None), ("case 2", None)]

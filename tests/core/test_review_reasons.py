@@ -69,7 +69,7 @@ def test_summary_and_pages_name_the_tier():
     summary.add(CASE, SCREENED.judge(CASE), "case 1")
     assert (summary.broken_tiers, summary.review, summary.to_dict()["broken_tiers"]) == (1, 1, 1)
     assert "screen broke: " in summary.to_dict()["look_first"][0]["why"]
-    report = Report.of(SCREENED.judge_many([CASE]))
+    report = Report.from_results(SCREENED.judge_many([CASE]))
     assert "a tier broke in 1" in report.to_markdown()
     assert "A tier broke" in report.to_html()
 

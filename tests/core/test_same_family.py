@@ -85,7 +85,7 @@ def shown(report):
 def test_the_summary_counts_answers_of_which_it_is_unknown():
     writers = ["claude-3", "gpt-4o", "my-finetune", "our-model"]
     cases = [Case(question="?", answer=f"a{at}", generator=writer) for at, writer in enumerate(writers)]
-    report = Report.of(Ensemble(KNOWN).judge_pairs(cases))
+    report = Report.from_results(Ensemble(KNOWN).judge_pairs(cases))
     for text in shown(report):
         assert "1 answer by a model of a juror's own vendor family; unknown for 2 of 4" in text.replace("&#39;", "'")
     found = json.loads(json.dumps(report.figures.summary.to_dict()))
@@ -93,5 +93,5 @@ def test_the_summary_counts_answers_of_which_it_is_unknown():
 
 
 def test_the_summary_says_nothing_where_no_case_names_its_author():
-    report = Report.of(Ensemble(KNOWN).judge_pairs([Case(question="?", answer="!")]))
+    report = Report.from_results(Ensemble(KNOWN).judge_pairs([Case(question="?", answer="!")]))
     assert not any("vendor family" in text for text in shown(report))

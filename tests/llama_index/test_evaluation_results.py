@@ -51,7 +51,7 @@ def statuses(report: Report) -> list[Status | None]:
 
 def test_a_list_of_results_of_ours_has_their_verdicts_and_the_texts():
     results = batch(jury=JuryEvaluator(Ensemble([dated, NotEmpty()], voting="unanimous", name="dates")))["jury"]
-    report = Report.of(results, title="dates")
+    report = Report.from_results(results, title="dates")
     assert [entry.judgment for entry in report.entries] == [result.verdict for result in results]
     assert statuses(report) == ["PASS", "FAIL", "FAIL"]
     assert [entry.case for entry in report.entries] == [
@@ -68,17 +68,17 @@ def test_a_list_of_results_of_ours_has_their_verdicts_and_the_texts():
 def test_results_that_were_written_and_read_back_keep_their_verdicts():
     results = batch(jury=JuryEvaluator(Ensemble([dated, NotEmpty()], voting="unanimous")))["jury"]
     back = [type(result).model_validate(result.model_dump(mode="json")) for result in results]
-    assert Report.of(back).to_rows() == Report.of(results).to_rows()
+    assert Report.from_results(back).to_rows() == Report.from_results(results).to_rows()
 
 
 def test_the_dictionary_of_one_evaluator():
-    report = Report.of(batch(dates=JuryEvaluator(dated)))
+    report = Report.from_results(batch(dates=JuryEvaluator(dated)))
     assert (report.title, statuses(report)) == ("dates", ["PASS", "FAIL", "FAIL"])
     assert report.entries[0].case.question == QUERIES[0]
 
 
 def test_the_evaluators_of_a_dictionary_are_criteria():
-    report = Report.of(batch(dates=JuryEvaluator(dated), short=JuryEvaluator(short)), title="both")
+    report = Report.from_results(batch(dates=JuryEvaluator(dated), short=JuryEvaluator(short)), title="both")
     assert statuses(report) == ["PASS", "FAIL", "FAIL"]
     verdicts = [entry.judgment for entry in report.entries]
     assert [[criterion.critic for criterion in verdict.judgments] for verdict in verdicts] == [["dates", "short"]] * 3
@@ -94,7 +94,7 @@ def test_the_evaluators_of_a_dictionary_are_criteria():
 
 def test_llama_indexs_own_evaluators_beside_ours():
     theirs = FaithfulnessEvaluator(llm=canned("YES", "NO", "NO"))
-    report = Report.of(batch(theirs=theirs, ours=JuryEvaluator(short)))
+    report = Report.from_results(batch(theirs=theirs, ours=JuryEvaluator(short)))
     assert [entry.judgment.by_name["theirs"].passed for entry in report.entries].count(False) == 2
     assert report.entries[0].case.contexts == tuple(CONTEXTS[0])
 
@@ -121,38 +121,40 @@ def test_scores_of_llama_indexs_correctness_stay_beside_passing():
     ({"passing": True, "invalid_result": True, "invalid_reason": " "}, "ABSTAIN", None, "the result is invalid"),
 ])  # fmt: skip
 def test_what_a_result_of_others_means(fields: dict[str, Any], status: str, score: float | None, reason: str):
-    (entry,) = Report.of([EvaluationResult(query="q", response="a", **fields)]).entries
+    (entry,) = Report.from_results([EvaluationResult(query="q", response="a", **fields)]).entries
     assert (entry.judgment.status, entry.judgment.score, entry.judgment.reasoning) == (status, score, reason)
 
 
 def test_a_result_without_texts_has_no_case():
-    (entry,) = Report.of([EvaluationResult(passing=True)]).entries
+    (entry,) = Report.from_results([EvaluationResult(passing=True)]).entries
     assert entry.case is None
 
 
 def test_verdicts_pairs_and_results_in_one_list():
     case = Case(question="q", answer="a")
-    report = Report.of([Judgment("PASS"), (case, Judgment("FAIL")), EvaluationResult(response="x", passing=True)])
+    report = Report.from_results(
+        [Judgment("PASS"), (case, Judgment("FAIL")), EvaluationResult(response="x", passing=True)]
+    )
     assert statuses(report) == ["PASS", "FAIL", "PASS"]
 
 
 def test_evaluators_with_different_numbers_of_results_are_refused():
     one = EvaluationResult(passing=True)
     with pytest.raises(ConfigurationError, match="'a' has 2, 'b' has 1"):
-        Report.of({"a": [one, one], "b": [one]})
+        Report.from_results({"a": [one, one], "b": [one]})
     with pytest.raises(ConfigurationError, match="results of 'a' are EvaluationResults, not str"):
-        Report.of({"a": ["PASS"]})
+        Report.from_results({"a": ["PASS"]})
     with pytest.raises(ConfigurationError, match="LangSmith experiment; not str"):
-        Report.of(["PASS"])
+        Report.from_results(["PASS"])
     with pytest.raises(ConfigurationError, match="nothing to report"):
-        Report.of({})
+        Report.from_results({})
 
 
 def test_an_evaluator_that_breaks_is_an_error_of_its_criterion():
     def down(case: Case) -> bool:
         raise ConnectionError("down")
 
-    report = Report.of(batch(dates=JuryEvaluator(dated), down=JuryEvaluator(down)))
+    report = Report.from_results(batch(dates=JuryEvaluator(dated), down=JuryEvaluator(down)))
     assert statuses(report) == ["ERROR", "FAIL", "FAIL"]
     assert isinstance(report.entries[0].judgment, Verdict)
     assert "down" in report.entries[0].judgment.error
@@ -165,7 +167,7 @@ from types import SimpleNamespace
 from jury_adapters.report import Report
 result = SimpleNamespace(query="q", response="a", contexts=None, passing=True, score=1.0, feedback="good",
                          invalid_result=False, invalid_reason=None)
-print([entry.judgment.status.value for entry in Report.of({"e": [result]}).entries])
+print([entry.judgment.status.value for entry in Report.from_results({"e": [result]}).entries])
 print([name for name in sys.modules if name.startswith("llama_index")])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

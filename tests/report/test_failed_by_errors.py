@@ -46,7 +46,7 @@ def test_summary_and_pages_count_it_apart():
     summary = summary_of(JURY)
     assert (summary.decided, summary.pass_rate, summary.failed_by_errors) == (1, 0.0, 1)
     assert summary.to_dict()["failed"] == 1
-    report = Report.of(JURY.judge_many(CASES))
+    report = Report.from_results(JURY.judge_many(CASES))
     assert "of 1 decided cases passed" in report.to_html()
     assert "Failed only because jurors broke" in report.to_html()
     assert "1 failed only because jurors broke" in report.to_markdown()

@@ -48,7 +48,7 @@ def shown_everywhere(report):
 
 def test_each_summary_says_how_many_votes_of_a_juror_a_fallback_gave():
     backed = failing_from(3, "gpt").with_fallbacks([saying(False, "claude-haiku")])
-    report = Report.of(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES))
+    report = Report.from_results(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES))
     terminal, markdown, page = shown_everywhere(report)
     assert "gpt: 3 of 6 votes by a fallback: claude-haiku" in terminal
     assert "`gpt`: 3 of 6 votes by a fallback: `claude-haiku`" in markdown
@@ -62,7 +62,7 @@ def test_each_summary_says_how_many_votes_of_a_juror_a_fallback_gave():
 def test_several_fallbacks_of_one_juror_are_counted_apart():
     second = failing_from(5, "second")
     backed = failing_from(2, "first").with_fallbacks([second, saying(True, "third")])
-    report = Report.of(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES))
+    report = Report.from_results(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES))
     assert "first: 4 of 6 votes by a fallback: second 3, third 1" in printed(report)
 
 
@@ -73,14 +73,16 @@ def test_several_fallbacks_of_one_juror_are_counted_apart():
 ])  # fmt: skip
 def test_a_juror_of_a_tier_or_of_a_nested_jury_is_named_with_its_place(build):
     backed = failing_from(3, "gpt").with_fallbacks([saying(True, "claude-haiku")])
-    for text in shown_everywhere(Report.of(build(backed).judge_pairs(CASES))):
+    for text in shown_everywhere(Report.from_results(build(backed).judge_pairs(CASES))):
         assert "3 of 6 votes by a fallback:" in text
-    assert "panel / gpt: 3 of 6" in printed(Report.of(build(backed).judge_pairs(CASES)))
+    assert "panel / gpt: 3 of 6" in printed(Report.from_results(build(backed).judge_pairs(CASES)))
 
 
 def test_the_jurors_of_a_jury_that_is_a_fallback_vote_for_another_juror():
     pair = Ensemble([saying(True, "a"), saying(True, "b")], name="pair")
-    report = Report.of(Ensemble([failing_from(4, "gpt").with_fallbacks([pair]), saying(True, "c")]).judge_pairs(CASES))
+    report = Report.from_results(
+        Ensemble([failing_from(4, "gpt").with_fallbacks([pair]), saying(True, "c")]).judge_pairs(CASES)
+    )
     text = printed(report)
     assert "gpt / a: 2 of 2 votes by a fallback: pair" in text
     assert "gpt / b: 2 of 2 votes by a fallback: pair" in text
@@ -88,12 +90,12 @@ def test_the_jurors_of_a_jury_that_is_a_fallback_vote_for_another_juror():
 
 def test_a_single_judge_without_a_jury_has_fallbacks_as_well():
     backed = failing_from(3, "gpt").with_fallbacks([saying(True, "claude-haiku")])
-    for text in shown_everywhere(Report.of(backed.judge_pairs(CASES))):
+    for text in shown_everywhere(Report.from_results(backed.judge_pairs(CASES))):
         assert "3 of 6 votes by a fallback:" in text
 
 
 def test_without_fallbacks_nothing_is_said():
-    report = Report.of(Ensemble([failing_from(3, "gpt"), saying(True, "other")]).judge_pairs(CASES))
+    report = Report.from_results(Ensemble([failing_from(3, "gpt"), saying(True, "other")]).judge_pairs(CASES))
     assert not any("fallback" in text for text in shown_everywhere(report))
     assert report.figures.summary.to_dict()["fallbacks"] == []
 
@@ -109,13 +111,13 @@ def test_the_report_command_reads_them_from_results(tmp_path):
 
 def test_the_notes_of_a_case_name_its_fallbacks():
     backed = failing_from(5, "gpt").with_fallbacks([saying(False, "claude-haiku")])
-    page = Report.of(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES)).to_html()
+    page = Report.from_results(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES)).to_html()
     assert page.count("claude-haiku judged as the fallback of gpt") == 1
 
 
 def test_names_of_fallbacks_are_inert():
     backed = failing_from(0, "gpt").with_fallbacks([saying(True, "<b>`|\x1b[31m")])
-    report = Report.of(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES))
+    report = Report.from_results(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES))
     assert "<b>`" not in report.to_html().split("<script")[0]
     assert "\x1b" not in printed(report) + report.to_markdown()
     assert "`<b>'\\|" in report.to_markdown()

@@ -30,7 +30,7 @@ JURY = Ensemble([
 
 
 def report(cases=CASES, **options):
-    return Report.of(stream(JURY, cases), **options)
+    return Report.from_results(stream(JURY, cases), **options)
 
 
 def printed(found):
@@ -83,7 +83,7 @@ def test_groups_by_path_and_by_a_text_of_the_case():
 
 def test_verdicts_without_their_cases_bring_their_metadata():
     verdicts = [judged.judgment for judged in stream(JURY, CASES)]
-    found = Report.of(verdicts, group="document")
+    found = Report.from_results(verdicts, group="document")
     assert found.figures.summary.pass_interval == clustered_wilson(GROUPS)
     assert found.agreement.report is not None
 
@@ -116,7 +116,7 @@ def test_labels_without_a_meaning_have_intervals_of_groups():
         Judged(n, Case(answer="x", metadata={"document": n // 5}), Judgment(None, label="blue" if n < 15 else "red"))
         for n in range(40)
     ]
-    found = Report.of(verdicts, group="document")
+    found = Report.from_results(verdicts, group="document")
     low, high = clustered_wilson([(5, 5)] * 3 + [(0, 5)] * 5)
     assert found.figures.summary.label_interval("blue") == (low, high)
     assert f"15 of 40 labelled: 37.5 % (95 % interval, 8 groups: {100 * low:.1f} to {100 * high:.1f} %)" in printed(
@@ -150,13 +150,13 @@ def test_a_comparison_takes_groups_into_account():
 
 def test_a_comparison_finds_the_groups_in_either_run():
     without = [case.model_copy(update={"metadata": {"item_id": case.item_id}}) for case in CASES]
-    earlier, later = report(group="document"), Report.of(stream(JURY, without))
+    earlier, later = report(group="document"), Report.from_results(stream(JURY, without))
     assert earlier.compare(later).groups == 10
     with pytest.raises(ConfigurationError, match="has no document"):
-        later.compare(Report.of(stream(JURY, without), group="document"))
+        later.compare(Report.from_results(stream(JURY, without), group="document"))
 
 
 def test_a_comparison_without_decided_cases_has_neither_interval_nor_test():
-    undecided = Report.of([(case, abstain("unsure")) for case in CASES], group="document")
+    undecided = Report.from_results([(case, abstain("unsure")) for case in CASES], group="document")
     compared = report().compare(undecided)
     assert (compared.decided, compared.interval, compared.p_value, compared.groups) == (0, None, None, None)

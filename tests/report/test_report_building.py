@@ -41,7 +41,7 @@ def test_rows_that_could_not_be_read_are_told_also_of_reports_made_from_python(t
     verdicts = [*jury().judge_many(CASES)]
     results = tmp_path / "r.jsonl"
     results.write_text("".join(json.dumps({"verdict": one.to_dict()}) + "\n" for one in verdicts))
-    for report in (Report.of(verdicts, unread=unread), Report.read(results, unread=unread)):
+    for report in (Report.from_results(verdicts, unread=unread), Report.read(results, unread=unread)):
         assert report.figures.summary.to_dict()["unreadable_rows"] == 27
         assert "27 not read" in report.to_markdown()
         page = report.to_html()
@@ -49,12 +49,12 @@ def test_rows_that_could_not_be_read_are_told_also_of_reports_made_from_python(t
         assert "line 3: not JSON" in page
         assert "line 4: &lt;b&gt;no&lt;/b&gt; mapping" in page
         assert "and 7 more" in page
-    assert "could not be read" not in Report.of(verdicts).to_html()
+    assert "could not be read" not in Report.from_results(verdicts).to_html()
 
 
 def test_of_verdicts_and_of_judged():
-    of_judged = Report.of(stream(jury(), CASES), title="lengths")
-    of_verdicts = Report.of(jury().judge_many(CASES))
+    of_judged = Report.from_results(stream(jury(), CASES), title="lengths")
+    of_verdicts = Report.from_results(jury().judge_many(CASES))
     assert of_judged.figures.summary.pass_rate == of_verdicts.figures.summary.pass_rate == 0.75
     assert [entry.where for entry in of_judged.entries] == ["i0", "i1", "i2", "i3"]
     assert of_verdicts.entries[3].where == "i3"
@@ -62,13 +62,13 @@ def test_of_verdicts_and_of_judged():
 
 
 def test_the_summary_is_that_of_the_command():
-    text = printed(Report.of(stream(jury(), CASES), title="lengths"))
+    text = printed(Report.from_results(stream(jury(), CASES), title="lengths"))
     assert "4 cases judged by lengths" in text
     assert "3 of 4 decided: 75.0 %" in text
 
 
 def test_rows_are_flat_and_hold_each_vote():
-    rows = Report.of(stream(jury(), CASES)).to_rows()
+    rows = Report.from_results(stream(jury(), CASES)).to_rows()
     assert json.loads(json.dumps(rows)) == rows
     assert rows[1]["question"] == "q1"
     assert rows[1]["status"] == "PASS"
@@ -79,7 +79,7 @@ def test_rows_are_flat_and_hold_each_vote():
 
 
 def test_a_data_frame_or_what_to_install():
-    report = Report.of(stream(jury(), CASES))
+    report = Report.from_results(stream(jury(), CASES))
     if find_spec("pandas") is None:
         with pytest.raises(ConfigurationError, match="pip install pandas"):
             report.to_pandas()
@@ -130,16 +130,16 @@ def test_a_line_that_is_no_result_is_named(tmp_path, line, told):
 
 def test_nothing_and_something_else_are_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="nothing to report"):
-        Report.of([])
+        Report.from_results([])
     with pytest.raises(ConfigurationError, match="experiment; not str"):
-        Report.of(["PASS"])
+        Report.from_results(["PASS"])
     with pytest.raises(InputError, match="no such store"):
         Report.read(tmp_path / "missing.db")
 
 
 def test_agreement_says_why_where_there_is_none():
-    assert "fewer than two jurors" in Report.of([Judgment("PASS")]).agreement.note
-    assert Report.of(stream(jury(), CASES)).agreement.report.jurors == ("some", "more", "short")
+    assert "fewer than two jurors" in Report.from_results([Judgment("PASS")]).agreement.note
+    assert Report.from_results(stream(jury(), CASES)).agreement.report.jurors == ("some", "more", "short")
 
 
 @pytest.mark.parametrize(
@@ -155,14 +155,14 @@ def test_gold_labels_are_used_where_they_match_the_votes(gold, labelled, note):
 
     jurors = [Judge.from_function(judge, name=name) for name in "ab"]
     cases = [case.model_copy(update={"metadata": {"gold": gold}}) for case in CASES]
-    found = Report.of(stream(Ensemble(jurors), cases)).agreement
+    found = Report.from_results(stream(Ensemble(jurors), cases)).agreement
     assert found.report.labelled == labelled
     assert note in found.note
 
 
 def test_markdown_has_the_rate_the_jurors_and_what_changed():
-    before = Report.of(stream(jury(), [*CASES[:3], CASES[0]]))
-    after = Report.of(stream(jury(), CASES))
+    before = Report.from_results(stream(jury(), [*CASES[:3], CASES[0]]))
+    after = Report.from_results(stream(jury(), CASES))
     text = after.to_markdown(compared=before.compare(after))
     assert "**75.0 % passed** (95 % interval 30.1 % to 95.4 %)" in text
     assert "| `some` | 4 | 75.0 % |" in text
@@ -195,7 +195,7 @@ sys.modules["jinja2"] = sys.modules["rich"] = None  # as if they were not instal
 from jury_adapters import Case, ConfigurationError
 from jury_adapters.checks import Equals
 from jury_adapters.report import Report
-report = Report.of([Equals().judge(Case(answer="a", reference="a"))])
+report = Report.from_results([Equals().judge(Case(answer="a", reference="a"))])
 for make in (report.to_html, report.summary):
     try:
         make()

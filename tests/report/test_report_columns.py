@@ -10,7 +10,7 @@ from jury_adapters.report import Report
 def headings(**details):
     jury = Ensemble([lambda case: True, lambda case: True])
     verdict = jury.aggregate([Judgment("PASS", critic=name, **details) for name in "ab"])
-    html = Report.of(Judged(at, Case(question="q"), verdict) for at in range(3)).to_html()
+    html = Report.from_results(Judged(at, Case(question="q"), verdict) for at in range(3)).to_html()
     table = html.split('id="jurors"')[1].split("</table>")[0]
     rows = re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
     assert len({row.count("</th>") + row.count("</td>") for row in rows}) == 1

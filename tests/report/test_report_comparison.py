@@ -21,7 +21,7 @@ def report(passing, *, ids="abcd", title="", answer="x"):
         Judge.from_function(lambda case: (case.metadata["item_id"] in passing, "because of the second"), name="second"),
         Judge.from_function(lambda case: True, name="easy"),
     ]
-    return Report.of(stream(Ensemble(jurors), cases), title=title)
+    return Report.from_results(stream(Ensemble(jurors), cases), title=title)
 
 
 def test_the_interval_is_newcombes():
@@ -71,13 +71,13 @@ def test_what_changed_in_a_case_is_not_guessed_where_its_texts_are_not_known():
 
 def test_without_ids_content_decides_and_each_case_is_used_once():
     one, two = Case(answer="one"), Case(answer="two")
-    before = Report.of([Judged(0, one, Judgment("PASS")), Judged(1, one, Judgment("FAIL"))])
-    after = Report.of([Judged(0, two, Judgment("PASS")), Judged(1, one, Judgment("PASS"))])
+    before = Report.from_results([Judged(0, one, Judgment("PASS")), Judged(1, one, Judgment("FAIL"))])
+    after = Report.from_results([Judged(0, two, Judgment("PASS")), Judged(1, one, Judgment("PASS"))])
     assert before.compare(after).paired == 1
 
 
 def test_large_changes_are_called_so():
-    before, after = Report.of([Judgment("FAIL")] * 40), Report.of([Judgment("PASS")] * 40)
+    before, after = Report.from_results([Judgment("FAIL")] * 40), Report.from_results([Judgment("PASS")] * 40)
     assert before.compare(after).sentence.startswith("b passes 100.0 percentage points more cases than a")
     assert after.compare(before).sentence.startswith("b passes 100.0 percentage points fewer cases than a")
 
@@ -92,7 +92,7 @@ def test_runs_without_a_common_case_are_independent_samples():
 
 
 def test_nothing_decided():
-    undecided = Report.of([Judgment("ABSTAIN", reasoning="cannot say")])
+    undecided = Report.from_results([Judgment("ABSTAIN", reasoning="cannot say")])
     compared = undecided.compare(undecided)
     assert compared.interval is None
     assert "nothing to compare" in compared.sentence
@@ -156,7 +156,7 @@ def test_labels_that_belong_to_no_answer_are_counted():
 def test_labels_without_all_fields_are_found_by_id_and_answer():
     def run(title, answer):
         cases = [Case(question=f"When, {name}?", answer=answer, metadata={"item_id": name}) for name in IDS]
-        return Report.of([Judged(at, case, Judgment("PASS")) for at, case in enumerate(cases)], title=title)
+        return Report.from_results([Judged(at, case, Judgment("PASS")) for at, case in enumerate(cases)], title=title)
 
     rows = [labelled(name, text, "yes") for name in IDS[:9] for text in ("x ", "y")]
     compared = run("a", "x").compare(run("b", "y"), labels=rows, pass_labels=["yes"])
@@ -184,7 +184,9 @@ def test_groups_are_read_from_the_cases():
         cases = [Case(answer=answer, metadata={"item_id": name, "meta": {"doc": at // 10}})
                  for at, name in enumerate(IDS)]  # fmt: skip
         verdicts = (Judgment("PASS" if name in passing else "FAIL") for name in IDS)
-        return Report.of([Judged(at, case, said) for at, (case, said) in enumerate(zip(cases, verdicts, strict=True))])
+        return Report.from_results(
+            [Judged(at, case, said) for at, (case, said) in enumerate(zip(cases, verdicts, strict=True))]
+        )
 
     a, b = run(IDS[:10], "x"), run(IDS[:20], "y")
     alone, together = a.compare(b), a.compare(b, group="meta.doc")
@@ -194,11 +196,11 @@ def test_groups_are_read_from_the_cases():
     with pytest.raises(ConfigurationError, match=r"c00 has no meta\.chapter"):
         a.compare(b, group="meta.chapter")
     with pytest.raises(ConfigurationError, match="only the metadata in its verdict"):
-        Report.of([Judgment("PASS")]).compare(Report.of([Judgment("FAIL")]), group="meta.doc")
+        Report.from_results([Judgment("PASS")]).compare(Report.from_results([Judgment("FAIL")]), group="meta.doc")
 
 
 def test_no_more_changed_cases_are_shown_than_can_be_read():
-    compared = Report.of([Judgment("FAIL")] * 40).compare(Report.of([Judgment("PASS")] * 40))
+    compared = Report.from_results([Judgment("FAIL")] * 40).compare(Report.from_results([Judgment("PASS")] * 40))
     assert "  and 25 more changed cases" in str(compared)
     assert len(compared.to_dict()["flips"]) == 40
 

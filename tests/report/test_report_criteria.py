@@ -83,7 +83,7 @@ def test_a_case_is_not_contested_because_criteria_differ():
 def test_a_failure_that_jurors_caused_by_breaking_is_an_error_of_the_criterion():
     card = Scorecard({"a": Ensemble([sound, down]), "b": sound})
     case = Case(answer="x")
-    report = Report.of([card.judge(case)])
+    report = Report.from_results([card.judge(case)])
     assert "| `a` | - | 0 | 0 | 0 | 1 |" in report.to_markdown()
 
 

@@ -29,7 +29,7 @@ def juror(name, says, *, cost=0.0, score=None):
 
 
 def figures_of(jury, n):
-    return Report.of(stream(jury, [Case(answer="x", metadata={"at": at}) for at in range(n)])).figures
+    return Report.from_results(stream(jury, [Case(answer="x", metadata={"at": at}) for at in range(n)])).figures
 
 
 def test_jurors_are_counted_with_kappa_cost_and_errors():
@@ -84,7 +84,7 @@ def test_what_a_screening_tier_rejects_is_not_contested():
     screen = Tier("screen", Ensemble([juror("g", "F"), juror("h", "P")]), "reject_on_any_fail")
     verdict = CascadedJury([screen, Tier("rest", juror("a", "P"))]).judge(Case(answer="x", metadata={"at": 0}))
     assert contest(verdict) == (0.0, None)
-    summary = Report.of([verdict]).figures.summary
+    summary = Report.from_results([verdict]).figures.summary
     assert (summary.mean_agreement, summary.review, summary.look_first.total) == (None, 0, 0)
 
 
@@ -95,7 +95,7 @@ def test_cases_that_need_review_are_the_same_in_every_count():
     case = Case(answer="x", metadata={"at": 0})
     judgments = [jury_of(*says).judge(case) for says in ("PPP", "PPF", "AAA", "PPE")]
     judgments += [Judgment("ERROR", error="down"), Judgment("ABSTAIN", reasoning="cannot say"), Judgment("FAIL")]
-    report = Report.of(judgments)
+    report = Report.from_results(judgments)
     expected = [False, True, True, True, True, True, False]
     assert [row["needs_review"] for row in report.to_rows()] == expected
     assert [row["review"] for row in json.loads(embedded(report.entries)[0])] == expected
@@ -105,7 +105,7 @@ def test_cases_that_need_review_are_the_same_in_every_count():
 
 
 def test_plain_judgments_have_a_rate_and_no_jurors():
-    figures = Report.of([Judgment("PASS", score=1.0), Judgment("FAIL", score=0.0)]).figures
+    figures = Report.from_results([Judgment("PASS", score=1.0), Judgment("FAIL", score=0.0)]).figures
     assert figures.summary.pass_rate == 0.5
     assert (figures.jurors, figures.agreement) == ((), None)
     assert figures.scores == (1, 0, 0, 0, 0, 0, 0, 0, 0, 1)

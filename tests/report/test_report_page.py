@@ -81,7 +81,7 @@ def test_no_text_becomes_markup(attack):
 def test_no_mixture_of_dangerous_characters_ends_the_data(text):
     case = Case(question=text, answer=text, contexts=[text], metadata={"item_id": text})
     verdict = Ensemble([lambda case: True]).aggregate([Judgment("PASS", critic="a", reasoning=text)])
-    safe(Report.of([Judged(0, case, verdict)], title=text).to_html())
+    safe(Report.from_results([Judged(0, case, verdict)], title=text).to_html())
     assert not set("<>&") & set(safe_json(text))
     assert json.loads(safe_json(text)) == text
 
@@ -95,7 +95,7 @@ def test_the_cases_are_in_the_page_with_texts_checks_and_votes():
     ]
     case = Case(question="How much?", answer="12 %", contexts=["12 % more"], metadata={"item_id": "q1"})
     verdict = Ensemble([lambda case: True]).aggregate(judgments)
-    (row,), (told,) = rows_and_details(Page(Report.of([Judged(0, case, verdict)]).to_html()))
+    (row,), (told,) = rows_and_details(Page(Report.from_results([Judged(0, case, verdict)]).to_html()))
     assert (row["where"], row["question"], row["votes"]) == ("q1", "How much?", [["a", "PASS"], ["b", "FAIL"]])
     assert (row["agreement"], row["review"], row["cost"]) == (0.0, True, 0.5)
     assert told["contexts"] == ["12 % more"]
@@ -111,7 +111,7 @@ def test_each_claim_is_in_the_page_with_the_sentence_the_passage_and_the_votes()
     judgments = [Judgment("PASS", critic=name, claims=(claim,)) for name, claim in zip("ab", claims, strict=True)]
     verdict = Ensemble([lambda case: True]).aggregate(judgments)
     case = Case(answer="12 \u20ac.", contexts=["12 \u20ac\u202e"])
-    _, (told,) = rows_and_details(safe(Report.of([Judged(0, case, verdict)]).to_html()))
+    _, (told,) = rows_and_details(safe(Report.from_results([Judged(0, case, verdict)]).to_html()))
     (claim,) = told["claims"]
     assert claim == {
         "text": "It costs 12 \u20ac", "verdict": "supported", "sentence": "12 \u20ac.", "evidence": "12 \u20ac\\u202e",
@@ -121,13 +121,15 @@ def test_each_claim_is_in_the_page_with_the_sentence_the_passage_and_the_votes()
 
 
 def test_very_long_texts_are_cut_and_say_so():
-    report = Report.of([Judged(0, Case(answer="x" * 50_000), Judgment("PASS"))])
+    report = Report.from_results([Judged(0, Case(answer="x" * 50_000), Judgment("PASS"))])
     (row,), _ = rows_and_details(Page(report.to_html()))
     assert row["answer"].endswith("… (30,000 more characters)")
 
 
 def test_labels_without_a_meaning_have_no_pass_rate():
-    html = Report.of([Judgment(None, label="KEEP"), Judgment(None, label="KEEP"), Judgment(None, label="X")]).to_html()
+    html = Report.from_results(
+        [Judgment(None, label="KEEP"), Judgment(None, label="KEEP"), Judgment(None, label="X")]
+    ).to_html()
     assert "labels have no pass rate" in html
 
 
@@ -142,8 +144,8 @@ def test_plots_and_agreement_are_there():
             (("a", "PASS", 0.9), ("b", "PASS", 0.9), ("c", "PASS", 0.9)),
         ]
     ]
-    page = safe(Report.of(verdicts).to_html())
+    page = safe(Report.from_results(verdicts).to_html())
     labels = [attributes["aria-label"] for attributes, _ in page.found("svg")]
     assert len(labels) == 5  # the rate, the heat map, and the scores of three jurors
     assert any("agreement of each juror" in label for label in labels)
-    assert "Where these numbers mislead" in Report.of(verdicts).to_html()
+    assert "Where these numbers mislead" in Report.from_results(verdicts).to_html()

@@ -44,7 +44,7 @@ def text_of(report):
 
 def test_page_terminal_markdown_and_python_have_one_set_of_figures():
     judged = list(PANEL.judge_pairs(cases()))
-    report = Report.of(judged, pass_labels=["good"])
+    report = Report.from_results(judged, pass_labels=["good"])
     row = report.label_comparison.jury
     assert row.false_passes.n == 16
     page, terminal, markdown = html.unescape(report.to_html()), text_of(report), report.to_markdown()
@@ -64,7 +64,7 @@ def test_page_terminal_markdown_and_python_have_one_set_of_figures():
 def test_the_analysis_of_the_page_knows_which_labels_pass():
     judged = list(PANEL.judge_pairs(cases()))
     told = agreement_report(Votes.from_verdicts([verdict for _, verdict in judged], pass_label="good")).to_dict()
-    report = Report.of(judged, pass_labels=["good"]).agreement.report
+    report = Report.from_results(judged, pass_labels=["good"]).agreement.report
     assert report.to_dict()["label_comparison"] == told["label_comparison"]
     assert (
         report.find("drift", "a").to_dict()
@@ -73,7 +73,7 @@ def test_the_analysis_of_the_page_knows_which_labels_pass():
         .to_dict()
     )
     assert report.labelled == 80
-    without = Report.of(judged)
+    without = Report.from_results(judged)
     assert "name the labels that mean PASS" in without.label_comparison.problem
     assert "gold labels were left out" in without.agreement.note
 
@@ -81,9 +81,9 @@ def test_the_analysis_of_the_page_knows_which_labels_pass():
 def test_a_label_that_no_case_has_is_refused_and_one_text_too():
     judged = list(PANEL.judge_pairs(cases(10)))
     with pytest.raises(UnclearLabels, match="did you mean 'good'"):
-        Report.of(judged, pass_labels=["god"])
+        Report.from_results(judged, pass_labels=["god"])
     with pytest.raises(ConfigurationError, match="list of labels"):
-        Report.of(judged, pass_labels="good")
+        Report.from_results(judged, pass_labels="good")
     with pytest.raises(UnclearLabels, match="did you mean 'good'"):
         Votes.from_verdicts([verdict for _, verdict in judged], pass_label=["good", "god"])
 
@@ -94,7 +94,7 @@ def test_several_labels_may_mean_pass():
         (Case(answer=f"{n}", metadata={"gold": label}), says("a", 1000).judge(answer=f"answer {n + 1}"))
         for n, label in enumerate(gold)
     ]
-    report = Report.of(pairs, pass_labels=["good", "fine"])
+    report = Report.from_results(pairs, pass_labels=["good", "fine"])
     assert report.label_comparison.to_dict()["pass_labels"] == ["good", "fine"]
     votes = Votes.from_verdicts([verdict for _, verdict in pairs], gold=gold, pass_label=["good", "fine"])
     assert (votes.labels, votes.pass_label, votes.gold.tolist()) == (("FAIL", "PASS"), "PASS", [1, 1, 0, 0])
@@ -109,7 +109,7 @@ def test_the_tier_in_which_a_calibrated_jury_abstains_is_no_juror():
     jury = CascadedJury([Tier("one", FunctionJudge(sure, name="sure"))], name="cascade")
     labelled = cases(200)
     calibrated = calibrate(jury, labelled, 0.9, 0.1, pass_labels=["good"])
-    report = Report.of(calibrated.judge_pairs(labelled), pass_labels=["good"])
+    report = Report.from_results(calibrated.judge_pairs(labelled), pass_labels=["good"])
     figures = report.figures
     if not any(verdict.judgment.status == "ABSTAIN" for verdict in report.entries):
         pytest.fail("the test needs cases on which the jury abstains")

@@ -15,7 +15,7 @@ def report():
         Case(question=str(at), answer=str(at % 8), metadata={"gold": "FAIL" if at % 8 == 0 else "PASS"})
         for at in range(40)
     ]
-    return Report.of(stream(Ensemble([first, second]), cases))
+    return Report.from_results(stream(Ensemble([first, second]), cases))
 
 
 def test_each_warning_says_what_it_is_about():
@@ -56,7 +56,7 @@ def test_where_there_is_nothing_to_agree_on_one_sentence_says_so():
             Tier("last", Judge.from_function(lambda case: case.answer == "2", name="last")),
         ]
     )
-    report = Report.of(stream(jury, [Case(answer=str(at % 4), metadata={"id": at}) for at in range(40)]))
+    report = Report.from_results(stream(jury, [Case(answer=str(at % 4), metadata={"id": at}) for at in range(40)]))
     html = report.to_html()
     assert html.count("There is nothing to agree on: no item has 2 votes.") == 1
     assert "There is no number to give" not in html
@@ -66,7 +66,7 @@ def test_where_there_is_nothing_to_agree_on_one_sentence_says_so():
 
 
 def test_of_one_juror_alone_one_sentence_is_said():
-    html = Report.of(stream(Ensemble([lambda case: True]), [Case(answer="a")] * 3)).to_html()
+    html = Report.from_results(stream(Ensemble([lambda case: True]), [Case(answer="a")] * 3)).to_html()
     assert html.count("so there is no agreement to speak of") == 1
     assert "Who agrees with whom" not in html
 

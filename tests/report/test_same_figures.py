@@ -133,7 +133,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     with Results(results, cases=cases) as file:
         for one in judged:
             file.write(one.case, Place(one.index + 1, str(rows[one.index]["item_id"])), one.judgment)
-    report = Report.of(judged, title=jury.name)
+    report = Report.from_results(judged, title=jury.name)
     call("report", results, "--cases", cases, "--html", page, "--quiet")
     console = Console(file=io.StringIO(), width=220, highlight=False)
     Report.read(results, cases=cases).summary(console)
@@ -325,7 +325,7 @@ def test_drift_is_told_of_what_passes_however_the_labels_are_called() -> None:
     rows, jury = labels()
     judged = list(stream(jury, [Case.from_row(row) for row in rows]))
     told = full_report(Votes.from_verdicts(judged, pass_label="valid")).to_dict()
-    found = Report.of(judged).agreement.report
+    found = Report.from_results(judged).agreement.report
     assert found is not None
     assert found.to_dict() == told
     assert found.find("drift", PANEL[0]).value is not None
@@ -337,19 +337,19 @@ def test_drift_goes_by_the_order_of_the_cases_and_not_by_who_finished_first() ->
     finished = random.Random(1).sample(judged, len(judged))  # as with ordered=False
     told = full_report(Votes.from_verdicts(judged)).to_dict()
     assert full_report(Votes.from_verdicts(finished)).to_dict() == told
-    later = Report.of(finished)
+    later = Report.from_results(finished)
     assert later.agreement.report is not None
     assert later.agreement.report.to_dict() == told
-    assert later.figures.summary.to_dict() == Report.of(judged).figures.summary.to_dict()
+    assert later.figures.summary.to_dict() == Report.from_results(judged).figures.summary.to_dict()
 
 
 def test_one_pairwise_juror_is_analysed_on_the_page_too() -> None:
     rows, jury = pairwise()
     judged = list(stream(jury.members[0], [Case.from_row(row) for row in rows]))
-    page = Report.of(judged).agreement
+    page = Report.from_results(judged).agreement
     assert "fewer than two jurors" in page.note
     assert page.report is not None
     assert page.report.to_dict() == full_report(Votes.from_verdicts(judged)).to_dict()
     assert [estimate.name for found in page.sections.values() for estimate in found].count("position consistency") == 1
-    (juror,) = Report.of(judged).figures.jurors
+    (juror,) = Report.from_results(judged).figures.jurors
     assert (juror.name, juror.asked, juror.count.dissent) == ("GPT-4/Vanilla", len(rows), None)

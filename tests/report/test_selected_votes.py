@@ -35,7 +35,7 @@ def test_agreement_is_that_of_the_panel_whatever_the_cascade_decides_by():
 
 
 def test_the_page_says_so():
-    html = Report.of(stream(CASCADE, CASES)).to_html()
+    html = Report.from_results(stream(CASCADE, CASES)).to_html()
     assert "Agreement before escalation" in html
     assert "20 of 100" in html
 
@@ -60,7 +60,7 @@ def test_a_scorecard_is_one_voter():
 
 def shown(jury):
     """The agreement as each renderer shows it."""
-    report = Report.of(stream(jury, CASES))
+    report = Report.from_results(stream(jury, CASES))
     console = Console(file=io.StringIO(), width=160)
     report.summary(console)
     return console.file.getvalue(), report.to_html()
@@ -78,7 +78,7 @@ def test_before_escalation_is_said_only_where_a_case_was_escalated():
         assert "before escalation" not in terminal + page
         assert "agreement" in terminal
         assert "<dt>Agreement</dt>" in page
-        assert Report.of(stream(jury, CASES)).figures.summary.escalated == 0
+        assert Report.from_results(stream(jury, CASES)).figures.summary.escalated == 0
 
 
 def test_an_escalation_inside_a_tier_counts():

@@ -43,4 +43,4 @@ def hostile_report(attack, *, passing=True):
         "trajectory": [{"tool": attack, "arguments": {attack: attack}, "output": attack, "text": attack}],
     }
     cases = [Case(**fields, **more, metadata={"item_id": f"{at} {attack}", attack: attack}) for at in range(3)]
-    return Report.of(stream(jury, cases), title=attack)
+    return Report.from_results(stream(jury, cases), title=attack)

@@ -144,10 +144,12 @@ async def waiting(jury: Jury) -> float:
 
 
 def reports(verdicts: list[Verdict], earlier: Path) -> str:
-    report = Report.of(verdicts, title="today")
+    report = Report.from_results(verdicts, title="today")
     assert_type(report, Report)
-    assert_type(Report.of([JuryEvaluator(lambda case: True).evaluate(query="?", response="!")]), Report)
-    assert_type(Report.of(BatchEvalRunner({}).evaluate_response_strs(queries=["?"], response_strs=["!"])), Report)
+    assert_type(Report.from_results([JuryEvaluator(lambda case: True).evaluate(query="?", response="!")]), Report)
+    assert_type(
+        Report.from_results(BatchEvalRunner({}).evaluate_response_strs(queries=["?"], response_strs=["!"])), Report
+    )
     compared = Report.read(earlier).compare(report)
     assert_type(compared, Comparison)
     assert_type(compared.difference, float | None)
@@ -200,7 +202,7 @@ def mistakes(jury: Jury) -> None:
     Ensemble([brief], votes="majority")  # type: ignore[call-arg]
     jury.judge_many([a_case()], max_concurency=4)  # type: ignore[call-arg]
     print(jury.judge("?").verdict)  # type: ignore[attr-defined]
-    Report.of(["PASS"])  # type: ignore[list-item]
+    Report.from_results(["PASS"])  # type: ignore[list-item]
     JuryEvaluator(7)  # type: ignore[arg-type]
     JuryStringEvaluator("faithfulness")  # type: ignore[arg-type]
     calibrate(jury)  # type: ignore[call-arg]
