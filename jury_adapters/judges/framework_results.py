@@ -129,6 +129,12 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
     Raises:
         ConfigurationError: the evaluators have different numbers of results, or there are other objects among them.
     """
+    for name, given in results.items():
+        if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
+            what = type(given).__name__
+            raise ConfigurationError(
+                f"the results of {plain_repr(str(name))} are a list of EvaluationResults, not {what}"
+            )
     by_name = {str(name): list(found) for name, found in results.items()}
     for name, found in by_name.items():
         for item in found:

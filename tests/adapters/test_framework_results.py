@@ -195,3 +195,10 @@ def test_evaluators_whose_keys_look_like_numbered_ones_keep_their_judgments():
     row = {"run": None, "evaluation_results": {"results": [{"key": key, "score": 1} for key in keys]}}
     (entry,) = Report.from_results([row]).entries
     assert len(entry.judgment.judgments) == 4
+
+
+@pytest.mark.parametrize("value", [None, 5, "PASS", {"passing": True}])
+def test_a_dictionary_of_other_values_is_refused_with_the_name(value: Any):
+    for read in (Report.from_results, Votes.from_results):
+        with pytest.raises(ConfigurationError, match="the results of 'faithful' are a list of EvaluationResults, not"):
+            read({"faithful": value})
