@@ -63,7 +63,9 @@ class Sent(NamedTuple):
 
 
 class AdaptiveRate:
-    """Request rate of one model: unlimited, until the vendor refuses a notable share of the requests with 429.
+    """Request rate that is unlimited until the vendor refuses a notable share of the requests with 429.
+
+    It is that of one model, or of several that may share a quota (:mod:`~jury_adapters.models.shared_rates`).
 
     Two kinds of 429 look alike one by one. Vendors that refuse requests beyond a rate must be sent fewer. Vendors that
     refuse some requests at random must not: fewer requests only take longer. The rule tells them apart by their
@@ -90,11 +92,13 @@ class AdaptiveRate:
     Safe to use from several event loops and threads at once. Unlimited, a request costs one reading of the clock.
 
     Args:
-        name: name of the model in the log.
+        name: name of the model, or of the models, in the log.
         clock: monotonic time in seconds.
 
     Attributes:
+        name: as above.
         limit: requests per second, or None while unlimited.
+        sent: number of requests sent so far.
     """
 
     _cohort: Cohort  # cohort of the requests that are sent now
@@ -111,7 +115,8 @@ class AdaptiveRate:
 
     def __init__(self, name: str = "a model", clock: Callable[[], float] = time.monotonic) -> None:
         self.limit: float | None = None
-        self._name = name
+        self.name = name
+        self.sent = 0
         self._clock = clock
         self._lock = threading.RLock()
         self._latency = 0.0  # seconds until a refusal arrives, on average
@@ -119,7 +124,6 @@ class AdaptiveRate:
         self._tolerated, self._tolerated_until = 0.0, 0.0
         self._strikes = 0
         self._sent_by_now = self._last_ticket = self._advanced_at = 0.0
-        self._sent = 0
         self._window = WindowSize()
         self._lift()
         self._begin(clock())
@@ -133,8 +137,8 @@ class AdaptiveRate:
             self._look(now)
         cohort = self._cohort
         cohort.sent += 1
-        self._sent += 1
-        return Sent(cohort, self._sent, now)
+        self.sent += 1
+        return Sent(cohort, self.sent, now)
 
     def refused(self, sent: Sent) -> None:
         """Count a 429."""
@@ -256,7 +260,7 @@ class AdaptiveRate:
         self._target, self._raise_at = _BELOW * goodput, now + _FIRST_HOLD_S
         self._cut(self._target if share < _SMALL_SHARE else _CAREFUL * goodput, now)
         self._test = (share, 0, 0)
-        _log.info("%s: %.0f %% of the requests were refused (429); sending %.1f a second", self._name, 100 * share,
+        _log.info("%s: %.0f %% of the requests were refused (429); sending %.1f a second", self.name, 100 * share,
                   self.limit)  # fmt: skip
 
     def _lift(self) -> None:
@@ -285,7 +289,7 @@ class AdaptiveRate:
         if self._test is not None and self._is_random(cohort, now):
             self._lift()
             self._begin(now)
-            _log.info("%s: the rate has no influence on the refusals; it is unlimited again", self._name)
+            _log.info("%s: the rate has no influence on the refusals; it is unlimited again", self.name)
             return
         tested = self._test is None
         if tested and refused >= max(_FEWEST_SEEN, sent * max(_CLEAN_SHARE, self._tolerance(now))):
@@ -294,7 +298,7 @@ class AdaptiveRate:
             self._unused += 1
             if self._unused >= _UNUSED:
                 self._lift()
-                _log.info("%s: the rate is unlimited again", self._name)
+                _log.info("%s: the rate is unlimited again", self.name)
         elif tested:
             self._unused = 0
             self._raised = False

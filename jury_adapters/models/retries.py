@@ -19,12 +19,12 @@ from jury_adapters.core.context import run_context
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.core.jitter import backoff
-from jury_adapters.models.adaptive_rate import AdaptiveRate
 from jury_adapters.models.base import Named
 from jury_adapters.models.calls import Attempt, shown_error
 from jury_adapters.models.circuit_breaker import CircuitBreaker
 from jury_adapters.models.persistent_failures import PersistentFailures, is_persistent
 from jury_adapters.models.rate_limits import Bucket, Slots, paced, sleep
+from jury_adapters.models.shared_rates import SharedRate, shared_rate
 
 T = TypeVar("T")
 
@@ -41,7 +41,8 @@ class Limits:
         deadline_s: seconds for one call with all its attempts and waits; None for no limit. From ten seconds on, it may
             take effect a second late.
         max_concurrency: the maximum number of simultaneous calls to one model. In addition, the request rate adapts to
-            the share of 429 answers: :class:`jury_adapters.models.adaptive_rate.AdaptiveRate` has the rule.
+            the share of 429 answers: :class:`jury_adapters.models.adaptive_rate.AdaptiveRate` has the rule. Models of
+            the same address and key share the rate, unless one turns out to have a quota of its own.
         requests_per_minute: the maximum number of requests started per minute, or None.
         tokens_per_minute: the maximum number of tokens per minute, input and output, or None. A call reserves its
             estimate and settles when its usage is known.
@@ -93,16 +94,24 @@ class Limiter:
     Args:
         limits: the limits on calls.
         name: name of the model in the log.
+        clock: monotonic time in seconds.
+        shared: request rate of the models with the same quota; None for a rate of its own.
 
     Attributes:
         breaker: circuit breaker of the model.
     """
 
-    def __init__(self, limits: Limits, name: str = "a model", clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        name: str = "a model",
+        clock: Callable[[], float] = time.monotonic,
+        shared: SharedRate | None = None,
+    ) -> None:
         self.limits = limits
         self._name = name
         self._slots = Slots(limits.max_concurrency)
-        self._rate = AdaptiveRate(name, clock)
+        self._rate = (shared or SharedRate(clock)).join(name)
         self._requests = Bucket(limits.requests_per_minute) if limits.requests_per_minute else None
         self._tokens = Bucket(limits.tokens_per_minute) if limits.tokens_per_minute else None
         self.breaker = CircuitBreaker(limits.open_after, limits.cooldown_s, name, clock)
@@ -217,7 +226,7 @@ class Limiter:
         waited = not self._slots.taken()
         if waited:
             await self._slots.turn()
-        rate = self._rate
+        rate = self._rate.rate
         try:
             if rate.limit is not None:
                 await _without_place(paced(rate))
@@ -225,10 +234,11 @@ class Limiter:
             if waited:
                 self._refuse_late(admitted)
             sent = rate.start()
+            self._rate.sent += 1
             result = await attempt()
         except ModelError as error:
             if error.kind == "rate_limited":
-                rate.refused(sent)
+                self._rate.refused(rate, sent)
             self.breaker.saw(error)
             raise
         except asyncio.CancelledError:
@@ -335,7 +345,8 @@ class Limited(Generic[M_co]):
         with _LOCK:
             limiter = shared.get(key)
             if limiter is None:
-                limiter = shared[key] = Limiter(limits, model.name)
+                quota = getattr(model, "quota", None)
+                limiter = shared[key] = Limiter(limits, model.name, shared=shared_rate(quota))
         self.limiter = limiter
 
     @property

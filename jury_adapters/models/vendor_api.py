@@ -91,6 +91,11 @@ class VendorAPI:
         """Hash that tells keys apart without showing them."""
         return self._key.identity
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that are sent; those of the user's client if there is one."""
+        return (self._key.reveal(),) if self._client is None else tuple(secrets_in_client(self._client))
+
     async def post(self, body: Body) -> Any:
         """Send a JSON object and return the parsed answer.
 

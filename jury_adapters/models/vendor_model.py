@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.http_errors import error_in_body
 from jury_adapters.models.object_identity import settings_of_client
+from jury_adapters.models.shared_rates import hashed, quota_of
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting, capabilities_of
 from jury_adapters.models.vendor_api import VendorAPI
 
@@ -64,6 +65,11 @@ class VendorModel(ABC):
     def identity(self) -> tuple[object, ...]:
         """Server, key and settings. Models with the same identity share a limiter."""
         return self.api.identity
+
+    @property
+    def quota(self) -> Hashable | None:
+        """Value that is equal for models that may share a quota of their vendor."""
+        return quota_of(self.address, hashed(self.api.keys))
 
     def complete(
         self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, ClassVar
 
 from jury_adapters.core.errors import ModelError
@@ -16,6 +16,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.error_mapping import as_model_error
+from jury_adapters.models.shared_rates import hashed, quota_of
 from jury_adapters.vendors import VENDOR_NAMES, VENDORS
 
 # There is no key of ours, but a key in the environment of the wrapped model must not get into an error text either.
@@ -40,11 +41,19 @@ class WrappedModel(ABC):
     answer_settings: JsonValue = None
     has_identity: bool = False
     key: Key = _NO_KEY
+    _hashed_keys: frozenset[str] = frozenset()
 
     def _hide(self, secrets: Iterable[str]) -> None:
         """Remove secrets of the object from replies and messages."""
+        found = tuple(secrets)
+        self._hashed_keys = hashed(found)
         self.key = Key(None, None, "")
-        self.key.also_hide(secrets)
+        self.key.also_hide(found)
+
+    @property
+    def quota(self) -> Hashable | None:
+        """Value that is equal for models that may share a quota of their vendor; None if the address is not known."""
+        return quota_of(self.address, self._hashed_keys)
 
     @property
     def name(self) -> str:

@@ -298,5 +298,5 @@ def test_over_http_random_refusals_leave_the_rate_unlimited(server):
         Act(status=429, error={}, headers={"retry-after-ms": "50"}) if ask.number % 40 == 7 else Act(delay=0.02)
     )
     limiter = asked(server, 800 if SLOW else 400)
-    assert limiter._rate.limit is None
+    assert limiter._rate.rate.limit is None
     assert server.most_in_flight > 32

@@ -11,6 +11,7 @@ from typing import Protocol
 from jury_adapters import Limits, ModelError
 from jury_adapters.core.jitter import OWN
 from jury_adapters.models.retries import Limiter
+from jury_adapters.models.shared_rates import SharedRate
 
 from .virtual_time import VirtualTimeLoop, run
 
@@ -117,12 +118,18 @@ def send(
     retry_after: float | str | None = 1.0,
     in_flight: int = 64,
     adaptive: bool = True,
+    models: int = 1,
 ) -> Run:
-    """Send many calls, so many at once, through a limiter or a plain loop with the same retries."""
+    """Send many calls, so many at once, through a limiter or a plain loop with the same retries.
+
+    With several models, each call goes to all of them at the same time. They share the rule of the server, and their
+    requests count together.
+    """
     OWN.seed(1)
     loop = VirtualTimeLoop()
     begin = loop.time()
-    limiter = Limiter(Limits(max_concurrency=in_flight), clock=loop.time)
+    shared = SharedRate(loop.time)
+    limiters = [Limiter(Limits(max_concurrency=in_flight), f"{number}", loop.time, shared) for number in range(models)]
     requests: list[tuple[float, bool]] = []
 
     async def attempt() -> bool:
@@ -145,15 +152,14 @@ def send(
     async def worker(left: list[None], failed: list[ModelError]) -> None:
         while left:
             left.pop()
-            try:
-                await (limiter.call(attempt, spent=lambda _: 0) if adaptive else plain())
-            except ModelError as error:
-                failed.append(error)
+            calls = [limiter.call(attempt, spent=lambda _: 0) if adaptive else plain() for limiter in limiters]
+            results = await asyncio.gather(*calls, return_exceptions=True)
+            failed += [result for result in results if isinstance(result, ModelError)]
 
     async def main() -> Run:
         failed: list[ModelError] = []
         left = [None] * count
-        await asyncio.gather(*(worker(left, failed) for _ in range(in_flight)))
+        await asyncio.gather(*(worker(left, failed) for _ in range(in_flight // models)))
         return Run(loop.time() - begin, requests, len(failed))
 
     return run(main(), loop)
