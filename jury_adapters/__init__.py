@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jury_adapters.core.ensemble import Ensemble
     from jury_adapters.core.errors import ConfigurationError, GateFailed, InputError, JuryError, ModelError
     from jury_adapters.core.function_judge import judge
+    from jury_adapters.core.images import Image
     from jury_adapters.core.judge import Judge
     from jury_adapters.core.judgment import Judgment, Status, abstain
     from jury_adapters.core.jury import Jury
@@ -50,6 +51,7 @@ __all__ = [
     "Critic",
     "Ensemble",
     "GateFailed",
+    "Image",
     "InputError",
     "Judge",
     "JudgeQueue",
@@ -90,6 +92,7 @@ _HOMES = {
     "core.cost_estimate": ("CostEstimate",),
     "core.ensemble": ("Ensemble",),
     "core.errors": ("ConfigurationError", "GateFailed", "InputError", "JuryError", "ModelError"),
+    "core.images": ("Image",),
     "core.tier_policies": ("escalate_below",),
     "core.function_judge": ("judge",),
     "core.judge": ("Judge",),

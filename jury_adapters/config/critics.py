@@ -40,6 +40,7 @@ class _AskingSpec(AnswersSpec):
     temperature: float | None = Field(0.0, ge=0, description="0 for the most likely answer; null for the vendor's own.")
     max_tokens: int = Field(2000, ge=1, description="The most output tokens, hidden reasoning included.")
     logprobs: bool = Field(False, description="Score by the probabilities of the answer's tokens.")
+    image_urls: bool = Field(False, description="Whether the vendor may be sent addresses of images, to fetch them.")
     request_timeout: float = Field(TIMEOUT_S, gt=0, description="Seconds one request may take.")
 
     def _critic(self, rubric: Rubric, place: Place, answers: AnswerOptions) -> Judge:

@@ -6,12 +6,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ValidationError, model_validator
 
-from jury_adapters.core.case_parts import FROZEN, Message, Metadata, Step, Text, Texts
+from jury_adapters.core.case_parts import FROZEN, Attachments, Message, Metadata, Step, Text, Texts
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
@@ -37,6 +38,7 @@ class Case(BaseModel):
             prediction + prediction_b.
         messages: the conversation so far.
         trajectory: the steps of an agent.
+        attachments: images of the question, the answer or the contexts; see :class:`Image`. Also called images.
         workspace: the folder in which an agent worked.
         generator: the name of the model that wrote the answer. A verdict needs it to warn of self-preference.
         metadata: anything else, as JSON values.
@@ -57,6 +59,7 @@ class Case(BaseModel):
     candidates: Texts = ()
     messages: tuple[Message, ...] = ()
     trajectory: tuple[Step, ...] = ()
+    attachments: Attachments = ()
     workspace: Path | None = None
     generator: Text | None = None
     metadata: Metadata = EMPTY
@@ -92,6 +95,7 @@ class Case(BaseModel):
         field_map: FieldMapLike | None = None,
         *,
         evidence_tools: EvidenceTools | Evidence = None,
+        image_folder: str | PathLike[str] | None = None,
     ) -> Case:
         """Return the case of a row: a JSONL or CSV row, a dictionary of another framework, or a run with its parts.
 
@@ -115,6 +119,8 @@ class Case(BaseModel):
                 paths, or a function that returns the case of a row; see :class:`jury_adapters.core.field_map.FieldMap`.
             evidence_tools: the tools whose outputs in a conversation become the contexts of a row that has none: names,
                 or a predicate of a step; see :class:`jury_adapters.core.evidence.Evidence`.
+            image_folder: the folder of the images that the row names by path, with everything in it. Without it, a row
+                with such an image is refused. Images of other rows are ``data:`` URLs, or addresses.
 
         Raises:
             ConfigurationError: the row is not a mapping, the field map is invalid, or ``evidence_tools`` is neither
@@ -129,7 +135,8 @@ class Case(BaseModel):
             raise ConfigurationError(f"a row must be a mapping of column names to values, not {type(row).__name__}")
         mapped, evidence = field_map_of(field_map), Evidence.of(evidence_tools)
         if mapped is None or isinstance(mapped, FieldMap):
-            return cls(**fields_of_row(row, mapped, evidence))
+            folder = None if image_folder is None else Path(image_folder)
+            return cls(**fields_of_row(row, mapped, evidence, folder))
         case = mapped(row)
         if not isinstance(case, cls):
             raise ConfigurationError(f"the function given as field_map must return a Case, not {type(case).__name__}")
@@ -144,7 +151,8 @@ class Case(BaseModel):
         The question is the last message of the user, the answer the last message of the assistant after it, and the
         trajectory the assistant's tool calls and texts in between. What came before the question are the messages of
         the case. Messages of LangChain, LlamaIndex, OpenAI, Anthropic and Gemini are recognised, and pairs such as
-        ``("user", "Hello")``; other values are skipped.
+        ``("user", "Hello")``; other values are skipped. Images of the question, of the results of tools and of the
+        answer become the attachments.
 
         If the conversation ends with a tool call that gives a structured response (LangChain's ``ToolStrategy``), the
         arguments of the call are the answer. If it ends with other tool calls, there is no answer.
@@ -154,7 +162,7 @@ class Case(BaseModel):
             evidence_tools: the tools whose outputs are the contexts if none are given: names, or a predicate of a step;
                 see :class:`jury_adapters.core.evidence.Evidence`.
             **fields: further fields (``reference=``, ``metadata=``), as in the constructor. ``question=``, ``answer=``,
-                ``messages=`` and ``trajectory=`` replace what the conversation gives.
+                ``messages=``, ``trajectory=`` and ``attachments=`` replace what the conversation gives.
 
         Raises:
             ConfigurationError: ``evidence_tools`` is neither names nor a predicate.
@@ -169,6 +177,7 @@ class Case(BaseModel):
             fields["contexts"] = evidence.contexts(read.steps)
         given = {
             "question": read.question, "answer": read.answer, "messages": read.earlier, "trajectory": read.steps,
+            "attachments": read.images,
         }  # fmt: skip
         return cls(**{**given, **fields})
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator
 
+from jury_adapters.core.images import Image, image_from, record_of
 from jury_adapters.core.values import EMPTY, FrozenDict, clean_text, freeze_mapping
 
 
@@ -34,9 +36,22 @@ def _plain_dict(metadata: FrozenDict) -> dict[str, Any]:
     return dict(metadata)
 
 
+def _attachments(value: object) -> tuple[Image, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes | Image) or not isinstance(value, Iterable):
+        raise ValueError("attachments are a list of images, such as [Image(path='chart.png', role='question')]")
+    return tuple(image_from(one) for one in value)
+
+
+def _records(attachments: tuple[Image, ...]) -> list[dict[str, Any]]:
+    return [record_of(image) for image in attachments]
+
+
 # Text is validated here, because pydantic refuses lone surrogates, which this package replaces.
 Text = Annotated[str, PlainValidator(_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts)]
+Attachments = Annotated[tuple[Image, ...], PlainValidator(_attachments), PlainSerializer(_records)]
 Metadata = Annotated[FrozenDict, PlainValidator(_frozen), PlainSerializer(_plain_dict)]
 
 FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 from jury_adapters.core.case_parts import Message, Step
+from jury_adapters.core.image_values import images_in_content
+from jury_adapters.core.images import Image, ImageRole
 from jury_adapters.core.message_formats import ASIDE, ITEM_ROLES, holds_results, plain_messages
 from jury_adapters.core.message_texts import field_of, refusal_in, text_in
 from jury_adapters.core.values import freeze_mapping, shown
@@ -26,6 +28,8 @@ _ROLES = {
     "tool": "tool", "function": "tool", "ToolMessageChunk": "tool",
     **ITEM_ROLES,
 }  # fmt: skip
+
+_IMAGE_ROLES: Final[Mapping[str, ImageRole]] = {"assistant": "answer", "tool": "context"}
 
 ARGUMENTS: Final = ("args", "arguments", "tool_kwargs", "input", "input_parameters", "inputParameters")
 """Names of the arguments in the tool calls of all frameworks."""
@@ -44,6 +48,7 @@ class Conversation:
         earlier: the conversation before the question.
         pending: True if the conversation ends with tool calls that have no result yet, so that it is only paused.
         ends_in_call: True if the conversation ends with tool calls, with or without results.
+        images: those of the question, of the results of tools after it, and of the answer.
 
     >>> Conversation.of([("user", "2 + 2?"), ("assistant", "4")]).answer
     '4'
@@ -55,6 +60,7 @@ class Conversation:
     earlier: tuple[Message, ...] = ()
     pending: bool = False
     ends_in_call: bool = field(default=False, repr=False, compare=False)
+    images: tuple[Image, ...] = field(default=(), repr=False)
     _messages: tuple[_Read, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
@@ -77,6 +83,7 @@ class Conversation:
             earlier=tuple(Message(role=one.role, content=one.text) for one in read[: max(asked, 0)] if one.text),
             pending=pending,
             ends_in_call=bool(steps) and (answer is None or response is not None),
+            images=_images([*read[max(asked, 0) : asked + 1], *turn], answer),
             _messages=tuple(read),
         )
 
@@ -146,6 +153,7 @@ class _Read:
     failed: bool = False
     echo: bool = False
     aside: bool = False  # text of the user in a message with results of tools
+    images: tuple[Image, ...] = ()
 
 
 def _last_question(read: Sequence[_Read]) -> int:
@@ -157,7 +165,10 @@ def _last_question(read: Sequence[_Read]) -> int:
 def _read(message: object) -> _Read | None:
     if isinstance(message, tuple) and len(message) == 2 and isinstance(message[0], str):
         role = _ROLES.get(message[0])
-        return None if role is None else _Read(role, text_in(message[1], role))
+        if role is None:
+            return None
+        images = tuple(images_in_content(message[1], _IMAGE_ROLES.get(role, "question")))
+        return _Read(role, text_in(message[1], role), images=images)
     role = role_of(message)
     if role is None:
         return None
@@ -175,7 +186,14 @@ def _read(message: object) -> _Read | None:
         failed=field_of(message, "status") == "error",
         echo=is_verdict(field_of(message, "artifact")),
         aside=field_of(message, ASIDE) is True,
+        images=tuple(images_in_content(_content(message), _IMAGE_ROLES.get(role, "question"))),
     )
+
+
+def _images(messages: Sequence[_Read], answer: str | None) -> tuple[Image, ...]:
+    """Return the images of the question and of its turn; an image in an intermediate message is none of the answer."""
+    last = messages[-1] if messages and answer is not None else None
+    return tuple(image for one in messages if one.role != "assistant" or one is last for image in one.images)
 
 
 def _content(message: object) -> object:

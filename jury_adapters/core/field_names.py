@@ -98,6 +98,7 @@ FIELD_NAMES: Final[Mapping[str, FieldNames]] = {
     "candidates": FieldNames(("candidates", "answers")),
     "messages": FieldNames(("messages",), ("chat_history", "history")),
     "trajectory": FieldNames(("trajectory",)),
+    "attachments": FieldNames(("attachments", "images")),
     "workspace": FieldNames(("workspace",)),
     "generator": FieldNames(("generator",)),
     "metadata": FieldNames(("metadata",)),

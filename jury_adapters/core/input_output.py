@@ -152,6 +152,8 @@ def asked(read: Conversation) -> Found:
     found: Found = {} if read.question is None else {"question": read.question}
     if read.earlier:
         found["messages"] = read.earlier
+    if images := tuple(image for image in read.images if image.role == "question"):
+        found["attachments"] = images
     return found
 
 
@@ -162,6 +164,8 @@ def answered(read: Conversation) -> Found:
         found["answer"] = read.answer
     if read.steps:
         found["trajectory"] = read.steps
+    if read.images:
+        found["attachments"] = read.images
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from jury_adapters.core.conversation import Conversation
@@ -20,6 +21,7 @@ from jury_adapters.core.field_names import (
     pair_in,
     plainly_named,
 )
+from jury_adapters.core.image_values import images_of_column
 from jury_adapters.core.input_output import (
     GIVEN_STEPS,
     THREAD,
@@ -40,7 +42,10 @@ from jury_adapters.core.values import is_missing
 
 
 def fields_of_row(
-    row: Mapping[str, object], field_map: FieldMap | None = None, evidence: Evidence = DEFAULT_EVIDENCE
+    row: Mapping[str, object],
+    field_map: FieldMap | None = None,
+    evidence: Evidence = DEFAULT_EVIDENCE,
+    image_folder: Path | None = None,
 ) -> Found:
     """Return the fields of the case in a row; columns without a field are in ``metadata``.
 
@@ -52,13 +57,14 @@ def fields_of_row(
     """
     if field_map is not None:
         row = field_map.apply(row)
-    return _Reading(row).fields(evidence)
+    return _Reading(row, image_folder).fields(evidence)
 
 
 class _Reading:
     """State of reading one row: the columns that are left, and the conflicts to report."""
 
-    def __init__(self, row: Mapping[str, object]) -> None:
+    def __init__(self, row: Mapping[str, object], image_folder: Path | None) -> None:
+        self.image_folder = image_folder
         given = present(row)
         lacking = plainly_named({name: None for name, value in row.items() if is_missing(value)})
         plain, said = plain_format(plainly_named(given))
@@ -82,6 +88,8 @@ class _Reading:
     def fields(self, evidence: Evidence) -> Found:
         named, rest = self.named, self.rest
         apart: Found = {"candidates": candidates_of(named["candidates"])} if "candidates" in named else {}
+        if "attachments" in named:
+            apart["attachments"] = images_of_column(named["attachments"], self.image_folder)
         for field in ("workspace", "generator"):
             if field in named:
                 apart[field] = named[field] if field == "workspace" else text_of(named[field])
@@ -107,6 +115,8 @@ class _Reading:
             self._over(took, wanted, "reference", "inputs")
             took.pop("reference", None)
         found = {**merged(took, gave, wanted, evidence=evidence), **apart}
+        if "attachments" in apart and (beside := gave.get("attachments")):
+            found["attachments"] = tuple(dict.fromkeys((*apart["attachments"], *beside)))
         found["metadata"] = self._metadata(found["metadata"])
         return _with_generator(found)
 

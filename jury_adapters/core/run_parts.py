@@ -36,6 +36,8 @@ def merged(
     fields.pop(CONFLICTS, None)
     if "question" in took:
         fields["question"] = took["question"]
+    if images := [image for part in (took, gave) for image in part.get("attachments", ())]:
+        fields["attachments"] = tuple(dict.fromkeys(images))
     given_steps, thread = fields.pop(GIVEN_STEPS, False), fields.pop(THREAD, None)
     if not fields.get("contexts"):
         rests_on = () if given_steps else evidence.contexts(fields.get("trajectory", ()))

@@ -107,6 +107,8 @@ class AskingJudge(Judge):
         return self._stamped(abstain(str(refusal), error=BUDGET_EXHAUSTED), spent)
 
     def _failed(self, error: ModelError, spent: Usage) -> Judgment:
+        if error.kind == "no_images":
+            return self._stamped(abstain(error.message, error=error.kind), spent)
         detail = {"request_id": error.request_id} if error.request_id else {}
         if not error.sent and error.kind != "circuit_open":
             detail["not_asked"] = self.model.name

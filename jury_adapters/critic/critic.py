@@ -18,7 +18,7 @@ from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr, unknown
 from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses
+from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, abstain
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import JsonValue, clean_text
 from jury_adapters.critic.answers import Unreadable
@@ -49,6 +49,7 @@ from jury_adapters.critic.prompt import build_prompt, material_texts, missing_fi
 from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
+from jury_adapters.critic.shown_images import obstacle_of_images
 from jury_adapters.models.base import Options, Prompt, Reply
 from jury_adapters.models.fingerprint import fingerprint_of
 from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
@@ -103,6 +104,8 @@ class Critic(AskingJudge):
         client: an existing ``AsyncOpenAI`` or ``AsyncAnthropic`` client; or an asynchronous HTTP client for the SDK,
             such as ``httpx.AsyncClient()``. It is used unchanged.
         limits: the limits on calls of the model; see :class:`Limits`.
+        image_urls: whether the vendor may be sent the addresses of images, which it then fetches. By default, the
+            critic abstains on a case with such an image. This package never fetches them.
         store: the store to keep judgments in and to read them from; a :class:`Store` or its path. Judgments are kept
             per model, address and parameters, so the judgments of one server are not used for another.
 
@@ -140,6 +143,7 @@ class Critic(AskingJudge):
         api_key: str | SecretStr | None = None,
         client: Any = None,
         limits: Limits | None = None,
+        image_urls: bool = False,
         store: JudgmentCache | str | PathLike[str] | None = None,
     ) -> None:
         check_model_first(model, rubric, _EXAMPLE)
@@ -158,6 +162,7 @@ class Critic(AskingJudge):
         self.threshold = checked_threshold(threshold)
         self.samples = checked_whole(samples, "samples")
         self.logprobs = checked_flag(logprobs, "logprobs")
+        self.image_urls = checked_flag(image_urls, "image_urls")
         if self.logprobs and self._parser is not None:
             raise ConfigurationError("logprobs=True scores the labels of the package; parse= reads replies itself")
         self.store = checked_store(store)
@@ -257,7 +262,7 @@ class Critic(AskingJudge):
         return self.samples
 
     def estimate(self, case: Case) -> Usage:
-        if self._missing(case):
+        if self._missing(case) or (case.attachments and self._image_obstacle(case)):
             return NO_USAGE
         once = self._estimated(self._prompt(case, case_key_of(self.rubric, case)))
         return sum([once] * self.samples, NO_USAGE)
@@ -268,6 +273,8 @@ class Critic(AskingJudge):
             missing = self._missing(case)
             if missing:
                 return self._nothing_to_judge(missing)
+            if case.attachments and (obstacle := self._image_obstacle(case)):
+                return self._stamped(abstain(obstacle), NO_USAGE)
         if self._jury is not None:
             return await self._jury.assess(case)
         return await self._once(case_key, case, partial(self._asked, case, case_key))
@@ -334,7 +341,7 @@ class Critic(AskingJudge):
         if prompt is None:
             given = variables_of(self.rubric, case)
             prompt = build_prompt(self.rubric, case, given, own_format=self._parser is not None)
-            if len(prompt.turns[-1].text) <= _LONGEST_SHARED:
+            if len(prompt.turns[-1].text) <= _LONGEST_SHARED and not case.attachments:
                 _PROMPTS.put(key, prompt)
         return prompt
 
@@ -345,8 +352,11 @@ class Critic(AskingJudge):
         return material_texts(self.rubric, case, variables_of(self.rubric, case))
 
     def _estimated(self, prompt: Prompt) -> Usage:
-        total = estimated_tokens(prompt, self._options)
+        total = estimated_tokens(prompt, self._options, self.model.model)
         return self._price(Usage(total - self.max_tokens, self.max_tokens, calls=1))
+
+    def _image_obstacle(self, case: Case) -> str:
+        return obstacle_of_images(self.rubric, case, self.model.inner, addresses=self.image_urls)
 
     def _missing(self, case: Case) -> tuple[str, ...]:
         return missing_fields(self.rubric, case, variables_of(self.rubric, case))

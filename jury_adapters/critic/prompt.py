@@ -17,6 +17,7 @@ from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.delimiters import Delimiters
 from jury_adapters.critic.rubric import CLAIM_LABELS, PLACEHOLDERS, Example, Rubric, claim_keys
 from jury_adapters.critic.shown_case import Piece, pieces_of
+from jury_adapters.critic.shown_images import IMAGES_ARE_DATA, has_image_of, named_images, shown_images
 from jury_adapters.models.base import Prompt, Turn
 
 MATERIAL = """\
@@ -49,7 +50,9 @@ def build_prompt(
     for example in () if own_format else rubric.examples:
         turns.append(Turn("user", user_text(rubric, example.fields, example.variables)))
         turns.append(Turn("assistant", _example_reply(rubric, example)))
-    turns.append(Turn("user", user_text(rubric, case, variables or {})))
+    images = shown_images(rubric, case)
+    text = user_text(rubric, case, variables or {})
+    turns.append(Turn("user", f"{text}\n\n{IMAGES_ARE_DATA}" if images else text, images))
     return Prompt(system_text(rubric, own_format=own_format), tuple(turns))
 
 
@@ -64,7 +67,8 @@ def missing_fields(rubric: Rubric, case: Case, variables: Mapping[str, object] |
     """Return the required fields and variables that are missing. With any missing, the judge abstains unasked.
 
     Blank texts count as missing, and so do contexts that are all blank. Only the answer may be empty, because an empty
-    answer is a (bad) answer. Candidates are missing when there are fewer than two.
+    answer is a (bad) answer. A field that has an image is not missing. Candidates are missing when there are fewer than
+    two.
 
     Raises:
         ConfigurationError: a variable has the name of a field of the case.
@@ -132,7 +136,15 @@ def user_text(rubric: Rubric, case: Case, variables: Mapping[str, object]) -> st
     pieces = {name: pieces_of(name, case, given) for name in names}
     delimiters = Delimiters(piece.text for group in pieces.values() for piece in group)
     values = {name: _delimited(name, group, delimiters) for name, group in pieces.items()}
+    if case.attachments:
+        values |= _only_images(rubric, case, [name for name, group in pieces.items() if not group])
     return rubric.user_template.render({**values, "criteria": rubric.criteria.strip()}).strip()
+
+
+def _only_images(rubric: Rubric, case: Case, names: list[str]) -> dict[str, str]:
+    """Return the values of placeholders whose field has images and no text."""
+    found = {name: named_images(PLACEHOLDERS.get(name, name), rubric, case) for name in names}
+    return {name: f"(see {images})" for name, images in found.items() if images}
 
 
 def _delimited(name: str, pieces: list[Piece], delimiters: Delimiters) -> str:
@@ -149,6 +161,8 @@ def _present(name: str, case: Case, variables: Mapping[str, str]) -> bool:
     if name not in PLACEHOLDERS:
         return bool(variables.get(name, "").strip())
     value = getattr(case, name)
+    if case.attachments and has_image_of(name, case):
+        return True
     if name == "answer":
         return value is not None
     if name == "contexts":

@@ -35,7 +35,7 @@ from jury_adapters.critic.template import Template
 _SHOWN = ("question", "answer", "contexts", "reference", "candidates", "messages", "trajectory", "metadata")
 PLACEHOLDERS: Mapping[str, str] = {
     **{field: field for field in _SHOWN},
-    **ALIASES,
+    **{alias: field for alias, field in ALIASES.items() if field in _SHOWN},
     "candidate_a": "candidates",
     "candidate_b": "candidates",
 }

@@ -17,7 +17,7 @@ from jury_adapters.core.combinators import always_pass
 from jury_adapters.core.context import run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
-from jury_adapters.core.judgment import Judgment, OpinionStatuses, evolve
+from jury_adapters.core.judgment import Judgment, OpinionStatuses, abstain, evolve
 from jury_adapters.core.jury import unique_names
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
@@ -40,6 +40,7 @@ from jury_adapters.critic.asking import (
 )
 from jury_adapters.critic.prompt import MATERIAL, missing_fields, user_text
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.critic.shown_images import obstacle_of_images
 from jury_adapters.decision.questions import judgment_of, question_for
 from jury_adapters.decision.registry import Decided, LimitedDecisionModel, estimated_decision, resolve_decision_model
 from jury_adapters.models.base import DecisionModel, Question
@@ -170,12 +171,16 @@ class DecisionCritic(AskingJudge):
 
     def estimate(self, case: Case) -> Usage:
         asked = [rubric for rubric in self.rubrics if not self._missing(rubric, case)]
+        if case.attachments and self._image_obstacle(case):
+            return NO_USAGE
         return self._price(estimated_decision(*self._request(tuple(asked), case))) if asked else NO_USAGE
 
     async def assess(self, case: Case) -> Judgment:
         missing = [self._missing(rubric, case) for rubric in self.rubrics]
         if all(missing):
             return self._built([self._nothing_to_judge(fields) for fields in missing], NO_USAGE, case)
+        if case.attachments and (obstacle := self._image_obstacle(case)):
+            return self._built([abstain(obstacle)] * len(self.rubrics), NO_USAGE, case)
         keys = sorted({case_key_of(rubric, case) for rubric in self.rubrics})
         found = await self._once("+".join(keys), case, partial(self._asked, case, missing))
         if len(self.rubrics) == 1:
@@ -232,6 +237,11 @@ class DecisionCritic(AskingJudge):
         shown = _merged(rubrics)
         text = f"{MATERIAL}\n\n{user_text(shown, case, variables_of(shown, case))}"
         return text, [question_for(rubric) for rubric in rubrics]
+
+    def _image_obstacle(self, case: Case) -> str:
+        """Return the reason why the model cannot judge a case with images: it decides about one text."""
+        found = (obstacle_of_images(rubric, case, self.model.inner, addresses=False) for rubric in self.rubrics)
+        return next(filter(None, found), "")
 
     def _missing(self, rubric: Rubric, case: Case) -> tuple[str, ...]:
         return missing_fields(rubric, case, variables_of(rubric, case))

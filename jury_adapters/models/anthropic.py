@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from jury_adapters.core.images import Image
 from jury_adapters.core.usage import Usage
-from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.core.values import JsonValue
+from jury_adapters.models.base import Options, Prompt, Reply, Schema, Turn
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.reply_parts import finish_of, text_in_answer
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
@@ -31,7 +33,7 @@ class AnthropicModel(VendorModel):
         body: Body = {
             "model": self.model,
             "max_tokens": options.max_tokens or _DEFAULT_MAX_TOKENS,
-            "messages": [{"role": turn.role, "content": turn.text} for turn in prompt.turns],
+            "messages": [{"role": turn.role, "content": _content(turn)} for turn in prompt.turns],
         }
         if prompt.system:
             body["system"] = prompt.system
@@ -60,6 +62,19 @@ class AnthropicModel(VendorModel):
     def _usage(self, usage: Any) -> Usage:
         used = counted(lambda: _counts(usage)) if isinstance(usage, Mapping) else UNKNOWN_USAGE
         return used if used is UNKNOWN_USAGE else cost_of(used, self.vendor, self.model)
+
+
+def _content(turn: Turn) -> JsonValue:
+    """Return the content of a message: its text, or blocks if it has images."""
+    return [_block(part) for part in turn.parts()] if turn.images else turn.text
+
+
+def _block(part: str | Image) -> JsonValue:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    if part.base64 is None:
+        return {"type": "image", "source": {"type": "url", "url": part.url}}
+    return {"type": "image", "source": {"type": "base64", "media_type": part.mime_type, "data": part.base64}}
 
 
 def _counts(usage: Mapping[str, Any]) -> Usage:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
+from jury_adapters.core.images import Image
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import JsonValue
 
@@ -15,10 +16,24 @@ Finish = Literal["stop", "length", "refusal", "filter", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Message of the exchange with the model."""
+    """Message of the exchange with the model.
+
+    Attributes:
+        role: who says it.
+        text: the text.
+        images: images before the text; each has its number in the message, from 1, and its role.
+    """
 
     role: Literal["user", "assistant"]
     text: str
+    images: tuple[Image, ...] = ()
+
+    def parts(self) -> Iterator[str | Image]:
+        """Yield the content in order: a heading and the image for each image, then the text."""
+        for number, image in enumerate(self.images, start=1):
+            yield f"Image {number}, which belongs to the {image.role}:"
+            yield image
+        yield self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +47,11 @@ class Prompt:
     def of(cls, user: str, system: str = "") -> Prompt:
         """Create a prompt of one user message."""
         return cls(system, (Turn("user", user),))
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """All images of the prompt."""
+        return tuple(image for turn in self.turns for image in turn.images)
 
     def followed_by(self, reply: str, request: str) -> Prompt:
         """Return the exchange with the model's reply and a further request appended."""
@@ -95,6 +115,7 @@ class ChatModel(Protocol):
     Attributes:
         name: ``"vendor:model"``, as it is shown in verdicts.
         model: the model's own name, from which its family is read.
+        takes_images: True if the model can be given images. A model without this attribute is not given any.
     """
 
     @property

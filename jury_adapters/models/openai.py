@@ -7,7 +7,8 @@ from typing import Any
 
 from jury_adapters.core.bounded_cache import BoundedCache
 from jury_adapters.core.usage import Usage
-from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token
+from jury_adapters.core.values import JsonValue
+from jury_adapters.models.base import Options, Prompt, Reply, Schema, Token, Turn
 from jury_adapters.models.http import EncodedDict, EncodedList
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.reply_parts import finish_of, refusal_in, text_in_answer
@@ -89,12 +90,23 @@ def _messages(prompt: Prompt) -> EncodedList:
     kept = _MESSAGES.get(id(prompt))
     if kept is not None:
         return kept[1]
-    messages = [{"role": "system", "content": prompt.system}] if prompt.system else []
-    messages += [{"role": turn.role, "content": turn.text} for turn in prompt.turns]
+    messages: list[JsonValue] = [{"role": "system", "content": prompt.system}] if prompt.system else []
+    messages += [{"role": turn.role, "content": _content(turn)} for turn in prompt.turns]
     made = EncodedList.of(messages)
     if len(made.json) <= _LONGEST_KEPT:
         _MESSAGES.put(id(prompt), (prompt, made))
     return made
+
+
+def _content(turn: Turn) -> JsonValue:
+    """Return the content of a message: its text, or blocks if it has images."""
+    if not turn.images:
+        return turn.text
+    return [
+        {"type": "text", "text": part} if isinstance(part, str)
+        else {"type": "image_url", "image_url": {"url": part.data_url}}
+        for part in turn.parts()
+    ]  # fmt: skip
 
 
 def _response_format(schema: Schema) -> EncodedDict:

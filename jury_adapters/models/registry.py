@@ -21,6 +21,7 @@ from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import ChatModel, Options, Prompt, Reply, Schema
 from jury_adapters.models.calls import Request, made, watched
 from jury_adapters.models.function import FunctionModel
+from jury_adapters.models.image_tokens import image_tokens
 from jury_adapters.models.langchain import LangChainModel
 from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.openai import OpenAIModel
@@ -38,7 +39,7 @@ class LimitedModel(Limited[ChatModel]):
         self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()
     ) -> Coroutine[Any, Any, Reply]:
         attempt = partial(self.inner.complete, prompt, schema, options)
-        estimate = estimated_tokens(prompt, options) if self.limiter.limits.tokens_per_minute else 0
+        estimate = estimated_tokens(prompt, options, self.model) if self.limiter.limits.tokens_per_minute else 0
         if watched():
             call = partial(self.limiter.call, estimate=estimate, spent=_tokens_of)
             return made(Request("chat", self.inner, prompt, options), attempt, call)
@@ -90,10 +91,14 @@ def resolve_model(
     return LimitedModel(_wrapped(model), limits)
 
 
-def estimated_tokens(prompt: Prompt, options: Options) -> int:
-    """Return a rough upper estimate: three characters per token for the prompt, and all the output that is allowed."""
+def estimated_tokens(prompt: Prompt, options: Options, model: str) -> int:
+    """Return a rough upper estimate: three characters per token for the prompt, and all the output that is allowed.
+
+    Images count by the rules of their vendor; see :mod:`jury_adapters.models.image_tokens`.
+    """
     characters = len(prompt.system) + sum(len(turn.text) for turn in prompt.turns)
-    return characters // 3 + (options.max_tokens or 500)
+    images = sum(image_tokens(image, model) for image in prompt.images)
+    return characters // 3 + images + (options.max_tokens or 500)
 
 
 def check_settings(*, base_url: object, api_key: object, request_timeout: object, limits: object) -> None:

@@ -27,11 +27,13 @@ class Capabilities:
         formats: the ways to ask for JSON that have not been refused yet, strongest first.
         renamed: parameters that it expects under another name.
         refused: parameters that it does not accept.
+        images: False once it has refused images.
     """
 
     formats: list[str] = field(default_factory=lambda: ["json_schema", "json_object", "none"])
     renamed: dict[str, str] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
+    images: bool = True
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property

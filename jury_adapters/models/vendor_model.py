@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+from jury_adapters.core.errors import ModelError
 from jury_adapters.models.addresses import client_address, plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
 from jury_adapters.models.http_errors import error_in_body
+from jury_adapters.models.image_refusals import learned_of_images, refuse_images
 from jury_adapters.models.object_identity import settings_of_client
 from jury_adapters.models.shared_rates import hashed, quota_of
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting, capabilities_of
@@ -33,6 +35,7 @@ class VendorModel(ABC):
         address: the effective address, without credentials.
     """
 
+    takes_images: ClassVar[bool] = True
     sdk: ClassVar[str]
     client_class: ClassVar[str]
     path: ClassVar[str]
@@ -80,7 +83,12 @@ class VendorModel(ABC):
         self, post: Callable[[Body], Awaitable[Any]], prompt: Prompt, schema: Schema | None, options: Options
     ) -> Reply:
         """Ask with another function than a direct request (in a batch). Body, learning and reading are the same."""
-        answer = await adapting(self._capabilities, partial(self._body, prompt, schema, options), post)
+        known = self._capabilities
+        refuse_images(known, prompt, self.name)
+        try:
+            answer = await adapting(known, partial(self._body, prompt, schema, options), post)
+        except ModelError as error:
+            raise learned_of_images(error, known, prompt, self.name) from None
         if isinstance(answer, Mapping):
             reply = self._read(answer)
             if reply is not None:

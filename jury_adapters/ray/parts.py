@@ -34,7 +34,8 @@ def schema() -> pa.Schema:
         "cost_usd": number, "cost_complete": yes, "calls": whole, "input_tokens": whole, "output_tokens": whole,
         "canonical_json": text,
         "question": text, "answer": text, "contexts": pa.list_(text), "reference": text, "candidates": pa.list_(text),
-        "messages": text, "trajectory": text, "workspace": text, "generator": text, "metadata": text,
+        "messages": text, "trajectory": text, "attachments": text, "workspace": text, "generator": text,
+        "metadata": text,
     }  # fmt: skip
     return pa.schema(list(columns.items()))
 
@@ -77,7 +78,7 @@ def record(position: str, identity: str, case: Case | None, judgment: Judgment) 
 
 def _case_columns(case: Case) -> dict[str, object]:
     content = case.model_dump(mode="json")
-    for name in ("messages", "trajectory", "metadata"):  # whose structure differs from case to case
+    for name in ("messages", "trajectory", "attachments", "metadata"):  # whose structure differs from case to case
         content[name] = json.dumps(content[name], ensure_ascii=False) if content[name] else None
     return content
 

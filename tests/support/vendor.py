@@ -48,8 +48,9 @@ class Ask:
     @property
     def text(self) -> str:
         """Everything the model is shown."""
-        messages = [self.body.get("system"), *(message["content"] for message in self.body.get("messages", []))]
-        return "\n".join(message for message in messages if isinstance(message, str))
+        contents = [self.body.get("system"), *(message["content"] for message in self.body.get("messages", []))]
+        blocks = [block.get("text") for content in contents if isinstance(content, list) for block in content]
+        return "\n".join(text for text in (*contents, *blocks) if isinstance(text, str))
 
     @property
     def schema(self) -> dict[str, Any] | None:

@@ -117,7 +117,7 @@ class PromptJudge(AskingJudge):
         return Prompt.of(self._render(case), self._system)
 
     def _estimated(self, prompt: Prompt) -> Usage:
-        total, most = estimated_tokens(prompt, self._options), self._options.max_tokens or 0
+        total, most = estimated_tokens(prompt, self._options, self.model.model), self._options.max_tokens or 0
         return self._price(Usage(max(total - most, 0), most, calls=1))
 
 

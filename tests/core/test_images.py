@@ -1,0 +1,257 @@
+"""Images of a case: sources, limits, hostile files, records, and rows."""
+
+import base64
+import json
+import os
+import pickle
+import random
+import struct
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.examples import examples
+from support.pictures import claimed_png, data_url, encoded, gif, png
+
+from jury_adapters import Case, ConfigurationError, Image, InputError
+from jury_adapters.core.image_headers import read_header
+from jury_adapters.core.images import MAX_IMAGE_BYTES
+
+JPEG = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////"
+    "////////wAALCAACAAMBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAACv/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AfwD/2Q=="
+)
+
+
+def webp(kind, chunk):
+    return b"RIFF" + struct.pack("<I", 12 + len(chunk)) + b"WEBP" + kind + struct.pack("<I", len(chunk)) + chunk
+
+
+WEBP_LOSSY = webp(b"VP8 ", b"\0\0\0\x9d\x01\x2a" + struct.pack("<HH", 3, 2) + b"\0" * 8)
+WEBP_LOSSLESS = webp(b"VP8L", b"\x2f" + struct.pack("<I", 2 | 1 << 14) + b"\0" * 9)
+WEBP_EXTENDED = webp(b"VP8X", b"\0" * 4 + (2).to_bytes(3, "little") + (1).to_bytes(3, "little"))
+FILES = {
+    "image/png": png(), "image/jpeg": JPEG, "image/gif": gif(), "lossy": WEBP_LOSSY, "lossless": WEBP_LOSSLESS,
+    "extended": WEBP_EXTENDED,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_type_and_size_are_those_of_the_header(kind):
+    image = Image(base64=encoded(FILES[kind]))
+    assert image.mime_type == (kind if kind.startswith("image/") else "image/webp")
+    assert (image.width, image.height) == (3, 2)
+
+
+def test_file_text_and_data_url_are_the_same_image(tmp_path):
+    (tmp_path / "chart.png").write_bytes(png())
+    images = {
+        Image(path=tmp_path / "chart.png"), Image(base64=encoded(png())), Image(url=data_url(png())),
+        Image(base64=base64.encodebytes(png()).decode(), mime_type="image/png"),
+    }  # fmt: skip
+    assert len(images) == 1
+
+
+def test_a_copy_with_another_role_is_valid():
+    assert replace(Image(base64=encoded(png())), role="answer").role == "answer"
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        {}, {"base64": encoded(png()), "url": "https://example.org/a.png"}, {"url": "file:///etc/passwd"},
+        {"url": "ftp://example.org/a.png"}, {"url": "https://user:secret@example.org/a.png"}, {"url": "javascript:1"},
+        {"url": "https://example.org/a b"}, {"url": "data:text/html;base64,AAAA"}, {"url": "data:image/png,raw"},
+        {"base64": "not base64!"}, {"base64": encoded(b"%PDF-1.7 no image")}, {"base64": ""}, {"path": "missing.png"},
+        {"base64": encoded(png()), "mime_type": "image/jpeg"}, {"base64": encoded(png()), "role": "caption"},
+        {"digest": "sha256:short"}, {"base64": 5}, {"path": "a\0b"},
+    ],
+)  # fmt: skip
+def test_wrong_sources_are_refused_without_showing_secrets(sources):
+    with pytest.raises(ConfigurationError) as refused:
+        Image(**sources)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_that_is_cut_off_is_refused(kind):
+    data = FILES[kind]
+    for length in range(4, len(data) - 12):
+        with pytest.raises(ConfigurationError):
+            Image(base64=encoded(data[:length]))
+
+
+def test_a_bomb_is_refused_by_its_header():
+    with pytest.raises(ConfigurationError, match="60,000 x 60,000 pixels"):
+        Image(base64=encoded(claimed_png(60_000, 60_000)))
+
+
+def test_a_file_of_100_megabytes_is_refused_unread(tmp_path):
+    large = tmp_path / "large.png"
+    with large.open("wb") as file:
+        file.write(png())
+        file.truncate(100_000_000)
+    with pytest.raises(ConfigurationError, match="larger than 20 MiB"):
+        Image(path=large)
+
+
+def test_a_text_of_30_megabytes_is_refused_undecoded():
+    with pytest.raises(ConfigurationError, match="larger than 20 MiB"):
+        Image(base64="A" * (MAX_IMAGE_BYTES * 3 // 2 + 1))
+
+
+def test_a_pipe_and_a_folder_are_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe.png")
+    for path in (tmp_path / "pipe.png", tmp_path, "/dev/zero"):
+        with pytest.raises(ConfigurationError, match=r"no regular file|cannot be read"):
+            Image(path=path)
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF89a", b"RIFF", b""]))
+@examples(400)
+def test_no_file_raises_anything_else(data, begins):
+    try:
+        header = read_header(begins + data)
+    except ConfigurationError:
+        return
+    assert header.width > 0
+    assert header.height > 0
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_damage_never_raises_anything_else(kind):
+    chance = random.Random(3)
+    for _ in range(300):
+        data = bytearray(FILES[kind])
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        try:
+            Image(base64=encoded(bytes(data)))
+        except ConfigurationError:
+            continue
+
+
+# Records
+
+
+def test_a_case_is_recorded_without_the_image(tmp_path):
+    (tmp_path / "private name.png").write_bytes(png())
+    case = Case(question="?", answer="!", attachments=[Image(path=tmp_path / "private name.png", role="question")])
+    text = case.model_dump_json()
+    assert "private name" not in text
+    assert encoded(png()) not in text
+    back = Case.model_validate_json(text)
+    assert back.content_hash == case.content_hash
+    assert not back.attachments[0].is_at_hand
+    assert encoded(png()) not in repr(case)
+
+
+def test_the_key_of_a_case_is_that_of_its_images_content(tmp_path):
+    for name, shade in (("a.png", 1), ("b.png", 1), ("c.png", 2)):
+        (tmp_path / name).write_bytes(png(shade=shade))
+    a, b, c = (Case(answer="!", attachments=[Image(path=tmp_path / name)]) for name in ("a.png", "b.png", "c.png"))
+    assert a.content_hash == b.content_hash != c.content_hash
+    other_role = Case(answer="!", attachments=[Image(path=tmp_path / "a.png", role="answer")])
+    assert other_role.content_hash != a.content_hash
+
+
+def test_a_case_with_images_survives_pickling_and_copying():
+    case = Case(question="?", attachments=[Image(base64=encoded(png()))])
+    assert pickle.loads(pickle.dumps(case)) == case
+    assert case.model_copy(update={"answer": "!"}).attachments == case.attachments
+
+
+def test_wrong_attachments_are_refused_with_the_fix():
+    with pytest.raises(ValueError, match="a list of images"):
+        Case(answer="!", attachments="chart.png")
+    with pytest.raises(ValueError, match=r"'pth'.*Did you mean 'path'"):
+        Case(answer="!", attachments=[{"pth": "chart.png"}])
+
+
+# Rows
+
+
+def read(row, folder=None):
+    return Case.from_row({"question": "?", "answer": "!", **row}, image_folder=folder).attachments
+
+
+BLOCKS = {
+    "data URL": data_url(png()),
+    "own fields": {"base64": encoded(png()), "role": "context"},
+    "LangChain": {"type": "image", "base64": encoded(png()), "mime_type": "image/png"},
+    "LangChain, older": {"type": "image", "source_type": "base64", "data": encoded(png()), "mime_type": "image/png"},
+    "OpenAI": {"type": "image_url", "image_url": {"url": data_url(png())}},
+    "OpenAI, responses": {"type": "input_image", "image_url": data_url(png())},
+    "Anthropic": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": encoded(png())}},
+    "LlamaIndex": {"block_type": "image", "image": encoded(png()), "image_mimetype": "image/png"},
+}
+
+
+@pytest.mark.parametrize("form", BLOCKS)
+def test_every_form_of_a_row_is_read(form):
+    assert read({"images": [BLOCKS[form]]}) == (Image(base64=encoded(png())),)
+    assert read({"attachments": BLOCKS[form]}) == (Image(base64=encoded(png())),)
+
+
+@pytest.mark.parametrize("form", [name for name in BLOCKS if name not in ("data URL", "own fields")])
+def test_every_form_of_a_message_is_read_with_its_role(form):
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "What is this?"}, BLOCKS[form]]},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "name": "look", "args": {}}]},
+        {"role": "tool", "tool_call_id": "1", "content": [BLOCKS[form]]},
+        {"role": "assistant", "content": [{"type": "text", "text": "A chart."}, BLOCKS[form]]},
+    ]
+    roles = ["question", "context", "answer"]
+    assert [image.role for image in Case.from_messages(messages).attachments] == roles
+    case = Case.from_row({"messages": messages})
+    assert [image.role for image in case.attachments] == roles
+    assert (case.question, case.answer) == ("What is this?", "A chart.")
+    case = Case.from_row({"inputs": {"messages": messages[:1]}, "outputs": {"messages": messages}})
+    assert [image.role for image in case.attachments] == roles
+
+
+def test_an_image_of_a_message_that_cannot_be_used_is_there_with_its_problem():
+    for block in (
+        {"type": "image", "base64": "AAAA"},
+        {"type": "image", "file_id": "file-1"},
+        {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}},
+        {"type": "image", "path": "/etc/passwd"},
+        {"type": "image", "source": {"type": "file", "file_id": "x"}},
+    ):
+        case = Case.from_messages([{"role": "user", "content": [{"type": "text", "text": "?"}, block]}])
+        assert case.attachments[0].problem
+        assert not case.attachments[0].is_at_hand
+
+
+def test_local_paths_of_rows_stay_in_their_folder(tmp_path):
+    inside, outside = tmp_path / "rows", tmp_path / "outside.png"
+    (inside / "images").mkdir(parents=True)
+    (inside / "images" / "a.png").write_bytes(png())
+    outside.write_bytes(png(shade=9))
+    (inside / "link.png").symlink_to(outside)
+    (inside / "good link.png").symlink_to(inside / "images" / "a.png")
+    for path in ("images/a.png", "good link.png", str(inside / "images" / "a.png")):
+        assert read({"images": [path]}, inside) == (Image(base64=encoded(png())),)
+    for path in ("../outside.png", str(outside), "link.png", "images/../../outside.png", "/etc/passwd", "missing.png",
+                 "a\0b"):  # fmt: skip
+        with pytest.raises(InputError, match=r"outside the folder|there is no image"):
+            read({"images": [path]}, inside)
+    with pytest.raises(InputError, match="image_folder="):
+        read({"images": ["images/a.png"]})
+    assert read({"images": [str(outside)]}, "/") == (Image(base64=encoded(png(shade=9))),)
+
+
+def test_file_addresses_and_other_entries_are_refused():
+    for entry in ("file:///etc/passwd", 5, {"type": "text", "text": "hi"}, {"pth": "x"}, None, b"raw"):
+        with pytest.raises(InputError):
+            read({"images": [entry]}, "/")
+
+
+def test_a_row_of_a_record_is_read_back():
+    case = Case(answer="!", attachments=[Image(base64=encoded(png())), Image(url="https://example.org/a.png")])
+    back = Case.from_row(json.loads(case.model_dump_json(exclude_defaults=True)))
+    assert back.content_hash == case.content_hash
