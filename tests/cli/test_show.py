@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ BEGIN, END = "<!-- checks: begin, made by tests/cli/test_show.py -->", "<!-- che
 JUDGES = catalogue()
 
 
+@cache
 def show(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["show", *arguments], catch_exceptions=False)
 

@@ -42,8 +42,8 @@ def second(rate, clock, sent, refused):
 # Load-dependent refusals
 
 
-@pytest.mark.parametrize("retry_after", [1.0, 0.25, None])
-@pytest.mark.parametrize("latency", [0.001, 0.05, 0.2])
+@pytest.mark.parametrize("retry_after", [1.0, pytest.param(0.25, marks=pytest.mark.slow), None])
+@pytest.mark.parametrize("latency", [pytest.param(0.001, marks=pytest.mark.slow), 0.05, 0.2])
 @pytest.mark.parametrize("most", [20, 50, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("window", [FixedWindow, SlidingWindow, TokenBucket])
 def test_refusals_that_depend_on_the_load_lower_the_rate_to_just_below_what_is_accepted(
