@@ -244,8 +244,8 @@ class TestBundled:
         assert set(Rubric.bundled(name).requires) == requires
 
     def test_the_version_can_be_pinned(self):
-        assert Rubric.bundled("faithfulness", "1") == Rubric.bundled("faithfulness")
-        with pytest.raises(ConfigurationError, match="comes in version 1, not 0"):
+        assert Rubric.bundled("faithfulness", "2") == Rubric.bundled("faithfulness")
+        with pytest.raises(ConfigurationError, match="comes in version 2, not 0"):
             Rubric.bundled("faithfulness", "0")
 
     @pytest.mark.parametrize("name", ["faithfullness", "../rubrics/safety", ""])

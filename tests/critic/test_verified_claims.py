@@ -257,7 +257,7 @@ class TestRubric:
         assert list(shown["claims"][0]) == ["claim", "sentence", "passage", "evidence", "reason", "verdict"]
 
     def test_claims_that_are_only_listed_keep_their_fingerprint(self):
-        assert Rubric.bundled("hallucination").fingerprint == "ba4781dda3881816"
+        assert Rubric.bundled("hallucination").fingerprint == "c14accbbe2e04f51"
         assert Rubric.bundled("hallucination").reply_schema()["properties"]["claims"]["items"]["required"] == [
             "claim", "evidence", "verdict",
         ]  # fmt: skip
