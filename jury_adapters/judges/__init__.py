@@ -1,1 +1,5 @@
 """Ready-made judges."""
+
+from jury_adapters.judges.turns import EachTurn
+
+__all__ = ["EachTurn"]
