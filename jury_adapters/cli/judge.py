@@ -71,6 +71,10 @@ def judge(
     ],
     *,
     map_: Map = None,
+    image_folder: Annotated[
+        Path | None,
+        file_option("The folder of the images that rows name.", show_default="that of the file", metavar="FOLDER"),
+    ] = None,
     jury: Annotated[Path | None, file_option("The jury, as YAML.", show_default="the offline grounding screen")] = None,
     allow_commands: AllowCommands = False,
     allow_base_url: AllowBaseUrl = False,
@@ -131,7 +135,9 @@ def judge(
     permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
     if dry_run:
         _estimate(
-            lambda: CaseFile(cases, messages.info, limit=limit, field_map=FieldMap.parse(map_ or ())),
+            lambda: CaseFile(
+                cases, messages.info, limit=limit, field_map=FieldMap.parse(map_ or ()), image_folder=image_folder
+            ),
             jury, permissions, messages, as_json=as_json,
         )  # fmt: skip
         if stop_when_decided:
@@ -156,7 +162,8 @@ def judge(
         )  # fmt: skip
         xml = JUnitReport(junit, suite=name)
         file = CaseFile(
-            cases, messages.info, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map, group=group
+            cases, messages.info, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map, group=group,
+            image_folder=image_folder,
         )  # fmt: skip
         if group:
             _check_groups(cases, limit, field_map, group)

@@ -23,9 +23,9 @@ def file_argument(about: str) -> Any:  # typer's own type for values in Annotate
     return typer.Argument(help=about, autocompletion=file_names, show_default=False)
 
 
-def file_option(about: str, *names: str, show_default: str | bool = False) -> Any:
-    """Return an option that is a file."""
-    return typer.Option(*names, help=about, autocompletion=file_names, show_default=show_default, metavar="FILE")
+def file_option(about: str, *names: str, show_default: str | bool = False, metavar: str = "FILE") -> Any:
+    """Return an option that is a file, or a folder."""
+    return typer.Option(*names, help=about, autocompletion=file_names, show_default=show_default, metavar=metavar)
 
 
 def file_of_store(store: str | None) -> Path | None:

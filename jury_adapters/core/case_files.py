@@ -33,7 +33,7 @@ from jury_adapters.core.traces.trace_cases import TRACE_COLUMNS, TraceReader, is
 STDIN = Path("-")
 """Path that means standard input on a command line."""
 
-_CONTENT = ("question", "answer", "contexts", "candidates", "messages", "trajectory", "workspace")
+_CONTENT = ("question", "answer", "contexts", "candidates", "messages", "trajectory", "workspace", "attachments")
 _IDENTIFIED = ("votes", "item_id", *RELEVANT_IDS, *RELEVANT_TEXTS)  # a recorded juror or a measure needs no answer
 _NAMES = "question, answer, contexts; query, response, ..."
 _MOST_REPORTED = 50
@@ -93,12 +93,13 @@ class UnknownColumns(InputError):
 def read_cases(path: str | Path, field_map: FieldMapLike | None = None) -> Iterator[CaseRow]:
     """Read the cases of a file, row by row; ``field_map`` is as in :meth:`Case.from_row`.
 
-    In a file of OpenTelemetry traces, each trace is a case; see :mod:`jury_adapters.core.traces`.
+    Images that a row names by path are in the folder of the file. In a file of OpenTelemetry traces, each trace is a
+    case; see :mod:`jury_adapters.core.traces`.
 
     Raises:
         InputError: the file cannot be read as a whole; see :func:`jury_adapters.core.row_files.read_rows`.
     """
-    return _case_rows(read_rows(path), field_map_of(field_map))
+    return _case_rows(read_rows(path), field_map_of(field_map), Path(path).parent)
 
 
 def columns_in(row: Row, field_map: FieldMapLike | None = None) -> dict[str, Any]:
@@ -116,15 +117,15 @@ def columns_in(row: Row, field_map: FieldMapLike | None = None) -> dict[str, Any
     return {**{name: "" if name in answers else None for name in row.empty}, **given}
 
 
-def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None) -> Case:
-    """Return the case of a row; ``field_map`` is as in :meth:`Case.from_row`.
+def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None, image_folder: Path | None = None) -> Case:
+    """Return the case of a row; the arguments are as in :meth:`Case.from_row`.
 
     Raises:
         InputError: the row is not a case; the message says why.
         UnknownColumns: no column of the row is a field of a case.
     """
     try:
-        case = Case.from_row(row, field_map)
+        case = Case.from_row(row, field_map, image_folder=image_folder)
     except ValidationError as error:
         raise InputError(problems_of(error)) from None
     except RecursionError:
@@ -152,6 +153,8 @@ class CaseFile:
         unique_ids: whether a duplicate id is reported.
         field_map: as in :meth:`Case.from_row`.
         group: field that every case must have; see :func:`jury_adapters.core.case_groups.group_of_row`. Empty for none.
+        image_folder: the folder of the images that rows name by path; by default that of the file, and none for
+            standard input.
 
     Attributes:
         path: the file.
@@ -171,8 +174,10 @@ class CaseFile:
         unique_ids: bool = False,
         field_map: FieldMapLike | None = None,
         group: str = "",
+        image_folder: Path | None = None,
     ) -> None:
         self.path = path
+        self._image_folder = path.parent if image_folder is None and path != STDIN else image_folder
         self.group = group
         self._field_map = field_map_of(field_map)
         self.name = "standard input" if path == STDIN else str(path)
@@ -191,7 +196,7 @@ class CaseFile:
     def __iter__(self) -> Iterator[Case]:
         if self._limit == self._read:
             return
-        for row in _case_rows(self._rows(), self._field_map):
+        for row in _case_rows(self._rows(), self._field_map, self._image_folder):
             case = row.case
             if case is None:
                 self._refuse(row)
@@ -319,12 +324,12 @@ def count_lines(path: Path) -> int | None:
         return None  # reading the cases will report the error
 
 
-def _case_rows(rows: Iterable[Row], field_map: FieldMapLike | None) -> Iterator[CaseRow]:
+def _case_rows(rows: Iterable[Row], field_map: FieldMapLike | None, folder: Path | None) -> Iterator[CaseRow]:
     """Yield the cases of rows; those of traces come last, because the spans of a trace may be in several rows."""
     traces = TraceReader()
     for row in rows:
         if row.values is None or not is_request(row.values):
-            yield _read(row, field_map)
+            yield _read(row, field_map, folder)
             continue
         for problem in traces.add(row.values, row.line, row.unit):
             yield CaseRow(row.line, row.unit, None, problem)
@@ -332,11 +337,11 @@ def _case_rows(rows: Iterable[Row], field_map: FieldMapLike | None) -> Iterator[
         yield CaseRow(found.line, found.unit, found.case, found.problem)
 
 
-def _read(row: Row, field_map: FieldMapLike | None) -> CaseRow:
+def _read(row: Row, field_map: FieldMapLike | None, folder: Path | None) -> CaseRow:
     if row.values is None:
         return CaseRow(row.line, row.unit, None, row.error)
     try:
-        return CaseRow(row.line, row.unit, case_of(columns_in(row, field_map), field_map))
+        return CaseRow(row.line, row.unit, case_of(columns_in(row, field_map), field_map, folder))
     except UnknownColumns as error:
         return CaseRow(row.line, row.unit, None, str(error), _columns_in(row.values))
     except InputError as error:

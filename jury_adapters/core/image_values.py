@@ -100,7 +100,9 @@ def _confined(path: object, folder: Path | None) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"the path of an image is text, not {plain_repr(path)}")
     if folder is None:
-        raise InputError("a row may not name a local image here; give a folder that may be read as image_folder=")
+        raise InputError(
+            "a row may not name a local image here; name the folder of the images (image_folder=, or --image-folder)"
+        )
     try:
         root = folder.resolve(strict=True)
         found = (root / path).resolve(strict=True)
