@@ -8,6 +8,7 @@ elsewhere. Nothing is fetched from an address.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os import PathLike
 from typing import Any
 
 from llama_index.core.llms import ChatMessage, ChatResponse, ImageBlock
@@ -40,9 +41,9 @@ def context_images(response: object, *, evidence: Evidence) -> tuple[Image, ...]
     if nodes:
         return node_images(nodes)
     found: list[Image] = []
-    for step, output in tool_outputs(response):
+    for output, step_of in tool_outputs(response):
         images = (*node_images(nodes_of(output)), *images_in_content(getattr(output, "blocks", ()), "context"))
-        if images and evidence.accepts(step):
+        if images and evidence.accepts(step_of()):
             found += images
     return tuple(dict.fromkeys(found))
 
@@ -108,7 +109,6 @@ def _image(holder: Any, role: ImageRole) -> Image | None:
 
 def _several(given: object, name: str) -> list[str]:
     found = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
-    found = [str(one) if hasattr(one, "__fspath__") else one for one in found]
-    if not all(isinstance(one, str) for one in found):
+    if not all(isinstance(one, str | PathLike) for one in found):
         raise ConfigurationError(f"{name} is a list of texts")
-    return found
+    return [str(one) for one in found]

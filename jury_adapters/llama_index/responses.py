@@ -10,7 +10,8 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
@@ -102,7 +103,8 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
     if found:
         return found
     texts: list[str] = []
-    for step, output in tool_outputs(response):
+    for output, step_of in tool_outputs(response):
+        step = step_of()
         retrieved = node_texts(nodes_of(output))
         if not retrieved:
             texts += evidence.contexts([step])
@@ -121,12 +123,12 @@ def passages_of(response: object) -> Sequence[object]:
     return listed(response, "passages_given") if fields_of(response) is None else passages_in(response)
 
 
-def tool_outputs(response: object) -> Iterator[tuple[Step, ToolOutput]]:
-    """Yield the step and the output of each tool call that did not fail."""
+def tool_outputs(response: object) -> Iterator[tuple[ToolOutput, Callable[[], Step]]]:
+    """Yield the output of each tool call that did not fail, and a function that returns its step."""
     for call in _calls(response):
         output = call[2]
         if output is not None and not output.is_error:
-            yield _step(*call), output
+            yield output, partial(_step, *call)
 
 
 def nodes_of(output: ToolOutput) -> Sequence[object]:
