@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any
 
 from llama_index.core.llms import ChatMessage, ChatResponse, ImageBlock
-from llama_index.core.schema import ImageNode, Node, NodeWithScore, QueryBundle
+from llama_index.core.schema import ImageNode, Node, NodeWithScore, QueryBundle, TextNode
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import Evidence
@@ -32,12 +32,12 @@ def images_of(response: object, *, evidence: Evidence) -> tuple[Image, ...]:
     Raises:
         Exception: any exception that a predicate of the rule raises.
     """
-    return (*context_images(response, evidence=evidence), *images_in_content(answer_blocks(response), "answer"))
+    return (*context_images(response, evidence=evidence), *node_images(answer_blocks(response), "answer"))
 
 
 def context_images(response: object, *, evidence: Evidence) -> tuple[Image, ...]:
     """Return the images behind an answer; see :func:`images_of`."""
-    nodes = [*listed(response, "source_nodes"), *passages_of(response)]
+    nodes = listed(response, "source_nodes") or passages_of(response)
     if nodes:
         return node_images(nodes)
     found: list[Image] = []
@@ -53,6 +53,8 @@ def node_images(nodes: Iterable[object], role: ImageRole = "context") -> tuple[I
     found: dict[Image, None] = {}
     for node in nodes:
         inner = node.node if isinstance(node, NodeWithScore) else node
+        if type(inner) in (TextNode, str):  # most are, and the checks of pydantic classes are slow
+            continue
         if isinstance(inner, Node):
             holder: Any = inner.image_resource
         else:
@@ -86,6 +88,8 @@ def answer_blocks(response: object) -> tuple[object, ...]:
     """Return the image blocks of the message that is the answer, without reading the images."""
     inner = answer_in(response)
     message: object = inner if isinstance(inner, ChatMessage) else getattr(inner, "response", None)
+    if inner is None or isinstance(message, str):
+        return ()
     if isinstance(inner, ChatResponse):
         message = inner.message
     return asked_with(message) if isinstance(message, ChatMessage) else ()
