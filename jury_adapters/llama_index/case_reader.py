@@ -110,10 +110,7 @@ class _Reader:
         if self._nodes is not None:
             images = (*asked, *node_images(self._nodes))
             return Case(question=self._query, contexts=node_texts(self._nodes), attachments=images)
-        return Case(
-            question=self._query,
-            answer=text,
-            contexts=contexts_of(self._response, evidence_tools=self._evidence),
-            trajectory=steps_of(self._response),
-            attachments=(*asked, *images_of(self._response, evidence=self._evidence)),
-        )
+        images = (*asked, *images_of(self._response, evidence=self._evidence))
+        contexts = contexts_of(self._response, evidence_tools=self._evidence)
+        case = Case(question=self._query, answer=text, contexts=contexts, trajectory=steps_of(self._response))
+        return case.model_copy(update={"attachments": images}) if images else case
