@@ -186,7 +186,7 @@ def _read(message: object) -> _Read | None:
         failed=field_of(message, "status") == "error",
         echo=is_verdict(field_of(message, "artifact")),
         aside=field_of(message, ASIDE) is True,
-        images=tuple(images_in_content(_content(message), _IMAGE_ROLES.get(role, "question"))),
+        images=tuple(images_in_content(_blocks(message), _IMAGE_ROLES.get(role, "question"))),
     )
 
 
@@ -199,6 +199,12 @@ def _images(messages: Sequence[_Read], answer: str | None) -> tuple[Image, ...]:
 def _content(message: object) -> object:
     content = field_of(message, "content")
     return field_of(message, "blocks") if content is None else content
+
+
+def _blocks(message: object) -> object:
+    """Return the blocks of a message; those of LlamaIndex have their text as content, too."""
+    content = field_of(message, "content")
+    return field_of(message, "blocks") if content is None or isinstance(content, str) else content
 
 
 def _calls(message: object, extra: object) -> tuple[_Call, ...]:

@@ -36,8 +36,8 @@ def image_in_block(block: object, role: ImageRole) -> Image | None:
 
     The blocks are those of LangChain (``{"type": "image", "base64": ..., "mime_type": ...}``, also with
     ``source_type``), OpenAI (``image_url``, ``input_image``), Anthropic (``source``) and LlamaIndex (``ImageBlock``,
-    ``ImageDocument`` and ``ImageNode``). A block whose image cannot be used is an image with a problem, on which
-    critics abstain. Local paths in blocks are not read.
+    ``ImageDocument``, ``ImageNode``, and the ``MediaResource`` of a node). A block whose image cannot be used is an
+    image with a problem, on which critics abstain. Local paths in blocks are not read.
 
     Args:
         block: the block.
@@ -164,8 +164,8 @@ def _source_in_mapping(block: Mapping[Any, Any]) -> dict[str, Any] | None:
 
 _ADDRESSES: Final = ("data:", "http://", "https://")
 _OWN_FIELDS: Final = ("url", "base64", "path", "mime_type", "role", "digest", "problem")
-_CLASSES: Final = frozenset({"ImageBlock", "ImageNode", "ImageDocument"})  # of LlamaIndex
+_CLASSES: Final = frozenset({"ImageBlock", "ImageNode", "ImageDocument", "MediaResource"})  # of LlamaIndex
 _ATTRIBUTES: Final = (
-    (("image",), "base64"), (("image_path", "path"), "path"), (("image_url", "url"), "url"),
+    (("image", "data"), "base64"), (("image_path", "path"), "path"), (("image_url", "url"), "url"),
 )  # fmt: skip
 _NO_CONTENT: Final = "its content is not in the message"

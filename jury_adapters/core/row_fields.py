@@ -21,7 +21,8 @@ from jury_adapters.core.field_names import (
     pair_in,
     plainly_named,
 )
-from jury_adapters.core.image_values import images_of_column
+from jury_adapters.core.image_values import images_in_content, images_of_column
+from jury_adapters.core.images import Image
 from jury_adapters.core.input_output import (
     GIVEN_STEPS,
     THREAD,
@@ -108,6 +109,8 @@ class _Reading:
             self._take_nodes()
         if "contexts" in named:
             gave["contexts"] = texts_of(named["contexts"])
+            if images := _images_of_nodes(named["contexts"]):
+                gave["attachments"] = (*gave.get("attachments", ()), *images)
             self._over(took, gave, "contexts", "inputs")
             took.pop("contexts", None)
         wanted = self._wanted()
@@ -199,6 +202,13 @@ class _Reading:
         if conflicts:
             known["ambiguous"] = list(dict.fromkeys(conflicts))
         return known
+
+
+def _images_of_nodes(contexts: object) -> tuple[Image, ...]:
+    """Return the images of LlamaIndex nodes among contexts. Local files that they name are not read."""
+    items = contexts if isinstance(contexts, list | tuple) else (contexts,)
+    nodes = [one for one in items if not isinstance(one, str | Mapping)]
+    return tuple(images_in_content(nodes, "context"))
 
 
 def _kind(value: object) -> str:

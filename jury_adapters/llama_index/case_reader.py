@@ -10,6 +10,7 @@ from jury_adapters.core.errors import InputError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.mapped_case import mapped_case
+from jury_adapters.llama_index.response_images import asked_with, images_of, node_images
 from jury_adapters.llama_index.responses import atext_of, contexts_of, node_texts, steps_of, text_of
 from jury_adapters.llama_index.runs import outputs_of_stream
 
@@ -83,6 +84,7 @@ class _Reader:
         evidence_tools: EvidenceTools,
     ) -> None:
         self._response = response
+        self._asked_with = asked_with(query)
         self._query = query.query_str if isinstance(query, QueryBundle) else query
         self._map = field_map_of(field_map)
         self._evidence = Evidence(evidence_tools)
@@ -104,7 +106,11 @@ class _Reader:
     def _plain(self, text: str | InputError | None) -> Case:
         if isinstance(text, InputError):
             raise text
+        asked = node_images(self._asked_with, "question")
         if self._nodes is not None:
-            return Case(question=self._query, contexts=node_texts(self._nodes))
+            images = (*asked, *node_images(self._nodes))
+            return Case(question=self._query, contexts=node_texts(self._nodes), attachments=images)
+        images = (*asked, *images_of(self._response, evidence=self._evidence))
         contexts = contexts_of(self._response, evidence_tools=self._evidence)
-        return Case(question=self._query, answer=text, contexts=contexts, trajectory=steps_of(self._response))
+        case = Case(question=self._query, answer=text, contexts=contexts, trajectory=steps_of(self._response))
+        return case.model_copy(update={"attachments": images}) if images else case

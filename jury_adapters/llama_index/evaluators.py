@@ -29,6 +29,7 @@ from jury_adapters.core.loose_values import is_list_of_texts, texts_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.values import JsonValue, freeze, is_missing, shown
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
+from jury_adapters.llama_index.response_images import asked_with, images_at, images_of, node_images
 from jury_adapters.llama_index.responses import atext_of, contexts_of, node_texts, steps_of, text_of
 from jury_adapters.llama_index.results import JuryEvaluationResult, refused, result_of
 
@@ -92,9 +93,10 @@ class JuryEvaluator(BaseEvaluator):
             query: the question.
             response: the answer.
             contexts: the passages that the answer should rest on.
-            **kwargs: ``reference``, ``second_response``, ``generator`` and other columns of a row, under the names that
-                :meth:`jury_adapters.Case.from_row` knows; ``sleep_time_in_seconds`` waits first. Others go into the
-                case's metadata.
+            **kwargs: ``image_paths`` and ``image_urls`` are images that belong to the contexts, as for LlamaIndex's
+                multi-modal evaluators; ``reference``, ``second_response``, ``generator`` and other columns of a row
+                have the names that :meth:`jury_adapters.Case.from_row` knows; ``sleep_time_in_seconds`` waits first.
+                Others go into the case's metadata.
         """
         time.sleep(_pause(kwargs))
         try:
@@ -166,9 +168,13 @@ class JuryEvaluator(BaseEvaluator):
     def _material(self, response: object, kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a response other than its text; arguments of the caller take precedence."""
         given = {name: value for name, value in kwargs.items() if value is not None}
+        images = () if {"attachments", "images"} & given.keys() else images_of(response, evidence=self.evidence)
+        if "contexts" in given:
+            images = tuple(image for image in images if image.role != "context")
         return {
             "contexts": contexts_of(response, evidence_tools=self.evidence),
             "trajectory": steps_of(response),
+            **({"attachments": images} if images else {}),
             **given,
         }
 
@@ -197,6 +203,11 @@ def _case(query: object, answer: object, other: object, contexts: object, kwargs
     row: dict[str, Any] = {}
     details: dict[str, JsonValue] = {}
     given = {name: value for name, value in kwargs.items() if value is not None}
+    images = (
+        *node_images(asked_with(query), "question"),
+        *node_images(contexts if isinstance(contexts, Sequence) and not isinstance(contexts, str) else ()),
+        *images_at(given.pop("image_paths", None), given.pop("image_urls", None)),
+    )
     fields = {name: field for field, name in columns_of(given, FIELD_NAMES).of.items()}
     as_they_are = (*PARTS, *(pair_in(given) or ()))
     for name, value in given.items():
@@ -212,7 +223,8 @@ def _case(query: object, answer: object, other: object, contexts: object, kwargs
         row["answer"] = answer
     if contexts is not None:
         row["contexts"] = _contexts(contexts)
-    return Case.from_row({**row, "metadata": {**row.get("metadata", {}), **details}})
+    case = Case.from_row({**row, "metadata": {**row.get("metadata", {}), **details}})
+    return case.model_copy(update={"attachments": (*case.attachments, *images)}) if images else case
 
 
 def _fits(field: str, value: object) -> bool:
@@ -251,7 +263,7 @@ def _contexts(given: object) -> tuple[str, ...]:
             texts += texts_of(item if isinstance(item, Mapping) else [item])
             continue
         found = node_texts((item,))
-        if not found:
+        if not found and not node_images((item,)):
             raise ConfigurationError(f"contexts are texts or nodes with a text; one is {type(item).__name__}")
         texts += found
     return tuple(texts)

@@ -33,6 +33,7 @@ from jury_adapters.core.secrets import error_code
 from jury_adapters.critic.delimiters import Delimiters
 from jury_adapters.llama_index.attempts import Attempt, marked, merit, refused
 from jury_adapters.llama_index.evaluators import JuryEvaluator
+from jury_adapters.llama_index.response_images import asked_with, images_of, node_images
 from jury_adapters.llama_index.responses import atext_of, contexts_of, text_of
 from jury_adapters.llama_index.results import feedback_of
 from jury_adapters.llama_index.runs import outputs_of_stream
@@ -146,7 +147,8 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     async def _judged(self, query: QueryBundle, node: NodeWithScore) -> Judgment:
         def plain() -> Case:
             text = node.node.get_content(metadata_mode=MetadataMode.LLM)
-            return Case(question=query.query_str, contexts=(text,))
+            images = (*node_images(asked_with(query), "question"), *node_images((node,)))
+            return Case(question=query.query_str, contexts=(text,), attachments=images)
 
         try:
             row = {"query": query.query_str, "node": node}
@@ -299,9 +301,11 @@ class JuryGuardQueryEngine(BaseQueryEngine):
 
     def _plain_case(self, asked: QueryBundle, text: str | None, response: object) -> Case:
         contexts: tuple[str, ...] = ()
+        images = node_images(asked_with(asked), "question")
         with _logged("reading the contexts"):  # a judge that needs them abstains, and on_undecided decides
             contexts = contexts_of(response, evidence_tools=self._evaluator.evidence)
-        return Case(question=asked.query_str, answer=text, contexts=contexts)
+            images += images_of(response, evidence=self._evaluator.evidence)
+        return Case(question=asked.query_str, answer=text, contexts=contexts, attachments=images)
 
     def _tell(self, attempts: Sequence[Attempt]) -> None:
         for answer in self._call_sinks(attempts):

@@ -10,7 +10,8 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
@@ -98,16 +99,13 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
         Exception: any exception that the predicate raises.
     """
     evidence = Evidence.of(evidence_tools)
-    passages = listed(response, "passages_given") if fields_of(response) is None else passages_in(response)
-    found = node_texts(listed(response, "source_nodes")) or _texts(passages)
+    found = node_texts(listed(response, "source_nodes")) or _texts(passages_of(response))
     if found:
         return found
     texts: list[str] = []
-    for call in _calls(response):
-        step, output = _step(*call), call[2]
-        if output is None or output.is_error:
-            continue
-        retrieved = _retrieved(output)
+    for output, step_of in tool_outputs(response):
+        step = step_of()
+        retrieved = node_texts(nodes_of(output))
         if not retrieved:
             texts += evidence.contexts([step])
         elif evidence.accepts(step.model_copy(update={"output": "\n\n".join(retrieved)})):
@@ -118,6 +116,26 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
 def steps_of(response: object) -> tuple[Step, ...]:
     """Return the tool calls behind the answer of an agent or a chat engine, in order; none for other answers."""
     return tuple(_step(*call) for call in _calls(response))
+
+
+def passages_of(response: object) -> Sequence[object]:
+    """Return the field of a workflow's result with a name of the contexts."""
+    return listed(response, "passages_given") if fields_of(response) is None else passages_in(response)
+
+
+def tool_outputs(response: object) -> Iterator[tuple[ToolOutput, Callable[[], Step]]]:
+    """Yield the output of each tool call that did not fail, and a function that returns its step."""
+    for call in _calls(response):
+        output = call[2]
+        if output is not None and not output.is_error:
+            yield output, partial(_step, *call)
+
+
+def nodes_of(output: ToolOutput) -> Sequence[object]:
+    """Return the nodes that a tool retrieved, or those behind its answer."""
+    if isinstance(output.raw_output, list | tuple):  # a retriever's nodes
+        return output.raw_output
+    return listed(output.raw_output, "source_nodes")
 
 
 def listed(response: object, name: str) -> list[Any]:
@@ -324,12 +342,6 @@ def _step(tool: str, arguments: Mapping[str, Any], output: ToolOutput | None) ->
         return Step(tool=tool, arguments=dict(arguments), error=output.content or "the tool failed")
     found = node_texts(output.raw_output) if isinstance(output.raw_output, list | tuple) else ()
     return Step(tool=tool, arguments=dict(arguments), output="\n\n".join(found) or output.content)
-
-
-def _retrieved(output: ToolOutput) -> tuple[str, ...]:
-    if isinstance(output.raw_output, list | tuple):  # a retriever's nodes
-        return node_texts(output.raw_output)
-    return node_texts(listed(output.raw_output, "source_nodes"))
 
 
 _GONE = (

@@ -26,6 +26,7 @@ from jury_adapters.core.field_names import FIELD_NAMES, columns_of, plainly_name
 from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
 from jury_adapters.core.values import EMPTY
+from jury_adapters.llama_index.response_images import answer_blocks, asked_with, context_images, node_images
 from jury_adapters.llama_index.responses import contexts_of, listed, steps_of, text_of
 from jury_adapters.llama_index.workflow_results import ambiguous_in, answer_in, names_in, passages_in, values_in
 
@@ -40,12 +41,14 @@ class Asked:
         history: the messages that were passed along with it.
         inputs: the arguments of the run by name, if a field map reads them; see :func:`inputs_of`.
         ambiguous: sentences that report fields which compete for the question.
+        pictured: the objects with images in the question.
     """
 
     question: str | None = None
     history: tuple[object, ...] = ()
     inputs: Mapping[str, object] = EMPTY
     ambiguous: tuple[str, ...] = ()
+    pictured: tuple[object, ...] = ()
 
     @classmethod
     def of(cls, arguments: BoundArguments, *, keep: bool = False) -> Asked:
@@ -66,8 +69,9 @@ class Asked:
         if question is None and history:
             history = tuple(history)
             last = max((at for at, said in enumerate(history) if role_of(said) == "user"), default=len(history))
-            return cls(Conversation.of(history).question, history[:last])
-        return cls(_text(question), tuple(history), ambiguous=ambiguous)
+            pictured = asked_with(history[last]) if last < len(history) else ()
+            return cls(Conversation.of(history).question, history[:last], pictured=pictured)
+        return cls(_text(question), tuple(history), ambiguous=ambiguous, pictured=asked_with(question))
 
 
 @dataclass(slots=True)
@@ -127,6 +131,7 @@ class Found:
         passages_given: the field of a workflow's result with a name of the contexts.
         ambiguous: sentences that report competing fields.
         retrieved_ids: the ids of the nodes, if the run is a retriever's.
+        blocks: the blocks with images of the answer.
     """
 
     answer: str | None = None
@@ -136,6 +141,7 @@ class Found:
     passages_given: tuple[object, ...] = ()
     ambiguous: tuple[str, ...] = ()
     retrieved_ids: tuple[str, ...] | None = None
+    blocks: tuple[object, ...] = ()
 
     @classmethod
     def of(cls, response: object) -> Found:
@@ -157,6 +163,7 @@ class Found:
             _listed(response, "tool_calls"),
             passages,
             ambiguous,
+            blocks=answer_blocks(inner),
         )
 
     @classmethod
@@ -228,6 +235,11 @@ def case_of(
         contexts=contexts_of(found, evidence_tools=evidence),
         messages=_earlier(asked, heard),
         trajectory=steps_of(found),
+        attachments=(
+            *node_images(asked.pictured, "question"),
+            *context_images(found, evidence=evidence),
+            *node_images(found.blocks, "answer"),
+        ),
         generator=_generator(heard.models),
         metadata={"ambiguous": ambiguous} if (ambiguous := (*asked.ambiguous, *found.ambiguous)) else {},
     )

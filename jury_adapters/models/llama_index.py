@@ -19,6 +19,7 @@ from jury_adapters.core.errors import ModelError
 from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
+from jury_adapters.models.image_refusals import learned_of_images, refuse_images
 from jury_adapters.models.object_identity import identity_of_object, secrets_of_object
 from jury_adapters.models.prices import cost_of
 from jury_adapters.models.raw_answers import count_tokens, read_answer
@@ -49,6 +50,10 @@ class LlamaIndexModel(WrappedModel):
       send, with its address, key, headers and time limit, which applies to the whole request. Any other LLM is called,
       for example one of a derived class or with an HTTP client of its own. An LLM is also called while a callback
       handler or a handler of LlamaIndex's instrumentation listens, so that it receives the calls.
+    - Images are ``ImageBlock`` parts of the message, and the LLM is called. An LLM that gets a text instead of messages
+      cannot be given images. An image at an address is given only to a class of OpenAI's protocol, which sends the
+      address to the vendor; other classes may fetch it in this process. A class that ignores ``ImageBlock`` is not
+      recognised.
 
     Args:
         llm: the LLM. Its price is that of ``"openai:<model>"`` (or of another vendor, by its class) in the price
@@ -84,7 +89,26 @@ class LlamaIndexModel(WrappedModel):
         """Identity of the LLM itself. Critics that ask the same LLM share its limits."""
         return (self.vendor, ObjectId.of(self._llm))
 
+    @property
+    def takes_images(self) -> bool:
+        """Whether the LLM gets messages, which may have images, and not one text."""
+        return self._calls.takes_messages
+
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> ChatResponse | DirectAnswer:
+        if not prompt.images:
+            return await self._answer(prompt, schema, options)
+        known = self._capabilities
+        refuse_images(known, prompt, self.name)
+        if any(image.url is not None for image in prompt.images) and not self._passes_addresses:
+            message = f"{self.name} may fetch the address of an image in this process: give the content of the image"
+            raise ModelError(message, "no_images", sent=False)
+        try:
+            return await self._answer(prompt, schema, options)
+        except Exception as error:
+            failure = error if isinstance(error, ModelError) else self._failure(error)
+        raise learned_of_images(failure, known, prompt, self.name)
+
+    async def _answer(self, prompt: Prompt, schema: Schema | None, options: Options) -> ChatResponse | DirectAnswer:
         dialect = self._dialect
         if dialect is None:
             return await self._called(prompt, {})
@@ -129,7 +153,7 @@ class LlamaIndexModel(WrappedModel):
         self, prompt: Prompt, schema: Schema | None, body: Body, settings: dict[str, Any]
     ) -> RequestTemplate | None:
         """Return the request that the LLM would send; None if the LLM has to be called."""
-        if self._traced or self._listeners.present:
+        if self._traced or prompt.images or self._listeners.present:
             return None
 
         async def record() -> RequestTemplate | None:
@@ -155,6 +179,10 @@ class LlamaIndexModel(WrappedModel):
         # OpenRouter reports the price that it charged.
         stated = used.get("cost") if isinstance(used, Mapping) else getattr(used, "cost", None)
         return cost_of(found, self.price_vendor, self.model, stated)
+
+    @property
+    def _passes_addresses(self) -> bool:
+        return self._dialect in (_DIALECTS["openai"], _DIALECTS["openairesponses"])
 
     @property
     def _capabilities(self) -> Capabilities:

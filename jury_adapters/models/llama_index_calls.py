@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
 from llama_index.core.base.llms.generic_utils import completion_response_to_chat_response, messages_to_prompt
-from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM
+from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM, ImageBlock, TextBlock
 
 from jury_adapters.core.event_loop import in_daemon_thread
-from jury_adapters.models.base import Prompt
+from jury_adapters.core.images import Image
+from jury_adapters.models.base import Prompt, Turn
 
 Chat: TypeAlias = Callable[[LLM, Sequence[ChatMessage], dict[str, Any]], Awaitable[ChatResponse]]
 
@@ -50,6 +51,17 @@ class Calls:
         llm = await self._for_this_loop() if self._copied else self._llm
         return await self._chat(llm, messages, settings)
 
+    @property
+    def takes_messages(self) -> bool:
+        """Whether the calls pass messages on; a completion model gets one text, without the images."""
+        if isinstance(self._llm, CustomLLM):
+            own = "achat" if self._chat is _achat else "chat"
+            return self._chat is not _acomplete and _has_its_own(self._llm, own)
+        try:
+            return bool(self._llm.metadata.is_chat_model)
+        except Exception:  # of the LLM's class
+            return False
+
     async def _for_this_loop(self) -> LLM:
         loop = asyncio.get_running_loop()
         found = self._copies.get(loop)
@@ -63,7 +75,20 @@ class Calls:
 def messages_of(prompt: Prompt) -> list[ChatMessage]:
     """Return the prompt as LlamaIndex messages."""
     messages = [ChatMessage(role="system", content=prompt.system)] if prompt.system else []
-    return messages + [ChatMessage(role=turn.role, content=turn.text) for turn in prompt.turns]
+    return messages + [ChatMessage(role=turn.role, content=_content(turn)) for turn in prompt.turns]
+
+
+def _content(turn: Turn) -> str | list[TextBlock | ImageBlock]:
+    """Return the content of a message: its text, or blocks if it has images. Nothing is fetched or decoded."""
+    if not turn.images:
+        return turn.text
+    return [TextBlock(text=part) if isinstance(part, str) else _block(part) for part in turn.parts()]
+
+
+def _block(image: Image) -> ImageBlock:
+    if image.base64 is not None:
+        return ImageBlock(image=image.base64.encode(), image_mimetype=image.mime_type)
+    return ImageBlock(url=image.url, image_mimetype=image.mime_type)
 
 
 # LLMs with only synchronous methods -----------------------------------------------------------------------------------
