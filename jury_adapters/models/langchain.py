@@ -14,6 +14,7 @@ from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.models.base import Finish, Options, Prompt, Reply, Schema
 from jury_adapters.models.credentials import noting_sent
+from jury_adapters.models.image_refusals import learned_of_images, refuse_images
 from jury_adapters.models.object_identity import ObjectIdentity, secrets_of_object
 from jury_adapters.models.openai import tokens_of
 from jury_adapters.models.prices import cost_of, price_of
@@ -45,6 +46,8 @@ class LangChainModel(WrappedModel):
     - The model's own ``max_retries`` is 0 in the copy that is asked, because our limits retry already. A
       ``with_retry`` stays as it is.
     - The prices are those of the vendor behind the model, so that a budget in dollars works.
+    - Images are LangChain's standard blocks, and the object is called. An address is passed on as it is; the package of
+      the object decides whether the vendor fetches it.
     - The package itself sends the requests of a ``ChatOpenAI`` or ``ChatAnthropic`` that only turns its settings into a
       request; :mod:`.langchain_direct` has the conditions. The request is the one that the object would send, with the
       object's address, key, headers and time limit, which applies to the whole request. Any other object is called,
@@ -62,6 +65,7 @@ class LangChainModel(WrappedModel):
     """
 
     vendor = "langchain"
+    takes_images = True
 
     def __init__(self, chat_model: Any, *, traced: bool = False, cached: bool = False) -> None:
         self._chat_model = chat_model
@@ -85,6 +89,16 @@ class LangChainModel(WrappedModel):
         return (self.vendor, ObjectId.of(self._chat_model))
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
+        if not prompt.images:
+            return await self._answer(prompt, schema, options)
+        refuse_images(self._capabilities, prompt, self.name)
+        try:
+            return await self._answer(prompt, schema, options)
+        except ModelError as error:
+            failure = error
+        raise learned_of_images(failure, self._capabilities, prompt, self.name)
+
+    async def _answer(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
         known = self._capabilities
         return await adapting(
             known,
@@ -94,7 +108,8 @@ class LangChainModel(WrappedModel):
 
     async def _post(self, prompt: Prompt, body: Body, schema: Schema | None) -> Any:
         try:
-            template = None if self._heard or self._cached else await self._template(prompt, body, schema)
+            called = self._heard or self._cached or prompt.images
+            template = None if called else await self._template(prompt, body, schema)
             if template is not None:
                 self.key = template.key
                 return await template.post(prompt, self.name)

@@ -27,8 +27,9 @@ from langchain_core.tracers.context import tracing_v2_callback_var
 from langsmith.run_helpers import tracing_context
 from langsmith.utils import tracing_is_enabled
 
+from jury_adapters.core.images import Image
 from jury_adapters.core.values import JsonValue
-from jury_adapters.models.base import Prompt, Schema
+from jury_adapters.models.base import Prompt, Schema, Turn
 from jury_adapters.models.clients import shared_client
 from jury_adapters.models.credentials import note_request
 from jury_adapters.models.object_identity import ObjectIdentity, identity_of_object, plain_setting
@@ -183,8 +184,21 @@ def global_cache() -> bool:
 def messages_of(prompt: Prompt) -> list[BaseMessage]:
     """Return the prompt as LangChain messages."""
     messages: list[BaseMessage] = [SystemMessage(prompt.system)] if prompt.system else []
-    messages += [HumanMessage(turn.text) if turn.role == "user" else AIMessage(turn.text) for turn in prompt.turns]
+    messages += [HumanMessage(_content(turn)) if turn.role == "user" else AIMessage(turn.text) for turn in prompt.turns]
     return messages
+
+
+def _content(turn: Turn) -> str | list[str | dict[str, Any]]:
+    """Return the content of a message: its text, or LangChain's standard blocks if it has images."""
+    if not turn.images:
+        return turn.text
+    return [{"type": "text", "text": part} if isinstance(part, str) else _block(part) for part in turn.parts()]
+
+
+def _block(image: Image) -> dict[str, Any]:
+    if image.base64 is None:
+        return {"type": "image", "url": image.url}
+    return {"type": "image", "base64": image.base64, "mime_type": image.mime_type}
 
 
 @contextmanager
