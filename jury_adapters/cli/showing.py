@@ -13,6 +13,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.formatting import counted, to_text, visible
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.report.thumbnails import described
 
 _LONGEST = 3000
 
@@ -66,6 +67,7 @@ def _parts(case: Case) -> Iterator[tuple[str, str]]:
     for message in case.messages:
         yield f"message, {visible(message.role[:40])}", message.content
     yield from _numbered("context", case.contexts)
+    yield from _numbered("image", [described(image) for image in case.attachments])
     if case.reference:
         yield "reference", case.reference
     for number, step in enumerate(case.trajectory, start=1):

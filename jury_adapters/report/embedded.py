@@ -16,6 +16,7 @@ from jury_adapters.report.comparison import Comparison
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest
 from jury_adapters.report.flips import Flip
+from jury_adapters.report.thumbnails import Thumbnails
 
 _LONGEST = 20_000  # characters of one text; a longer text makes the page slow, and is rarely read
 _UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -26,7 +27,8 @@ def embedded(entries: Sequence[Entry], compared: Comparison | None = None) -> tu
     names = juror_names(path for entry in entries for path in dict(opinions_of(entry.judgment)))
     flips = {flip.index: flip for flip in compared.flips} if compared is not None else {}
     rows = safe_json([_row(entry, names, flips.get(entry.index)) for entry in entries])
-    details = "\n".join(safe_json(_details(entry, names)) for entry in entries)
+    thumbnails = Thumbnails()
+    details = "\n".join(safe_json(_details(entry, names, thumbnails)) for entry in entries)
     return rows, details
 
 
@@ -74,7 +76,7 @@ def _behind(flip: Flip) -> str:
     return "\n".join((flip.why, *reasons))
 
 
-def _details(entry: Entry, names: Mapping[tuple[str, ...], str]) -> JsonValue:
+def _details(entry: Entry, names: Mapping[tuple[str, ...], str], thumbnails: Thumbnails) -> JsonValue:
     judgment, case = entry.judgment, entry.case
     details: dict[str, JsonValue] = {
         "reasoning": shown(judgment.error or judgment.reasoning),
@@ -87,6 +89,7 @@ def _details(entry: Entry, names: Mapping[tuple[str, ...], str]) -> JsonValue:
     if case is not None:
         details |= {
             "contexts": [shown(text) for text in case.contexts],
+            "images": thumbnails.of(case.attachments),
             "reference": shown(case.reference or ""),
             "candidates": [shown(text) for text in case.candidates],
             "messages": [f"{shown(message.role)}: {shown(message.content)}" for message in case.messages],

@@ -19,6 +19,7 @@ from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import recorded_jury
 from jury_adapters.critic.recording import Recording
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
+from jury_adapters.report.thumbnails import with_small_images
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ def entry_of(judged: Judged, *, line: int | None = None, unit: str = "line", unm
     case, judgment = judged.case, judged.judgment
     item = case.item_id if case is not None else judgment.case_id if isinstance(judgment, Verdict) else None
     key = None if case is None else case.content_hash
-    return Entry(judged.index, judgment, case, item, line, key, tuple(unmet), unit)
+    kept = None if case is None else with_small_images(case)
+    return Entry(judged.index, judgment, kept, item, line, key, tuple(unmet), unit)
 
 
 def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]:
@@ -171,8 +173,9 @@ class _Texts:
             return
         for row in read_cases(self.path, self.field_map):
             if row.case is not None:
-                self._by_key.setdefault(row.case.content_hash, row.case)
-                self._by_line[row.line] = row.case
+                case = with_small_images(row.case)
+                self._by_key.setdefault(case.content_hash, case)
+                self._by_line[row.line] = case
 
     def of(self, key: str | None, line: int | None) -> Case | None:
         at_line = None if line is None else self._by_line.get(line)

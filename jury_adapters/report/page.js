@@ -125,6 +125,7 @@ function bodyOf(row, told) {
   (told.messages ?? []).forEach((text, place) => add(`Message ${place + 1}`, text));
   if (!told.messages?.some((text) => text.endsWith(row.question))) add("Question", row.question, []);
   (told.contexts ?? []).forEach((text, place) => add(`Context ${place + 1}`, text));
+  (told.images ?? []).forEach((image, place) => body.append(...imageOf(image, place)));
   (told.steps ?? []).forEach((text, place) => add(`Step ${place + 1}`, text));
   add(told.generator ? `Answer by ${told.generator}` : "Answer", row.answer);
   (told.candidates ?? []).forEach((text, place) => add(`Candidate ${"ABCDEFGH"[place] ?? place + 1}`, text));
@@ -139,6 +140,15 @@ function bodyOf(row, told) {
   if (told.claims) body.append(element("h4", "", "Claims"), claimList(told.claims));
   if (told.jurors) body.append(element("h4", "", "Jurors"), ...told.jurors.map(jurorOf));
   return body;
+}
+
+function imageOf(image, place) {
+  const about = readable("p", "quiet", image.about);
+  if (!image.source) return [element("h4", "", `Image ${place + 1}`), about];
+  const picture = element("img", "thumbnail");
+  picture.alt = `Image ${place + 1}: ${image.about}`;
+  picture.src = image.source; // a data: URL; the policy of the page allows no other source
+  return [element("h4", "", `Image ${place + 1}`), picture, about];
 }
 
 function jurorOf(juror) {

@@ -89,7 +89,7 @@ def content_policy(style: str, script: str) -> str:
     """Return the content security policy of the page."""
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        "base-uri 'none'; form-action 'none'"
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
