@@ -60,13 +60,13 @@ class EachPart(Judge):
     def parts_of(self, case: Case) -> Sequence[Part]:
         """Return the parts of a case in order."""
 
-    @abstractmethod
     def score_of(self, passed: Sequence[bool]) -> float:
-        """Return the score, from whether each part has passed."""
+        """Return the score, from whether each part has passed; by default the share of those that have."""
+        return sum(passed) / len(passed)
 
-    @abstractmethod
     def explanation(self, passed: Sequence[bool], score: float) -> str:
         """Return the reason for a score."""
+        return f"{sum(passed)} of {len(passed)} {self.noun} passed"
 
     @property
     @abstractmethod
@@ -109,9 +109,10 @@ class EachPart(Judge):
         if not parts:
             return abstain(self.nothing)
         jurors = [Juror(_OnPart(self.member, part.case), part.name, None) for part in parts]
-        return self._judgment(await ask_at_most(jurors, case, self.at_once))
+        return self.judgment_of(await ask_at_most(jurors, case, self.at_once))
 
-    def _judgment(self, judgments: Sequence[Judgment]) -> Judgment:
+    def judgment_of(self, judgments: Sequence[Judgment]) -> Judgment:
+        """Return the judgment on the case, from those on its parts."""
         unjudged = [one for one in judgments if one.status not in (Status.PASS, Status.FAIL)]
         broken = next((one for one in unjudged if one.status is Status.ERROR), None)
         passed = [one.status is Status.PASS for one in judgments]

@@ -63,14 +63,11 @@ class EachTurn(EachPart):
         cases = [*_earlier_turns(case), *([case] if case.answer is not None else [])]
         return [Part(f"turn {number}", one) for number, one in enumerate(cases, start=1)]
 
-    def score_of(self, passed: Sequence[bool]) -> float:
-        return sum(passed) / len(passed)
-
     def explanation(self, passed: Sequence[bool], score: float) -> str:
         failed = [str(number) for number, one in enumerate(passed, start=1) if not one]
         named = f"; turn{'s' if len(failed) > 1 else ''} {', '.join(failed[:_MOST_NAMED])} failed" if failed else ""
         more = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
-        return f"{sum(passed)} of {len(passed)} turns passed{named.replace(' failed', f'{more} failed')}"
+        return f"{super().explanation(passed, score)}{named.replace(' failed', f'{more} failed')}"
 
 
 def _earlier_turns(case: Case) -> Iterator[Case]:
