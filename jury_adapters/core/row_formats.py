@@ -111,10 +111,18 @@ def _deepeval(row: Row, _: list[str]) -> Row:
     """Convert a row of DeepEval.
 
     An ``LLMTestCase`` has ``tools_called`` and ``expected_tools``, which are lists of ``ToolCall``.
-    An expected tool without arguments may be called with any arguments, because DeepEval compares names by default.
+    An expected tool without arguments may be called with any arguments, because DeepEval compares names by default. A
+    ``ConversationalTestCase`` has the conversation in ``turns``; passages and tools of the last turn are those of the
+    answer.
 
-    Source: https://deepeval.com/docs/evaluation-test-cases
+    Source: https://deepeval.com/docs/evaluation-test-cases, https://deepeval.com/docs/evaluation-multiturn-test-cases
     """
+    turns = row.get("turns")
+    if "messages" not in row and isinstance(turns, list) and turns and messages_in(turns) is not None:
+        last = turns[-1] if isinstance(turns[-1], Mapping) else {}
+        of_last = {name: last[name] for name in ("retrieval_context", "tools_called") if last.get(name)}
+        row = {**of_last, **row, "messages": turns}
+        del row["turns"]
     called = row.get("tools_called")
     if _are_calls(called) and "trajectory" not in row:
         steps = [{"tool": _name(call), "arguments": _arguments(call) or {}, "output": _output(call)} for call in called]
