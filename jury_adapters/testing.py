@@ -45,6 +45,7 @@ class ScriptedModel:
         usage: the usage reported for each text answer.
         model: the model's name.
         calls: every call so far.
+        takes_images: whether the model can be given images, which are in the prompts of its calls.
 
     >>> import asyncio
     >>> asyncio.run(ScriptedModel(["YES"]).complete(Prompt.of("2 + 2 = 4?"))).text
@@ -57,6 +58,7 @@ class ScriptedModel:
     model: str = "scripted"
     vendor: str = "test"
     calls: list[Call] = field(default_factory=list)
+    takes_images: bool = True
 
     def __post_init__(self) -> None:
         self._function: Callable[[Prompt], Line] | None = None

@@ -132,6 +132,7 @@ class _Batched:
         self._direct = direct
         self.folder = folder
         self._policy = policy
+        self.takes_images = direct.takes_images
 
     @property
     def name(self) -> str:

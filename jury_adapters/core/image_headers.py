@@ -49,14 +49,12 @@ def read_header(data: bytes) -> ImageHeader:
 def _read_png(data: bytes) -> ImageHeader | None:
     """Read a PNG file (https://www.w3.org/TR/png-3/): the first chunk has the size, and the last one is IEND."""
     width, height = struct.unpack_from(">II", data, 16)
-    complete = data[12:16] == b"IHDR" and b"IEND" in data[-_TAIL:]
+    complete = data[12:16] == b"IHDR" and data.find(b"IEND", 24) > 0
     return ImageHeader("image/png", width, height) if complete else None
 
 
 def _read_jpeg(data: bytes) -> ImageHeader | None:
     """Read a JPEG file (ITU T.81, annex B): the size is in the segment that begins a frame."""
-    if b"\xff\xd9" not in data[-_TAIL:]:
-        return None
     at = 2
     while data[at] == 0xFF:
         marker = data[at + 1]
@@ -66,7 +64,8 @@ def _read_jpeg(data: bytes) -> ImageHeader | None:
         [length] = struct.unpack_from(">H", data, at + 2)
         if marker in _JPEG_FRAMES:
             height, width = struct.unpack_from(">HH", data, at + 5)
-            return ImageHeader("image/jpeg", width, height)
+            ends = data.find(b"\xff\xd9", at) > 0  # cameras append films and previews
+            return ImageHeader("image/jpeg", width, height) if ends else None
         if length < 2 or marker == 0xDA:  # the compressed data begin without a frame
             return None
         at += 2 + length
@@ -97,7 +96,7 @@ def _read_webp(data: bytes) -> ImageHeader | None:
     return ImageHeader("image/webp", width, height) if len(data) >= 30 else None
 
 
-_TAIL = 1024  # bytes at the end of a file; cameras append a few to an image
+_TAIL = 1024  # bytes at the end of a file, among which a GIF ends
 _JPEG_ALONE = frozenset({0x01, 0xFF, *range(0xD0, 0xD9)})  # markers without a length, and fill bytes
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _READERS = (

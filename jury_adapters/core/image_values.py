@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,13 +33,28 @@ def images_of_column(value: object, folder: Path | None) -> tuple[Image, ...]:
     return tuple(_entry(entry, folder) for entry in entries)
 
 
+def images_of_part(value: object, role: ImageRole) -> tuple[Image, ...] | None:
+    """Return the images under such a name in the inputs or outputs of a run; None if the values are no images.
+
+    An image that cannot be used is one with a problem, on which critics abstain. Local paths are not read.
+
+    Args:
+        value: one entry, or a list of them.
+        role: the field to which an image without a role belongs.
+    """
+    entries = [value] if isinstance(value, str | Mapping) or not isinstance(value, Sequence) else list(value)
+    if not entries or not all(isinstance(one, Image) or _is_image(one) for one in entries):
+        return None
+    return tuple(_entry_of_part(one, role) for one in entries)
+
+
 def image_in_block(block: object, role: ImageRole) -> Image | None:
     """Return the image in a block of a message; None if the block is something else.
 
     The blocks are those of LangChain (``{"type": "image", "base64": ..., "mime_type": ...}``, also with
-    ``source_type``), OpenAI (``image_url``, ``input_image``), Anthropic (``source``) and LlamaIndex (``ImageBlock``,
-    ``ImageDocument``, ``ImageNode``, and the ``MediaResource`` of a node). A block whose image cannot be used is an
-    image with a problem, on which critics abstain. Local paths in blocks are not read.
+    ``source_type``), OpenAI (``image_url``, ``input_image``), Anthropic (``source``), Gemini (``inline_data``) and
+    LlamaIndex (``ImageBlock``, ``ImageDocument``, ``ImageNode``, and the ``MediaResource`` of a node). A block whose
+    image cannot be used is an image with a problem, on which critics abstain. Local paths in blocks are not read.
 
     Args:
         block: the block.
@@ -73,7 +90,7 @@ def _entry(entry: object, folder: Path | None) -> Image:
         if isinstance(entry, Image):
             return entry
         if isinstance(entry, str):
-            named: dict[str, Any] = {"url" if entry.startswith(_ADDRESSES) else "path": entry}
+            named: dict[str, Any] = {"url" if entry.lower().startswith(_ADDRESSES) else "path": entry}
         elif isinstance(entry, Mapping) and not entry.keys() - set(_OWN_FIELDS):
             named = dict(entry)
         else:
@@ -89,6 +106,27 @@ def _entry(entry: object, folder: Path | None) -> Image:
         raise
     except (ConfigurationError, TypeError, ValueError) as error:
         raise InputError(f"attachments: {error}") from None
+
+
+def _is_image(entry: object) -> bool:
+    if isinstance(entry, str):
+        return entry.lower().startswith(_ADDRESSES) or entry.lower().endswith(_ENDINGS)
+    if isinstance(entry, Mapping):
+        named = entry.keys() & {"url", "base64", "path", "digest"}
+        return (bool(named) and not entry.keys() - set(_OWN_FIELDS)) or _source_in(entry) is not None
+    return _source_in(entry) is not None
+
+
+def _entry_of_part(entry: object, role: ImageRole) -> Image:
+    if isinstance(entry, Mapping) and _source_in(entry) is None and "role" not in entry:
+        entry = {**entry, "role": role}
+    try:
+        found = _entry(entry, None)
+    except InputError as error:
+        return Image(problem=str(error), role=role)
+    if isinstance(entry, str) or (isinstance(entry, Mapping) and entry.get("role") not in IMAGE_ROLES):
+        return replace(found, role=role)
+    return found
 
 
 def _confined(path: object, folder: Path | None) -> Path:
@@ -117,6 +155,9 @@ def _source_in(block: object) -> dict[str, Any] | None:
     """Return the source of the image in a block or object, as arguments of :class:`Image`."""
     if isinstance(block, Mapping):
         return _source_in_mapping(block)
+    inline = field_of(block, "inline_data")
+    if inline is not None and type(block).__name__ == "Part":
+        return _inline(inline)
     node = field_of(block, "node")
     if node is not None:
         block = node
@@ -137,7 +178,20 @@ def _source_in(block: object) -> dict[str, Any] | None:
     return found or None
 
 
+def _inline(inline: object) -> dict[str, Any] | None:
+    """Return the source of a part of Gemini, whose data are Base64 text in JSON, and bytes in objects."""
+    mime_type = field_of(inline, "mime_type") or field_of(inline, "mimeType")
+    data = field_of(inline, "data")
+    if not isinstance(mime_type, str) or not mime_type.startswith("image/"):
+        return None
+    content = b64encode(data).decode() if isinstance(data, bytes) else data
+    return {"base64": content, "mime_type": mime_type} if isinstance(content, str) else {"problem": _NO_CONTENT}
+
+
 def _source_in_mapping(block: Mapping[Any, Any]) -> dict[str, Any] | None:
+    inline = block.get("inline_data") or block.get("inlineData")
+    if inline is not None:
+        return _inline(inline)
     kind = block.get("type") or block.get("block_type")
     if kind in ("image_url", "input_image"):
         inner = block.get("image_url")
@@ -163,6 +217,7 @@ def _source_in_mapping(block: Mapping[Any, Any]) -> dict[str, Any] | None:
 
 
 _ADDRESSES: Final = ("data:", "http://", "https://")
+_ENDINGS: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _OWN_FIELDS: Final = ("url", "base64", "path", "mime_type", "role", "digest", "problem")
 _CLASSES: Final = frozenset({"ImageBlock", "ImageNode", "ImageDocument", "MediaResource"})  # of LlamaIndex
 _ATTRIBUTES: Final = (

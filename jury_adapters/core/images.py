@@ -85,7 +85,7 @@ class Image:
             if embedded is None:
                 _check_address(self.url)
                 return
-            self._set(url=None, base64=self.url[embedded.end() :], mime_type=self.mime_type or embedded[1])
+            self._set(url=None, base64=self.url[embedded.end() :], mime_type=self.mime_type or embedded[1].lower())
         if self.path is not None:
             self._hold(_read_file(self.path))
         elif self.base64 is not None:
@@ -187,7 +187,7 @@ def _read_file(path: str | os.PathLike[str]) -> bytes:
 
 
 _TOO_LARGE = f"the image is larger than {MAX_IMAGE_BYTES // 2**20} MiB"
-_DATA_URL = re.compile(r"data:(image/[a-z.+-]+);base64,", re.IGNORECASE)
+_DATA_URL = re.compile(r"data:(image/[a-z.+-]+)(?:;[\w-]+=[^;,\s]*)*;base64,", re.IGNORECASE)
 _ADDRESS = re.compile(r"[a-z]+://[^\s/@?#\\]+(?:[/?#][^\s]*)?", re.IGNORECASE)
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _ARGUMENTS = ("url", "base64", "path", "mime_type", "role", "digest", "problem")

@@ -14,6 +14,8 @@ from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.evidence import structured_tools, with_echoes
 from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, pair_in
+from jury_adapters.core.image_values import images_of_part
+from jury_adapters.core.images import ImageRole
 from jury_adapters.core.loose_values import (
     candidates_of,
     field_of,
@@ -60,7 +62,7 @@ def read_inputs(value: object) -> Found:
         return asked(Conversation.of(thread))
     if not isinstance(value, Mapping):
         return _documents_or(value, "question")
-    found, taken = _take(value, ("question", "contexts", "reference"))
+    found, taken = _take(value, ("question", "contexts", "reference", "attachments"), images_of="question")
     name, messages = _thread_of(value)
     if messages is not None and (name in EARLIER or "question" in found):
         found["messages"] = before(messages, found.get("question"))
@@ -195,7 +197,8 @@ def reported(said: Sequence[str]) -> Found:
 
 
 def _from_mapping(value: Mapping[str, Any]) -> Found:
-    found, taken = _take(value, ("answer", "contexts", "question", "candidates", "generator"), part_of="answer")
+    fields = ("answer", "contexts", "question", "candidates", "generator", "attachments")
+    found, taken = _take(value, fields, part_of="answer", images_of="answer")
     name, messages = _thread_of(value)
     if messages is not None and name in EARLIER:
         found["messages"] = before(messages, found.get("question"))
@@ -234,7 +237,9 @@ def _structured_in(value: object) -> object:
     return value.get("structured_response") if isinstance(value, Mapping) else None
 
 
-def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "") -> tuple[Found, set[str]]:
+def _take(
+    value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "", images_of: ImageRole = "context"
+) -> tuple[Found, set[str]]:
     """Return each field from the best of its names, and the keys that were read."""
     there = present(value)
     taken = {name for name in _MESSAGES if name in value and messages_in(value[name]) is not None}
@@ -247,10 +252,13 @@ def _take(value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "")
     found |= reported(columns.conflicts)
     for field, name in columns.of.items():
         given = there[name]
-        if field == "generator" and not isinstance(given, str):
+        images = images_of_part(given, images_of) if field == "attachments" else None
+        if (field == "generator" and not isinstance(given, str)) or (field == "attachments" and images is None):
             continue
         taken.add(name)
-        if field == "candidates":
+        if images is not None:
+            found[field] = images
+        elif field == "candidates":
             found[field] = candidates_of(given)
         else:
             found[field] = texts_of(given) if field == "contexts" else text_of(given, asked=field == "question")

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.batch_vendor import BatchServer
 from support.batches import KEY, NAMES, batch_critic, batch_model, cases
+from support.pictures import encoded, png
 from support.vendor import Act, error
 
-from jury_adapters import Budget, ConfigurationError, Critic, Rubric, Scorecard, Status
+from jury_adapters import Budget, ConfigurationError, Critic, Image, Rubric, Scorecard, Status
 from jury_adapters.batch_api import BatchModel
 from jury_adapters.batch_api.ledger import Ledger
 from jury_adapters.batch_api.model import asked_of
@@ -53,6 +54,15 @@ def test_many_cases_go_out_in_one_batch_and_come_back_right(server, tmp_path, ve
     assert [verdict.status for verdict in verdicts] == [Status.PASS, Status.FAIL] * 50
     assert [len(batch.requests) for batch in server.batches.values()] == [100]
     assert server.calls["direct"] == 0
+
+
+@BOTH
+def test_images_go_out_with_the_requests(server, tmp_path, vendor):
+    shown = [case.model_copy(update={"attachments": [Image(base64=encoded(png()))]}) for case in cases(3)]
+    verdicts = list(batch_critic(server, tmp_path, vendor, max_requests=3).judge_many(shown))
+    assert [verdict.status for verdict in verdicts] == [Status.PASS] * 3
+    [batch] = server.batches.values()
+    assert json.dumps(batch.requests).count(encoded(png())) == 3
 
 
 def test_a_request_in_a_batch_is_the_one_that_would_go_out_directly(server, tmp_path):

@@ -179,6 +179,35 @@ def read(row, folder=None):
     return Case.from_row({"question": "?", "answer": "!", **row}, image_folder=folder).attachments
 
 
+@pytest.mark.parametrize("data", [png() + b"film" * 5000, JPEG + b"film" * 5000, WEBP_LOSSY + b"x" * 5000])
+def test_data_after_the_end_is_kept(data):
+    assert Image(base64=encoded(data)).base64 == encoded(data)
+
+
+@pytest.mark.parametrize("head", ["data:image/png;charset=utf-8;base64,", "DATA:IMAGE/PNG;BASE64,"])
+def test_data_urls_may_have_parameters_and_capitals(head):
+    assert Image(url=head + encoded(png())) == Image(base64=encoded(png()))
+
+
+def test_images_in_the_parts_of_a_run_are_read_with_the_role_of_their_part():
+    row = {"inputs": {"question": "?", "images": [data_url(png())]}, "outputs": {"answer": "!", "images": {
+        "base64": encoded(png()), "role": "context"}}}  # fmt: skip
+    assert [image.role for image in Case.from_row(row).attachments] == ["question", "context"]
+    row = {"inputs": {"question": "?", "images": ["a.png"]}, "outputs": {"answer": "!"}}
+    assert "local image" in Case.from_row(row).attachments[0].problem
+    row = {"inputs": {"question": "?", "images": 3}, "outputs": {"answer": "!"}}
+    assert Case.from_row(row).metadata["images"] == 3
+
+
+@pytest.mark.parametrize("form", ["inline_data", "inlineData"])
+def test_parts_of_gemini_are_read(form):
+    kind = "mime_type" if form == "inline_data" else "mimeType"
+    parts = [{"text": "What is this?"}, {form: {kind: "image/png", "data": encoded(png())}}]
+    case = Case.from_messages([{"role": "user", "parts": parts}, {"role": "model", "parts": [{"text": "A chart."}]}])
+    assert (case.question, case.answer) == ("What is this?", "A chart.")
+    assert case.attachments == (Image(base64=encoded(png()), role="question"),)
+
+
 BLOCKS = {
     "data URL": data_url(png()),
     "own fields": {"base64": encoded(png()), "role": "context"},
