@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from jury_adapters import Case, Ensemble, Judge, Judgment
+from jury_adapters import Case, Ensemble, Image, Judge, Judgment, Status
 from jury_adapters.core.batch import Judged, stream
 from jury_adapters.core.claims import Claim
 from jury_adapters.core.judgment import Finding
 from jury_adapters.report import Report
 from jury_adapters.report.page import content_policy
 from tests.support.hostile_page import ATTACKS, RUN, hostile_report
+from tests.support.pictures import encoded, png
 
 pytestmark = pytest.mark.browser
 
@@ -288,3 +289,16 @@ def split_report(cases):
 
 def pages(path):
     return len(re.findall(rb"/Type\s*/Page\b", path.read_bytes()))
+
+
+def test_a_thumbnail_is_loaded_within_the_policy(tmp_path):
+    image = Image(base64=encoded(png(width=40, height=20)), role="question")
+    report = Report.from_results([(Case(question="?", answer="!", attachments=[image]), Judgment(Status.PASS))])
+    found = measured(
+        report.to_html(), tmp_path,
+        f"{OPEN_ALL} const [img] = document.querySelectorAll('img.thumbnail'); complete(img?.closest('details') ?? "
+        "document.querySelector('details.case')); const one = document.querySelector('img.thumbnail'); "
+        "out.source = one.src.slice(0, 15); out.alt = one.alt; out.width = one.naturalWidth;",
+    )  # fmt: skip
+    assert found["source"] == "data:image/png;"
+    assert found["alt"].startswith("Image 1: question, image/png, 40 x 20 pixels")
