@@ -68,7 +68,7 @@ function update() {
   byId("list").replaceChildren();
   const all = rows.length.toLocaleString("en");
   byId("count").textContent =
-    found.length === rows.length ? `${all} cases` : `${found.length.toLocaleString("en")} of ${all} cases`;
+    found.length === rows.length ? `${all} ${rows.length === 1 ? "case" : "cases"}` : `${found.length.toLocaleString("en")} of ${all} cases`;
   draw();
 }
 
