@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -40,6 +41,18 @@ with suppress(ImportError):
     examples = importlib.import_module("support.examples").examples(100)
     hypothesis.settings.register_profile("unhurried", parent=examples)
     hypothesis.settings.load_profile("unhurried")
+
+
+@pytest.hookimpl(tryfirst=True)  # before the tests with the marker `slow` are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave two of three parameters of each test with the marker `corpus` to the slow run."""
+    places: Counter[tuple[object, ...]] = Counter()
+    for item in items:
+        if item.get_closest_marker("corpus") is not None:
+            function = (item.path, getattr(item, "cls", None), getattr(item, "originalname", item.name))
+            if places[function] % 3:
+                item.add_marker(pytest.mark.slow)
+            places[function] += 1
 
 
 def pytest_collection_finish() -> None:

@@ -12,6 +12,8 @@ from support.vendor import Act, error
 from jury_adapters import Status
 from jury_adapters.testing import no_waiting
 
+pytestmark = pytest.mark.corpus
+
 BOTH = pytest.mark.parametrize("vendor", ["openai", "anthropic"])
 
 

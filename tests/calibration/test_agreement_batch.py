@@ -31,6 +31,8 @@ from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.core.statistics import wilson
 from jury_adapters.statistics import krippendorff_alpha
 
+pytestmark = pytest.mark.corpus
+
 VOTES = Path(__file__).parents[1] / "data" / "votes"
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ONCE = Resampling(0)

@@ -19,6 +19,8 @@ from jury_adapters.calibration.reliabilities import fit_reliabilities
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds, fewest_labels
 from jury_adapters.core.errors import ConfigurationError
 
+pytestmark = pytest.mark.corpus
+
 METHODS: tuple[Method, ...] = ("path", "per_tier", "both")
 
 

@@ -26,6 +26,8 @@ from jury_adapters.statistics import compare, compare_unpaired
 from tests.calibration import number_estimates
 from tests.calibration.number_estimates import of_numbers
 
+pytestmark = pytest.mark.corpus
+
 ROOT = Path(jury_adapters.__file__).parent
 BATCHES = 240 if SLOW else 120
 Rule = Callable[[Estimate], bool]

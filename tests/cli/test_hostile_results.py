@@ -23,6 +23,8 @@ from jury_adapters.core.tally import Tally
 from jury_adapters.core.usage import Usage
 from jury_adapters.core.verdict import TierResult
 
+pytestmark = pytest.mark.corpus
+
 HOSTILE = "a\x1b]0;title\x07 \x1b[2J\x9b2J \u202eback\u2066 \x08\x7f\u200b\u2028\r\ttab \ud800 [red]z"
 QUESTIONS = ("Who left?", "When?", "Why?", "Where?")
 JURY = """tiers:

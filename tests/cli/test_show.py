@@ -15,6 +15,8 @@ from jury_adapters.config.catalogue import Described, catalogue
 from jury_adapters.config.grammar import CHECKS, COMMANDS, GROUNDING, RETRIEVAL
 from jury_adapters.critic.rubric import Rubric, bundled_rubrics
 
+pytestmark = pytest.mark.corpus
+
 PAGE = Path(__file__).parents[2] / "docs" / "how_to" / "judge_a_file.md"
 BEGIN, END = "<!-- checks: begin, made by tests/cli/test_show.py -->", "<!-- checks: end -->"
 JUDGES = catalogue()

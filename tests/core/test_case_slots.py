@@ -24,6 +24,8 @@ from jury_adapters.models.retries import Limits
 from jury_adapters.results import Run
 from jury_adapters.voting import all_of, any_of
 
+pytestmark = pytest.mark.corpus
+
 FAITHFUL = {"question": "Q?", "answer": "A.", "contexts": ["TRUTH=YES"]}
 PATIENT = Limits(attempts=1000, deadline_s=None, open_after=None)
 

@@ -11,6 +11,8 @@ from jury_adapters import Case, ConfigurationError, Critic, PairwiseCritic, Rubr
 from jury_adapters.critic.rubric import CLAIM_LABELS, bundled_rubrics
 from jury_adapters.models.retries import Limits
 
+pytestmark = pytest.mark.corpus
+
 NAMES = [name for name in bundled_rubrics() if name != "pairwise"]  # that one is read by PairwiseCritic
 FULL = {
     "question": "What does the ticket cost?",

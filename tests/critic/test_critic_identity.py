@@ -26,6 +26,8 @@ from jury_adapters.models.registry import resolve_model
 from jury_adapters.store import Store
 from jury_adapters.testing import ScriptedModel, a_case
 
+pytestmark = pytest.mark.corpus
+
 KEY = "sk-test-0123456789"
 YES = '{"reasoning": "so it says", "answer": "YES"}'
 NO = '{"reasoning": "so it says", "answer": "NO"}'

@@ -18,7 +18,7 @@ from jury_adapters.decision import DecisionCritic
 from jury_adapters.models.retries import Limits
 
 # aiohttp warns of bodies above 1 MB, which is what long attacks are for.
-pytestmark = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+pytestmark = [pytest.mark.corpus, pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")]
 
 RUBRIC = Rubric.bundled("faithfulness")
 FENCED = re.compile(

@@ -14,6 +14,8 @@ from jury_adapters.models.base import Prompt
 from jury_adapters.store import Store
 from jury_adapters.testing import a_case, no_waiting
 
+pytestmark = pytest.mark.corpus
+
 KEYS = {
     "like a key": "sk-proj-Abc0123456789-SECRET-xyz_0123456789",
     "unlike any key": "correct horse battery staple",

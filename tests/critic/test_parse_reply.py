@@ -17,6 +17,8 @@ from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import Reply
 from jury_adapters.results import Finding
 
+pytestmark = pytest.mark.corpus
+
 YES_NO = Rubric(name="yes or no")
 RATING = Rubric(name="rating", scale={"minimum": 1, "maximum": 5, "pass_mark": 4})
 UNIT = Rubric(name="unit", scale={"minimum": 0, "maximum": 1})

@@ -36,6 +36,8 @@ from jury_adapters.langchain import (
 )
 from jury_adapters.langchain.case_reader import CaseReader
 
+pytestmark = pytest.mark.corpus
+
 ASKED = {"messages": [("user", "When did the bridge open?")]}
 
 

@@ -38,6 +38,8 @@ from jury_adapters.langchain.drafts import TURNS
 from jury_adapters.langchain.middleware import REFUSAL
 from jury_adapters.results import JudgedRun
 
+pytestmark = pytest.mark.corpus
+
 ASKED = {"messages": [("user", "When did it open?")]}
 SECRET = "in 1987"
 DRAFT, GOOD = f"It opened {SECRET}.", "It opened in 1994."

@@ -19,6 +19,8 @@ from jury_adapters.models.registry import resolve_model
 from jury_adapters.models.retries import Limiter
 from jury_adapters.testing import no_waiting
 
+pytestmark = pytest.mark.corpus
+
 
 class Clock:
     def __init__(self):

@@ -27,6 +27,8 @@ from jury_adapters.models.langchain import LangChainModel
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.testing import a_case, no_waiting
 
+pytestmark = pytest.mark.corpus
+
 KEY = "sk-test-0123456789"
 
 if find_spec("langchain_openai"):

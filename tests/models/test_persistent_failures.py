@@ -12,6 +12,8 @@ from jury_adapters.models.error_mapping import error_code, kind_of_status
 from jury_adapters.models.persistent_failures import PersistentFailures, is_persistent
 from jury_adapters.testing import no_waiting
 
+pytestmark = pytest.mark.corpus
+
 KEY = "sk-secret-secret"
 EXHAUSTED = {
     "openai": error(429, "You exceeded your current quota", type="insufficient_quota", code="insufficient_quota"),

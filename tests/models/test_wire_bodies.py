@@ -16,6 +16,8 @@ from support.wire_faults import KEY, MIB, critic
 from jury_adapters import Status
 from jury_adapters.testing import a_case, no_waiting
 
+pytestmark = pytest.mark.corpus
+
 VENDOR = pytest.mark.parametrize("vendor", VENDORS)
 PIECE = b" " * 2**16
 MOST_MIB = 200  # what an endless answer sends before it stalls, so that a test cannot take the machine with it

@@ -12,6 +12,8 @@ from support.wire_faults import FAULTS, KEY, critic, judged
 from jury_adapters import Status
 from jury_adapters.testing import a_case, no_waiting
 
+pytestmark = pytest.mark.corpus
+
 FAULT = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 VENDOR = pytest.mark.parametrize("vendor", VENDORS)
 CASE = a_case(answer="Lyon. TRUTH=NO")

@@ -14,6 +14,8 @@ from support.wire_faults import critic
 from jury_adapters import Status
 from jury_adapters.testing import a_case, no_waiting
 
+pytestmark = pytest.mark.corpus
+
 VENDOR = pytest.mark.parametrize("vendor", VENDORS)
 # Resources that are left open are errors, and so is every other warning. Not "-X dev": it reports slow steps of loops,
 # which a busy machine has. Python 3.12 warns of os.fork() beside threads, whatever it is that forks.

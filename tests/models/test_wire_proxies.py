@@ -13,6 +13,8 @@ from support.wire import CERTIFICATE, VENDORS, WireServer
 from support.wire_faults import KEY
 from support.wire_proxy import ProxyServer
 
+pytestmark = pytest.mark.corpus
+
 PASSWORD = "proxy-password-0123"
 BASIC = "Basic " + base64.b64encode(f"user:{PASSWORD}".encode()).decode()
 RIGHT = ["FAIL", None]

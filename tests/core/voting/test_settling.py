@@ -22,6 +22,8 @@ from jury_adapters.core.voting.rules.unanimous import Unanimous
 from jury_adapters.core.voting.rules.weighted import Weighted
 from jury_adapters.core.voting.rules.weighted_average import WeightedAverage
 
+pytestmark = pytest.mark.corpus
+
 PASS = Judgment(Status.PASS)
 FAIL = Judgment(Status.FAIL)
 ABSTAIN = Judgment(Status.ABSTAIN, reasoning="cannot say")
