@@ -44,7 +44,7 @@ class EachPart(Judge):
     """
 
     noun: str
-    """What a part is called, in the plural."""
+    """Name of the parts, in the plural."""
 
     def __init__(self, judge: JudgeLike, threshold: float, at_once: int) -> None:
         self.member = judge_of(judge)

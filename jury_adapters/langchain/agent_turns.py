@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
 from jury_adapters.core.conversation import is_summary
 from jury_adapters.core.judgment import Judgment
+
+M = TypeVar("M", bound=BaseMessage)
 
 MARK: Final = "jury"
 """Key in a message's ``additional_kwargs`` for the jury's mark."""
@@ -20,6 +22,12 @@ Kind: TypeAlias = Literal["blocked", "annotated", "tool"]
 def marked(kind: Kind, by: str, judgment: Judgment) -> dict[str, Any]:
     """Return the ``additional_kwargs`` of a message that the middleware ``by`` wrote or marked."""
     return {MARK: {"kind": kind, "by": by, "status": judgment.status and str(judgment.status)}}
+
+
+def annotated(message: M, by: str, judgment: Judgment) -> M:
+    """Return a message that the middleware ``by`` accepts with a mark."""
+    extra = {**message.additional_kwargs, **marked("annotated", by, judgment)}
+    return message.model_copy(update={"additional_kwargs": extra})
 
 
 def mark_of(message: object) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from inspect import Signature, signature
 from threading import Lock
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self
 from weakref import WeakKeyDictionary
 
 from jury_adapters.core.budget import Budget
@@ -27,7 +27,7 @@ from jury_adapters.core.withheld import without_texts
 try:
     from langchain.agents.middleware import AgentMiddleware, hook_config
     from langchain.agents.middleware.types import ModelRequest, ModelResponse
-    from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+    from langchain_core.messages import AIMessage, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
 except ImportError as missing:
     raise ConfigurationError(
@@ -36,7 +36,7 @@ except ImportError as missing:
 
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import REFUSAL, AgentGuard, OnFail, OnUndecided
-from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, rejected_rounds
+from jury_adapters.langchain.agent_turns import annotated, is_blocked, last_ai, marked, rejected_rounds
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
 from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
 from jury_adapters.langchain.judged_tools import check_judged_tools, read_judged_tools
@@ -45,7 +45,6 @@ from jury_adapters.langchain.jury_state import JuryState
 __all__ = ["REFUSAL", "JuryMiddleware", "JuryState"]
 
 When = Literal["final", "every_model", "tools"]
-M = TypeVar("M", bound=BaseMessage)
 
 
 class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -280,7 +279,7 @@ class _FinalJury(_ModelJury):
             if guard.keep_drafts:
                 update["jury_drafts"] = [guard.draft_of(case, judgment, text=answer.text)]
             return run, answer.refused(guard.refusal_of(judgment, like=None), update)
-        mark = partial(_annotated, by=guard.name, judgment=judgment) if outcome == "annotated" else None
+        mark = partial(annotated, by=guard.name, judgment=judgment) if outcome == "annotated" else None
         return run, answer.given({"jury_verdict": judgment.to_dict()}, mark)
 
 
@@ -360,7 +359,7 @@ class _ToolJury(JuryMiddleware):
     def _noted(self, result: ToolResult, judgment: Judgment) -> ToolResult:
         if judgment.status is not Status.FAIL or not isinstance(result, ToolMessage):
             return result
-        return _annotated(result, self.name, judgment)
+        return annotated(result, self.name, judgment)
 
 
 def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:
@@ -383,11 +382,6 @@ def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:
         _GIVEN[middleware] = jury
         middleware._guard.name = name
     return name
-
-
-def _annotated(message: M, by: str, judgment: Judgment) -> M:
-    extra = {**message.additional_kwargs, **marked("annotated", by, judgment)}
-    return message.model_copy(update={"additional_kwargs": extra})
 
 
 def _without_self(method: Callable[..., object]) -> Signature:

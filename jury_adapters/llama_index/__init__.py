@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from jury_adapters.llama_index.case_reader import ato_case, to_case
     from jury_adapters.llama_index.evaluators import JuryEvaluator
     from jury_adapters.llama_index.external import from_evaluator
-    from jury_adapters.llama_index.guards import JuryGuardQueryEngine, JuryNodePostprocessor
+    from jury_adapters.llama_index.guards import JuryGuardQueryEngine
+    from jury_adapters.llama_index.postprocessors import JuryNodePostprocessor
     from jury_adapters.llama_index.presets import (
         JuryAnswerRelevancyEvaluator,
         JuryContextRelevancyEvaluator,
@@ -54,7 +55,8 @@ _HOMES = {
     "case_reader": ("ato_case", "to_case"),
     "evaluators": ("JuryEvaluator",),
     "external": ("from_evaluator",),
-    "guards": ("JuryGuardQueryEngine", "JuryNodePostprocessor"),
+    "guards": ("JuryGuardQueryEngine",),
+    "postprocessors": ("JuryNodePostprocessor",),
     "presets": (
         "JuryAnswerRelevancyEvaluator", "JuryContextRelevancyEvaluator", "JuryCorrectnessEvaluator",
         "JuryFaithfulnessEvaluator", "JuryGuidelineEvaluator", "JuryHallucinationEvaluator", "JuryPairwiseEvaluator",

@@ -1,175 +1,44 @@
-"""Juries inside a pipeline: one that drops retrieved nodes, and one that checks a query engine's answers."""
+"""Query engine whose answers a jury checks before they are returned."""
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, StreamingResponse
-from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.mixin import PromptMixinType
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from jury_adapters.core import event_loop
 from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.field_map import CheckedFieldMap, FieldMapLike, field_map_of
-from jury_adapters.core.judge import Judge
+from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import Sink
-from jury_adapters.core.secrets import error_code
 from jury_adapters.critic.delimiters import Delimiters
 from jury_adapters.llama_index.attempts import Attempt, marked, merit, refused
-from jury_adapters.llama_index.evaluators import JuryEvaluator
+from jury_adapters.llama_index.guard_parts import JurorLike, evaluator_of, log_errors, whole_number, why_undecided
 from jury_adapters.llama_index.response_images import asked_with, images_of, node_images
 from jury_adapters.llama_index.responses import atext_of, contexts_of, text_of
 from jury_adapters.llama_index.results import feedback_of
 from jury_adapters.llama_index.runs import outputs_of_stream
 
-JurorLike: TypeAlias = Judge | JuryEvaluator | Callable[[Case], Any]
 OnFail = Literal["block", "best", "annotate"]
 OnUndecided = Literal["allow", "block"]
 
 REFUSAL = "[No answer: a review found that the answer to this question was not good enough to show.]"
 
 _log = logging.getLogger(__name__)
-_NO_CODE = error_code(None)
 _LONGEST_FEEDBACK, _LONGEST_ANSWER = 2000, 4000  # characters in the query of a retry
-
-
-class JuryNodePostprocessor(BaseNodePostprocessor):
-    """Node postprocessor that drops the retrieved nodes that a judge of relevance rejects.
-
-    Each node is one case: the query is its question, and the node's text (as the writer of the answer will see it) is
-    its only context. All nodes of a query are judged concurrently. Nodes keep their order, their scores and their
-    metadata; they are not changed, since an index returns its own nodes. The postprocessor never raises: if the judge
-    abstains or fails, ``on_undecided`` decides.
-
-    Args:
-        jury: the judge, preferably ``judges.llm.context_relevance(model)``; a :class:`JuryEvaluator` with its store and
-            budget; or a plain function of a case.
-        on_undecided: ``"keep"`` (default) or ``"drop"`` a node on ABSTAIN or ERROR.
-        min_nodes: the minimum number of nodes to keep; the best rejected ones are added, by the judge's score and then
-            by their rank in the retrieval.
-        max_concurrency: the maximum number of nodes that are judged at the same time.
-        on_verdict: called with each node and its judgment, dropped nodes included; asynchronous, or plain and quick
-            (the query waits for it). Exceptions are logged.
-        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``query`` and ``node``:
-            ``{"contexts": "node.metadata.window"}``, or a function from the row to the case.
-
-    Raises:
-        ConfigurationError: an argument is invalid.
-
-    >>> relevant = JuryNodePostprocessor(llm.context_relevance("openai:gpt-4o-mini"))  # doctest: +SKIP
-    >>> index.as_query_engine(node_postprocessors=[relevant])  # doctest: +SKIP
-    """
-
-    jury: Judge = Field(exclude=True)
-    on_undecided: Literal["keep", "drop"] = "keep"
-    min_nodes: int = 0
-    max_concurrency: int = 16
-    on_verdict: Callable[[NodeWithScore, Judgment], object] | None = Field(default=None, exclude=True)
-    model_config = ConfigDict(hide_input_in_errors=True)
-
-    _evaluator: JuryEvaluator = PrivateAttr()
-    _field_map: CheckedFieldMap = PrivateAttr()
-
-    def __init__(
-        self,
-        jury: JurorLike,
-        *,
-        on_undecided: Literal["keep", "drop"] = "keep",
-        min_nodes: int = 0,
-        max_concurrency: int = 16,
-        on_verdict: Callable[[NodeWithScore, Judgment], object] | None = None,
-        field_map: FieldMapLike | None = None,
-        **fields: Any,
-    ) -> None:
-        if on_undecided not in ("keep", "drop"):
-            raise ConfigurationError(f"on_undecided is 'keep' or 'drop', not {plain_repr(on_undecided)}")
-        if strange := sorted(fields.keys() - type(self).model_fields.keys()):  # pydantic would ignore them
-            raise ConfigurationError(unknown("option", strange[0], [*type(self).model_fields, "field_map"]))
-        evaluator, mapped = _evaluator(jury), field_map_of(field_map)
-        super().__init__(
-            jury=evaluator.jury,
-            on_undecided=on_undecided,
-            min_nodes=_whole(min_nodes, "min_nodes", 0),
-            max_concurrency=_whole(max_concurrency, "max_concurrency", 1),
-            on_verdict=on_verdict,
-            **fields,
-        )
-        self._evaluator, self._field_map = evaluator, mapped
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "JuryNodePostprocessor"
-
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if query_bundle is None or not nodes:
-            return nodes
-        return event_loop.run(self._apostprocess_nodes, nodes, query_bundle)
-
-    async def _apostprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if query_bundle is None or not nodes:
-            return nodes
-        gate = asyncio.Semaphore(self.max_concurrency)
-
-        async def judged(node: NodeWithScore) -> Judgment:
-            async with gate:
-                return await self._judged(query_bundle, node)
-
-        judgments = await asyncio.gather(*(judged(node) for node in nodes))
-        for node, judgment in zip(nodes, judgments, strict=True):
-            await self._tell(node, judgment)
-        kept = {place for place, judgment in enumerate(judgments) if self._keeps(judgment)}
-        if len(kept) < self.min_nodes:
-            rejected = (place for place in range(len(nodes)) if place not in kept)
-            best_first = sorted(rejected, key=lambda place: (-(judgments[place].score or 0.0), place))
-            kept.update(best_first[: self.min_nodes - len(kept)])
-        return [node for place, node in enumerate(nodes) if place in kept]
-
-    async def _judged(self, query: QueryBundle, node: NodeWithScore) -> Judgment:
-        def plain() -> Case:
-            text = node.node.get_content(metadata_mode=MetadataMode.LLM)
-            images = (*node_images(asked_with(query), "question"), *node_images((node,)))
-            return Case(question=query.query_str, contexts=(text,), attachments=images)
-
-        try:
-            row = {"query": query.query_str, "node": node}
-            case = mapped_case(self._field_map, row, plain, self._evaluator.evidence)
-        except Exception as error:  # from the node's own class
-            return self.jury.failure(error)
-        return await self._evaluator.ajudged(case)
-
-    def _keeps(self, judgment: Judgment) -> bool:
-        if judgment.status in (Status.PASS, Status.FAIL):
-            return judgment.status is Status.PASS
-        return self.on_undecided == "keep"
-
-    async def _tell(self, node: NodeWithScore, judgment: Judgment) -> None:
-        if judgment.status is Status.ERROR:
-            _log.warning("node %s was not judged: %s", node.node_id, _why_not_decided(judgment))
-        if self.on_verdict is not None:
-            with _logged("on_verdict"):
-                answer = self.on_verdict(node, judgment)
-                if inspect.isawaitable(answer):
-                    await answer
 
 
 class JuryGuardQueryEngine(BaseQueryEngine):
@@ -241,8 +110,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         if not isinstance(refusal, str) or not refusal.strip():
             raise ConfigurationError("refusal is the text that replaces an answer; it cannot be empty")
         self._query_engine = query_engine
-        self._evaluator = _evaluator(jury)
-        self._max_retries = _whole(max_retries, "max_retries", 0)
+        self._evaluator = evaluator_of(jury)
+        self._max_retries = whole_number(max_retries, "max_retries", 0)
         self._on_fail = on_fail
         self._refusal = refusal
         self._on_undecided = on_undecided
@@ -302,7 +171,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
     def _plain_case(self, asked: QueryBundle, text: str | None, response: object) -> Case:
         contexts: tuple[str, ...] = ()
         images = node_images(asked_with(asked), "question")
-        with _logged("reading the contexts"):  # a judge that needs them abstains, and on_undecided decides
+        with log_errors("reading the contexts"):  # a judge that needs them abstains, and on_undecided decides
             contexts = contexts_of(response, evidence_tools=self._evaluator.evidence)
             images += images_of(response, evidence=self._evaluator.evidence)
         return Case(question=asked.query_str, answer=text, contexts=contexts, attachments=images)
@@ -320,7 +189,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         judged = attempts[-1].judged_by(type(self._query_engine).__name__, len(attempts) - 1)
         for sink in self._sinks:
             answer: object = None
-            with _logged("on_verdict"), judging():
+            with log_errors("on_verdict"), judging():
                 answer = sink(judged)
             if inspect.isawaitable(answer):
                 yield answer
@@ -345,7 +214,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         if status is Status.PASS:
             return marked(last, "passed", attempts)
         if status is not Status.FAIL:
-            _log.warning("an answer was not judged: %s", _why_not_decided(last.verdict))
+            _log.warning("an answer was not judged: %s", why_undecided(last.verdict))
             if self._on_undecided == "allow":
                 return marked(last, "unjudged", attempts)
         elif self._on_fail == "annotate":
@@ -374,33 +243,6 @@ def asking_again(asked: QueryBundle, answer: str, verdict: Judgment) -> QueryBun
     return replace(asked, query_str=text, custom_embedding_strs=list(asked.embedding_strs))
 
 
-def _why_not_decided(judgment: Judgment) -> str:
-    """Return why a judgment is neither PASS nor FAIL, without any text of a case or of a model."""
-    said = {Status.ABSTAIN: "the jury abstained", Status.ERROR: "the jury broke"}
-    why = "its label has no PASS or FAIL meaning" if judgment.status is None else said[judgment.status]
-    code = error_code(judgment.error)
-    return why if code == _NO_CODE else f"{why} ({code})"
-
-
-def _evaluator(jury: JurorLike) -> JuryEvaluator:
-    return jury if isinstance(jury, JuryEvaluator) else JuryEvaluator(jury)
-
-
-def _whole(number: int, what: str, least: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, int) or number < least:
-        raise ConfigurationError(f"{what} is a whole number from {least}, not {plain_repr(number)}")
-    return number
-
-
 async def _awaited(answer: Awaitable[object]) -> None:
-    with _logged("on_verdict"), judging():
+    with log_errors("on_verdict"), judging():
         await answer
-
-
-@contextmanager
-def _logged(what: str) -> Iterator[None]:
-    """Log exceptions raised inside, and continue."""
-    try:
-        yield
-    except Exception:
-        _log.exception("%s raised", what)

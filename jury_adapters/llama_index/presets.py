@@ -11,23 +11,11 @@ what to pass. No data go to a vendor that was not named.
 
 from __future__ import annotations
 
-import inspect
-from abc import abstractmethod
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Unpack, cast
+from typing import Unpack
 
-from llama_index.core import Settings
-from llama_index.core.llms import MockLLM
-
-from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError, plain_repr
-from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.scheduling import Schedule
-from jury_adapters.core.voting import Voting
-from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.pairwise import PairwiseCritic
@@ -35,112 +23,11 @@ from jury_adapters.critic.rubric import Rubric
 from jury_adapters.grounding.screen import ContextRelevance, grounding_screen
 from jury_adapters.judges import llm as critics
 from jury_adapters.judges.llm import ModelOptions
-from jury_adapters.judges.presets import JurorLike, PanelOptions, one_or_panel
-from jury_adapters.llama_index.evaluators import JuryEvaluator
+from jury_adapters.judges.presets import JurorLike
 from jury_adapters.llama_index.graded_rubrics import GRADED_CONTEXT_RELEVANCE, graded_correctness
+from jury_adapters.llama_index.preset_evaluator import PresetEvaluator, PresetOptions
 from jury_adapters.llama_index.prompts import RELEVANCY
-from jury_adapters.llama_index.replaced_arguments import check_options
 from jury_adapters.models.registry import ModelLike
-
-
-class PresetOptions(ModelOptions, total=False):
-    """Keyword arguments of all preset evaluators."""
-
-    llms: Sequence[JurorLike] | None
-    jury: JudgeLike | None
-    voting: Voting
-    schedule: Schedule
-    errors: ErrorPolicy | None
-    budget: Budget | None
-    evidence_tools: EvidenceTools
-
-
-class PresetEvaluator(JuryEvaluator):
-    """Base of the preset evaluators: builds a jury from models.
-
-    Args:
-        llm: the judge: a LlamaIndex LLM, ``"vendor:model"``, any other model that a :class:`jury_adapters.Critic`
-            takes, or an existing Critic or other judge.
-        llms: several judges, which vote; preferably models of different vendors. An empty list is refused: if a panel
-            is built from the environment and found no models, another judge must not silently replace it.
-        jury: an existing jury, another judge or a function of a case, instead of models.
-        voting: the voting rule for several models; see :class:`jury_adapters.Ensemble`.
-        schedule: the order in which they are asked; ``"early_stop"`` stops asking when the vote is settled.
-        errors: the policy for a juror that fails. The default is that of :class:`jury_adapters.Ensemble`: it counts as
-            FAIL, and the result is invalid if all jurors fail.
-        budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
-            fit abstains with ``budget_exhausted``.
-        evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JuryEvaluator`.
-        **options: ``store=``, as for :class:`JuryEvaluator`; and options of the critics built here, such as
-            ``threshold=`` or ``limits=``.
-
-    Raises:
-        ConfigurationError: there is no judge, a model cannot be used, arguments are incompatible, or an argument of
-            LlamaIndex's own evaluators has another name here, which the message gives.
-    """
-
-    _subject: str  # the judged property, which names the jury
-
-    def __init__(
-        self,
-        llm: JurorLike | None = None,
-        *,
-        llms: Sequence[JurorLike] | None = None,
-        jury: JudgeLike | None = None,
-        voting: Voting = "majority",
-        schedule: Schedule = "parallel",
-        errors: ErrorPolicy | None = None,
-        budget: Budget | None = None,
-        evidence_tools: EvidenceTools = None,
-        **options: Unpack[ModelOptions],
-    ) -> None:
-        given = _given(llm, llms, jury)
-        own = {*inspect.signature(type(self)).parameters, *PresetOptions.__annotations__} - {"options"}
-        check_options(type(self).__name__, cast(dict[str, Any], options), own)
-        store = options.pop("store", None)  # an option of the evaluator, so it also applies to an existing jury
-        if jury is not None:
-            self._refuse(options, "a ready jury has options of its own")
-            if errors is not None:
-                raise ConfigurationError(f"{type(self).__name__}: errors= is for models; a ready jury has its own")
-            found = jury
-        else:
-            found = self._judge_of(given, options, voting=voting, schedule=schedule, errors=errors)
-        super().__init__(found, store=store, budget=budget, evidence_tools=evidence_tools)
-
-    def _judge_of(self, given: tuple[JurorLike, ...], options: ModelOptions, **vote: Unpack[PanelOptions]) -> Judge:
-        """Return one judge made of the given models and judges."""
-        if not given:
-            configured = _configured_llm()
-            offline = self._offline(options) if configured is None else None
-            if offline is not None:
-                return offline
-            if configured is None:
-                raise ConfigurationError(
-                    f"{type(self).__name__} needs a judge: give llm= (a LlamaIndex LLM or 'vendor:model'), "
-                    "llms=[...] or jury=, or set Settings.llm to a real LLM"
-                )
-            given = (configured,)
-        if options and all(isinstance(juror, Judge) for juror in given):
-            self._refuse(options, "ready judges have options of their own")
-        seated = [self._seated(juror) if isinstance(juror, Judge) else juror for juror in given]
-        make = partial(self._critic, options=options)
-        return one_or_panel(make, *seated, name=self._subject, **vote)
-
-    @abstractmethod
-    def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
-        """Return the critic that asks a model this evaluator's question."""
-
-    def _offline(self, options: ModelOptions) -> Judge | None:
-        """Return the judge that needs no model; None if there is none."""
-        return None
-
-    def _seated(self, judge: Judge) -> Judge:
-        """Return an existing judge as a juror."""
-        return judge
-
-    def _refuse(self, options: ModelOptions, why: str) -> None:
-        if options:
-            raise ConfigurationError(f"{type(self).__name__}: {', '.join(options)} belongs to a model; {why}")
 
 
 class JuryFaithfulnessEvaluator(PresetEvaluator):
@@ -355,40 +242,8 @@ class JuryPairwiseEvaluator(PresetEvaluator):
         return PairwiseCritic(judge, swap=self._swap) if isinstance(judge, AskingJudge) else judge
 
 
-def _given(llm: JurorLike | None, llms: Sequence[JurorLike] | None, jury: object | None) -> tuple[JurorLike, ...]:
-    if isinstance(llms, str) or not isinstance(llms, Sequence | None):
-        single = plain_repr(llms) if isinstance(llms, str) else "..."
-        raise ConfigurationError(
-            f"llms= is a list of models, not {type(llms).__name__}; for a single one write llm={single}"
-        )
-    if llms is not None and not llms:
-        raise ConfigurationError(
-            "llms= is empty: name at least one model, or leave it out. A judge that asks no model is given as jury=, "
-            "such as jury=grounding_screen()"
-        )
-    if isinstance(llm, list | tuple):
-        raise ConfigurationError("llm= is one model; for several write llms=[...]")
-    named = [name for name, value in (("llm", llm), ("llms", llms), ("jury", jury)) if value is not None]
-    if len(named) > 1:
-        raise ConfigurationError(f"give one of llm=, llms= and jury=, not {' and '.join(named)}")
-    return tuple(llms or ()) if llm is None else (llm,)
-
-
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _configured_llm() -> object | None:
-    """Return ``Settings.llm`` if it was set explicitly.
-
-    The property itself must not be read first: if it is unset, it creates an OpenAI model, or fails without that
-    package, and evaluation would use a vendor that was not named. Only the private attribute shows the difference. If a
-    later release renames it, no model is assumed, and one must be named. ``Settings.llm = None`` sets a plain MockLLM,
-    which echoes its prompt: the model is then disabled, and must not judge.
-    """
-    if getattr(Settings, "_llm", None) is None or type(Settings.llm) is MockLLM:
-        return None
-    return Settings.llm
 
 
 def _guidelines(given: str | Sequence[str]) -> str:

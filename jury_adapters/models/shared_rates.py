@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Hashable, Iterable
 from weakref import WeakSet, WeakValueDictionary
 
-from jury_adapters.models.adaptive_rate import AdaptiveRate, Sent
+from jury_adapters.models.adaptive_rate import AdaptiveRate
+from jury_adapters.models.cohorts import Sent
 
 
 class SharedRate:

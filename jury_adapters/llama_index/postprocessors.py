@@ -1,0 +1,149 @@
+"""Node postprocessor that drops the retrieved nodes that a jury rejects."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable
+from typing import Any, Literal
+
+from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+
+from jury_adapters.core import event_loop
+from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.field_map import CheckedFieldMap, FieldMapLike, field_map_of
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.mapped_case import mapped_case
+from jury_adapters.llama_index.evaluators import JuryEvaluator
+from jury_adapters.llama_index.guard_parts import JurorLike, evaluator_of, log_errors, whole_number, why_undecided
+from jury_adapters.llama_index.response_images import asked_with, node_images
+
+_log = logging.getLogger(__name__)
+
+
+class JuryNodePostprocessor(BaseNodePostprocessor):
+    """Node postprocessor that drops the retrieved nodes that a judge of relevance rejects.
+
+    Each node is one case: the query is its question, and the node's text (as the writer of the answer will see it) is
+    its only context. All nodes of a query are judged concurrently. Nodes keep their order, their scores and their
+    metadata; they are not changed, since an index returns its own nodes. The postprocessor never raises: if the judge
+    abstains or fails, ``on_undecided`` decides.
+
+    Args:
+        jury: the judge, preferably ``judges.llm.context_relevance(model)``; a :class:`JuryEvaluator` with its store and
+            budget; or a plain function of a case.
+        on_undecided: ``"keep"`` (default) or ``"drop"`` a node on ABSTAIN or ERROR.
+        min_nodes: the minimum number of nodes to keep; the best rejected ones are added, by the judge's score and then
+            by their rank in the retrieval.
+        max_concurrency: the maximum number of nodes that are judged at the same time.
+        on_verdict: called with each node and its judgment, dropped nodes included; asynchronous, or plain and quick
+            (the query waits for it). Exceptions are logged.
+        field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``query`` and ``node``:
+            ``{"contexts": "node.metadata.window"}``, or a function from the row to the case.
+
+    Raises:
+        ConfigurationError: an argument is invalid.
+
+    >>> relevant = JuryNodePostprocessor(llm.context_relevance("openai:gpt-4o-mini"))  # doctest: +SKIP
+    >>> index.as_query_engine(node_postprocessors=[relevant])  # doctest: +SKIP
+    """
+
+    jury: Judge = Field(exclude=True)
+    on_undecided: Literal["keep", "drop"] = "keep"
+    min_nodes: int = 0
+    max_concurrency: int = 16
+    on_verdict: Callable[[NodeWithScore, Judgment], object] | None = Field(default=None, exclude=True)
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    _evaluator: JuryEvaluator = PrivateAttr()
+    _field_map: CheckedFieldMap = PrivateAttr()
+
+    def __init__(
+        self,
+        jury: JurorLike,
+        *,
+        on_undecided: Literal["keep", "drop"] = "keep",
+        min_nodes: int = 0,
+        max_concurrency: int = 16,
+        on_verdict: Callable[[NodeWithScore, Judgment], object] | None = None,
+        field_map: FieldMapLike | None = None,
+        **fields: Any,
+    ) -> None:
+        if on_undecided not in ("keep", "drop"):
+            raise ConfigurationError(f"on_undecided is 'keep' or 'drop', not {plain_repr(on_undecided)}")
+        if strange := sorted(fields.keys() - type(self).model_fields.keys()):  # pydantic would ignore them
+            raise ConfigurationError(unknown("option", strange[0], [*type(self).model_fields, "field_map"]))
+        evaluator, mapped = evaluator_of(jury), field_map_of(field_map)
+        super().__init__(
+            jury=evaluator.jury,
+            on_undecided=on_undecided,
+            min_nodes=whole_number(min_nodes, "min_nodes", 0),
+            max_concurrency=whole_number(max_concurrency, "max_concurrency", 1),
+            on_verdict=on_verdict,
+            **fields,
+        )
+        self._evaluator, self._field_map = evaluator, mapped
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "JuryNodePostprocessor"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if query_bundle is None or not nodes:
+            return nodes
+        return event_loop.run(self._apostprocess_nodes, nodes, query_bundle)
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if query_bundle is None or not nodes:
+            return nodes
+        gate = asyncio.Semaphore(self.max_concurrency)
+
+        async def judged(node: NodeWithScore) -> Judgment:
+            async with gate:
+                return await self._judged(query_bundle, node)
+
+        judgments = await asyncio.gather(*(judged(node) for node in nodes))
+        for node, judgment in zip(nodes, judgments, strict=True):
+            await self._tell(node, judgment)
+        kept = {place for place, judgment in enumerate(judgments) if self._keeps(judgment)}
+        if len(kept) < self.min_nodes:
+            rejected = (place for place in range(len(nodes)) if place not in kept)
+            best_first = sorted(rejected, key=lambda place: (-(judgments[place].score or 0.0), place))
+            kept.update(best_first[: self.min_nodes - len(kept)])
+        return [node for place, node in enumerate(nodes) if place in kept]
+
+    async def _judged(self, query: QueryBundle, node: NodeWithScore) -> Judgment:
+        def plain() -> Case:
+            text = node.node.get_content(metadata_mode=MetadataMode.LLM)
+            images = (*node_images(asked_with(query), "question"), *node_images((node,)))
+            return Case(question=query.query_str, contexts=(text,), attachments=images)
+
+        try:
+            row = {"query": query.query_str, "node": node}
+            case = mapped_case(self._field_map, row, plain, self._evaluator.evidence)
+        except Exception as error:  # from the node's own class
+            return self.jury.failure(error)
+        return await self._evaluator.ajudged(case)
+
+    def _keeps(self, judgment: Judgment) -> bool:
+        if judgment.status in (Status.PASS, Status.FAIL):
+            return judgment.status is Status.PASS
+        return self.on_undecided == "keep"
+
+    async def _tell(self, node: NodeWithScore, judgment: Judgment) -> None:
+        if judgment.status is Status.ERROR:
+            _log.warning("node %s was not judged: %s", node.node_id, why_undecided(judgment))
+        if self.on_verdict is not None:
+            with log_errors("on_verdict"):
+                answer = self.on_verdict(node, judgment)
+                if inspect.isawaitable(answer):
+                    await answer
