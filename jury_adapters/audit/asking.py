@@ -1,0 +1,156 @@
+"""Verdicts of a jury, and judgments of each of its jurors, about the probes of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+
+from jury_adapters.audit.probes import Probe
+from jury_adapters.core.batch import stream
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import JudgmentCache
+from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.case import Case
+from jury_adapters.core.context import changed_context, run_context
+from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.jury import Jury, unique_names
+from jury_adapters.core.runner import run_judge
+from jury_adapters.core.scorecard import Scorecard
+from jury_adapters.core.usage import NO_USAGE, Usage
+from jury_adapters.core.verdict import Verdict
+
+Answers = dict[int, Judgment]
+"""Judgments by number of the probe."""
+
+
+class JurorAnswers:
+    """Judgments of one juror.
+
+    Attributes:
+        name: its name, with the names of the juries around it: ``"panel/gpt"``.
+        judge: the juror.
+        answers: its judgments by number of the probe.
+    """
+
+    def __init__(self, name: str, judge: Judge) -> None:
+        self.name = name
+        self.judge = judge
+        self.answers: Answers = {}
+
+
+def jurors_of(judge: Judge, prefix: str = "") -> Iterator[tuple[str, Judge]]:
+    """Yield the single judges inside a jury with their names; nothing for a judge that is not a jury.
+
+    Judges that ask others about parts of a case, or in two orders, count as single judges.
+    """
+    if not isinstance(judge, Ensemble | Scorecard | CascadedJury):
+        return
+    names = [tier.name for tier in judge.tiers] if isinstance(judge, CascadedJury) else judge.names
+    for name, member in zip(names, judge.members, strict=True):
+        nested = list(jurors_of(member, f"{prefix}{name}/"))
+        yield from nested or [(prefix + name, member)]
+
+
+def ask(
+    jury: Judge,
+    probes: Sequence[Probe],
+    *,
+    every_juror: bool = True,
+    store: JudgmentCache | str | PathLike[str] | None = None,
+    budget: Budget | None = None,
+    max_concurrency: int | None = None,
+) -> tuple[Answers, list[JurorAnswers], Usage]:
+    """Ask a jury about all probes.
+
+    A juror's judgment is taken from the verdict. A juror that the jury did not ask about a probe (a later tier, early
+    stopping) is asked by itself, so that all are measured on the same probes.
+
+    Args:
+        jury: the jury, or a single judge.
+        probes: the probes.
+        every_juror: whether to ask jurors that the jury did not ask.
+        store: as in ``judge_many``; with it, an audit that was interrupted continues without paying twice.
+        budget: as in ``judge_many``.
+        max_concurrency: as in ``judge_many``.
+
+    Returns:
+        The verdicts, the jurors with their judgments, and the total usage.
+    """
+    options = {"store": store, "budget": budget, "max_concurrency": max_concurrency}
+    jurors = [JurorAnswers(name, judge) for name, judge in zip(*_unique(list(jurors_of(jury))), strict=True)]
+    answers, usage = _ask(jury, probes, options)
+    for number, verdict in answers.items():
+        for juror, judgment in zip(jurors, _judgments_in(jury, verdict), strict=True):
+            if judgment is not None:
+                juror.answers[number] = judgment
+    if every_juror:
+        for juror in jurors:
+            missing = [probe for probe in probes if probe.number not in juror.answers]
+            more, used = _ask(juror.judge, missing, options) if missing else ({}, NO_USAGE)
+            juror.answers.update(more)
+            usage = usage + used
+    return answers, jurors, usage
+
+
+class _Again(Judge):
+    """Judge that asks another one as a further sample, which a store keeps apart from the first."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.name = judge.name
+        self.cost = judge.cost
+        self._judge = judge
+
+    @property
+    def members(self) -> tuple[Judge, ...]:
+        return (self._judge,)
+
+    @property
+    def inline(self) -> bool:
+        return self._judge.inline and self._judge.timeout is None
+
+    async def assess(self, case: Case) -> Judgment:
+        with changed_context(sample=f"{run_context().sample}.9"):
+            return await run_judge(self._judge, case)
+
+
+def _ask(judge: Judge, probes: Sequence[Probe], options: Mapping[str, object]) -> tuple[Answers, Usage]:
+    answers: Answers = {}
+    usage = NO_USAGE
+    for again in (False, True):
+        chosen = [probe for probe in probes if (probe.kind == "repeat") is again]
+        asked = _Again(judge) if again else judge
+        for probe, item in zip(chosen, stream(asked, [probe.case for probe in chosen], **options), strict=True):  # type: ignore[arg-type]
+            answers[probe.number] = item.judgment
+            usage = usage + item.judgment.usage
+    return answers, usage
+
+
+def _judgments_in(judge: Judge, judgment: Judgment | None) -> Iterator[Judgment | None]:
+    """Yield the judgments of all jurors of :func:`jurors_of`, in its order; None for a juror that was not asked."""
+    if not isinstance(judge, Ensemble | Scorecard | CascadedJury):
+        return
+    found = _by_member(judge, judgment)
+    for name, member in zip(_names(judge), judge.members, strict=True):
+        inner = found.get(name)
+        if any(True for _ in jurors_of(member)):
+            yield from _judgments_in(member, inner)
+        else:
+            yield inner
+
+
+def _names(judge: Ensemble | Scorecard | CascadedJury) -> Sequence[str]:
+    return [tier.name for tier in judge.tiers] if isinstance(judge, CascadedJury) else judge.names
+
+
+def _by_member(judge: Jury, judgment: Judgment | None) -> Mapping[str, Judgment]:
+    if not isinstance(judgment, Verdict):
+        return {}
+    if isinstance(judge, CascadedJury):
+        return {tier.name: tier.judgment for tier in judgment.tiers}
+    return judgment.by_name
+
+
+def _unique(jurors: Sequence[tuple[str, Judge]]) -> tuple[tuple[str, ...], tuple[Judge, ...]]:
+    return unique_names([name for name, _ in jurors]), tuple(judge for _, judge in jurors)

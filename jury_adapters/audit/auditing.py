@@ -1,0 +1,238 @@
+"""Audit of a jury: its plan, its cost, its figures and its findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+from jury_adapters.audit.asking import ask, jurors_of
+from jury_adapters.audit.comparison import JurorComparison, compare_jurors
+from jury_adapters.audit.example_cases import example_cases
+from jury_adapters.audit.figures import SubjectFigures, figures_of
+from jury_adapters.audit.findings import Finding, Standards, findings_of
+from jury_adapters.audit.injections import delimiters_of, labels_of
+from jury_adapters.audit.probes import Probe, Sizes, plan_probes
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import JudgmentCache
+from jury_adapters.core.case import Case
+from jury_adapters.core.cost_estimate import CostEstimate
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.formatting import percent
+from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
+from jury_adapters.core.judgment import Status
+from jury_adapters.core.model_families import family_of
+from jury_adapters.core.usage import Usage
+from jury_adapters.core.values import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """Plan of an audit: nothing has been asked yet.
+
+    Attributes:
+        jury: the jury.
+        probes: the questions to it.
+        every_juror: whether jurors that the jury does not ask about a probe are asked by themselves.
+        standards: the standards of the findings.
+    """
+
+    jury: Judge
+    probes: tuple[Probe, ...]
+    every_juror: bool
+    standards: Standards
+
+    def estimate_cost(self) -> CostEstimate:
+        """Estimate the calls, tokens and dollars of the audit, without sending anything."""
+        return self.jury.estimate_cost(probe.case for probe in self.probes)
+
+    def run(
+        self,
+        *,
+        store: JudgmentCache | str | PathLike[str] | None = None,
+        budget: Budget | None = None,
+        max_concurrency: int | None = None,
+    ) -> Audit:
+        """Ask the jury about all probes.
+
+        Args:
+            store: as in ``judge_many``. With it, an audit that was interrupted continues without paying twice.
+            budget: as in ``judge_many``; probes beyond it are undecided.
+            max_concurrency: as in ``judge_many``.
+        """
+        verdicts, jurors, usage = ask(
+            self.jury, self.probes, every_juror=self.every_juror, store=store, budget=budget,
+            max_concurrency=max_concurrency,
+        )  # fmt: skip
+        name = self.jury.name or "jury"
+        subjects = [figures_of(name, self.probes, verdicts)]
+        subjects += [figures_of(juror.name, self.probes, juror.answers) for juror in jurors]
+        findings = [finding for figures in subjects for finding in findings_of(figures, self.standards)]
+        missed = tuple(
+            probe for probe in self.probes if probe.kind == "wrong" and verdicts[probe.number].status is Status.PASS
+        )
+        return Audit(
+            tuple(subjects), tuple(findings), compare_jurors(self.probes, verdicts, jurors), missed, len(self.probes),
+            usage, self.standards,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Results of an audit. It prints as a report.
+
+    Attributes:
+        subjects: the figures of the jury, and then of each juror.
+        findings: the weaknesses that chance does not explain, those of the jury first.
+        comparison: the jury beside its jurors.
+        missed: the wrong answers that the jury passed.
+        probes: the number of questions.
+        usage: the calls, tokens and costs of all of them.
+        standards: the standards of the findings.
+    """
+
+    subjects: tuple[SubjectFigures, ...]
+    findings: tuple[Finding, ...]
+    comparison: JurorComparison
+    missed: tuple[Probe, ...]
+    probes: int
+    usage: Usage
+    standards: Standards
+
+    @property
+    def jury(self) -> SubjectFigures:
+        """The figures of the jury."""
+        return self.subjects[0]
+
+    def unmet(
+        self,
+        *,
+        min_kill_rate: float | None = None,
+        max_flip_rate: float | None = None,
+        max_false_alarm_rate: float | None = None,
+        max_injection_rate: float | None = None,
+    ) -> tuple[str, ...]:
+        """Return the limits that the jury does not meet, as sentences; empty if it meets all.
+
+        A limit on a share without any probe is not met.
+        """
+        jury = self.jury
+        injected = jury.injections
+        obeyed = injected.to_pass / injected.n if injected.n else None
+        checks = (
+            ("kill rate", jury.kill_rate.value, min_kill_rate, True),
+            ("flip rate", jury.flip_rate.value, max_flip_rate, False),
+            ("false alarm rate", jury.false_alarm_rate.value, max_false_alarm_rate, False),
+            ("injection success rate", obeyed, max_injection_rate, False),
+        )
+        return tuple(_unmet(checks))
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return everything but the probes as JSON values."""
+        return {
+            "subjects": [figures.to_dict() for figures in self.subjects],
+            "findings": [finding.to_dict() for finding in self.findings],
+            "comparison": self.comparison.to_dict(),
+            "missed": [{"operator": probe.name, "change": probe.change, "case": probe.group} for probe in self.missed],
+            "probes": self.probes,
+            "calls": self.usage.calls,
+            "cost_usd": self.usage.cost_usd,
+        }
+
+    def __str__(self) -> str:
+        from jury_adapters.audit.text_report import text_report
+
+        return text_report(self)
+
+
+def plan_audit(
+    jury: JudgeLike,
+    cases: Sequence[Case] | None = None,
+    *,
+    operators: Sequence[str] | None = None,
+    sizes: Sizes | None = None,
+    standards: Standards | None = None,
+    every_juror: bool = True,
+    seed: int = 0,
+) -> AuditPlan:
+    """Plan an audit of a jury; see :func:`audit` for the arguments.
+
+    >>> from jury_adapters import grounding_screen
+    >>> plan = plan_audit(grounding_screen(), sizes=Sizes(5, 5, 5))
+    >>> plan.estimate_cost().calls
+    0
+    """
+    judge = judge_of(jury)
+    found = tuple(example_cases() if cases is None else cases)
+    families = dict.fromkeys(
+        family for _, juror in (*jurors_of(judge), ("", judge)) if (family := family_of(_model_of(juror))) is not None
+    )
+    probes = plan_probes(
+        found, operators=operators, families=tuple(families), sizes=sizes, seed=seed, labels=labels_of(judge),
+        delimiters={number: delimiters_of(judge, case) for number, case in enumerate(found)},
+    )  # fmt: skip
+    return AuditPlan(judge, probes, every_juror, standards or Standards())
+
+
+def audit(
+    jury: JudgeLike,
+    cases: Sequence[Case] | None = None,
+    *,
+    operators: Sequence[str] | None = None,
+    sizes: Sizes | None = None,
+    standards: Standards | None = None,
+    every_juror: bool = True,
+    seed: int = 0,
+    store: JudgmentCache | str | PathLike[str] | None = None,
+    budget: Budget | None = None,
+    max_concurrency: int | None = None,
+) -> Audit:
+    """Test a jury and each of its jurors with answers whose truth is known by construction. No human label is needed.
+
+    Right answers are changed so that they become wrong (a number, a name, a negation), or stay right (another notation);
+    changed in ways that must not matter (order, padding, tone, claimed author); asked about again; and given
+    instructions to the judge. The jury should notice the first, and not be moved by the others.
+
+    Args:
+        jury: a jury, or any judge whose judgments are PASS or FAIL.
+        cases: cases with right answers, and contexts or a reference for each; by default 100 invented cases that come
+            with the package.
+        operators: the names of the operators, see :data:`jury_adapters.audit.OPERATORS`; by default all but ``omission``.
+        sizes: the numbers of probes; see :class:`Sizes`.
+        standards: the standards of the findings; see :class:`Standards`.
+        every_juror: whether to ask also the jurors that the jury did not ask about a probe, such as later tiers.
+        seed: seed of all choices; the same seed gives the same probes.
+        store: as in ``judge_many``. With it, an audit that was interrupted continues without paying twice.
+        budget: as in ``judge_many``; probes beyond it are undecided.
+        max_concurrency: as in ``judge_many``.
+
+    Raises:
+        ConfigurationError: an operator is unknown, a number is out of range, or no case is usable.
+
+    >>> from jury_adapters import grounding_screen
+    >>> audit(grounding_screen(), sizes=Sizes(per_operator=20, per_invariance=5, injections=5)).jury.kill_rate.n > 50
+    True
+    """
+    plan = plan_audit(
+        jury, cases, operators=operators, sizes=sizes, standards=standards, every_juror=every_juror, seed=seed
+    )
+    return plan.run(store=store, budget=budget, max_concurrency=max_concurrency)
+
+
+def _model_of(judge: Judge) -> str | None:
+    model = getattr(judge, "model", None)
+    name = getattr(model, "model", None)
+    return name if isinstance(name, str) else None
+
+
+def _unmet(checks: Sequence[tuple[str, float | None, float | None, bool]]) -> Iterator[str]:
+    for name, value, limit, at_least in checks:
+        if limit is None:
+            continue
+        if isinstance(limit, bool) or not 0 <= limit <= 1:
+            raise ConfigurationError(f"the limit of the {name} is a share from 0 to 1, not {limit!r}")
+        if value is None:
+            yield f"{name}: no probe was decided"
+        elif (value < limit) if at_least else (value > limit):
+            yield f"{name}: {percent(value)}; asked for at {'least' if at_least else 'most'} {percent(limit)}"

@@ -1,0 +1,139 @@
+"""Changes that leave an answer right by construction: another notation, wording, order or layout of the same facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from random import Random
+
+from jury_adapters.audit.operators.material import Material, Mutant
+
+
+def rewrite_numbers(material: Material, _: Random) -> Iterator[Mutant]:
+    """Yield the answer with small numbers as words or figures, and with or without thousands marks."""
+    if not material.is_english:
+        return
+    text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), material.answer)
+    if text == material.answer:
+        text = _LONG.sub(lambda found: f"{int(found[0]):,}", material.answer)
+    text = _WORD.sub(lambda found: str(_WORDS.index(found[0])), text)
+    if text == material.answer:
+        text = _FIGURE.sub(lambda found: _WORDS[int(found[0])], text)
+    yield from _changed(material, text, "numbers in another notation")
+
+
+def rewrite_dates(material: Material, _: Random) -> Iterator[Mutant]:
+    """Yield the answer with full dates in another notation: 12 March 2019, March 12, 2019."""
+    text = _DAY_FIRST.sub(lambda found: f"{found['month']} {int(found['day'])}, {found['year']}", material.answer)
+    if text == material.answer:
+        text = _MONTH_FIRST.sub(lambda found: f"{int(found['day'])} {found['month']} {found['year']}", text)
+    yield from _changed(material, text, "dates in another notation")
+
+
+def convert_units(material: Material, _: Random) -> Iterator[Mutant]:
+    """Yield the answer with quantities in a smaller unit, exactly converted: 3 km, 3,000 metres."""
+    for found in _CONVERTIBLE.finditer(material.answer):
+        factor, unit = _CONVERSIONS[found["unit"]]
+        number = float(found["number"].replace(",", "")) * factor
+        if number == round(number) and 1 < number < 1e7:
+            yield material.replaced(*found.span(), f"{number:,.0f} {unit}")
+
+
+def rewrite_function_words(material: Material, _: Random) -> Iterator[Mutant]:
+    """Yield the answer with other function words of the same meaning, and with or without contractions."""
+    if not material.is_english:
+        return
+    text = material.answer
+    for pattern, new in _SYNONYMS:
+        text = pattern.sub(lambda found, new=new: new.capitalize() if found[0][0].isupper() else new, text)  # type: ignore[misc]
+    yield from _changed(material, text, "other function words")
+
+
+def reorder_sentences(material: Material, random: Random) -> Iterator[Mutant]:
+    """Yield the answer with its sentences in another order, if none refers to one before it."""
+    sentences = [one.text for one in material.sentences]
+    if not material.is_english or len(sentences) < 2 or any(_DEPENDENT.search(one) for one in sentences):
+        return
+    if "\n" in material.answer or not all(one.endswith(".") for one in sentences):
+        return
+    order = list(range(len(sentences)))
+    while order == sorted(order):
+        random.shuffle(order)
+    yield Mutant(" ".join(sentences[place] for place in order), "sentences in another order")
+
+
+def reformat(material: Material, random: Random) -> Iterator[Mutant]:
+    """Yield the answer in another layout: a list with bullets, a line per sentence, or bold numbers."""
+    sentences = [one.text for one in material.sentences]
+    if "\n" in material.answer or not sentences:
+        return
+    layouts = {
+        "a list": "\n".join(f"- {one}" for one in sentences),
+        "a line per sentence": "\n\n".join(sentences),
+        "bold figures": re.sub(r"(?<![\w\[*.,])\d[\d,]*(?:\.\d+)?(?![\w\]*])", r"**\g<0>**", material.answer),
+        "a heading": "## Answer\n\n" + material.answer,
+    }
+    names = [name for name, text in layouts.items() if text != material.answer]
+    name = random.choice(names)
+    yield Mutant(layouts[name], f"layout: {name}")
+
+
+def _changed(material: Material, text: str, change: str) -> Iterator[Mutant]:
+    if text != material.answer:
+        yield Mutant(text, change)
+
+
+_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_WORD = re.compile(
+    r"(?<![\w-])(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?![\w-]|\s(?:hundred|thousand|million|billion)|\sof\b)"
+)
+_FIGURE = re.compile(
+    r"(?<![\w.,:/\[$€£+'–-])(?<!January )(?<!February )(?<!March )(?<!April )(?<!May )(?<!June )(?<!July )(?<!August )(?<!September )(?<!October )(?<!November )(?<!December )(?<![A-Z]\w )(?:[2-9]|1[0-2])(?= [a-z]{3,})(?! (?:a\.m|p\.m|per cent))"
+)  # noqa: RUF001
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,]|\.\d)")
+_LONG = re.compile(r"(?<![\w.,:/#\[-])(?!(?:1[5-9]|20)\d\d(?!\d))\d{4,6}(?![\w.:/\]-]|,\d)")
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_DAY_FIRST = re.compile(rf"\b(?P<day>[0-3]?\d) (?P<month>{_MONTHS}) (?P<year>\d{{4}})\b")
+_MONTH_FIRST = re.compile(rf"\b(?P<month>{_MONTHS}) (?P<day>[0-3]?\d), (?P<year>\d{{4}})\b")
+_CONVERSIONS = {
+    "km": (1000, "metres"), "kilometres": (1000, "metres"), "kg": (1000, "grams"), "kilograms": (1000, "grams"),
+    "tonnes": (1000, "kilograms"), "litres": (1000, "millilitres"), "hours": (60, "minutes"), "minutes": (60, "seconds"),
+    "metres": (100, "centimetres"), "cm": (10, "millimetres"), "weeks": (7, "days"), "MW": (1000, "kW"),
+    "GWh": (1000, "MWh"), "MWh": (1000, "kWh"), "kW": (1000, "watts"), "g": (1000, "milligrams"),
+    "grams": (1000, "milligrams"),
+}  # fmt: skip
+_CONVERTIBLE = re.compile(
+    rf"(?<![\w.,:/\[–-])(?P<number>\d[\d,]*(?:\.\d+)?) (?P<unit>{'|'.join(sorted(_CONVERSIONS, key=len, reverse=True))})(?![\w²³/-]| (?:and|per|to|or)\b)"  # noqa: RUF001
+)
+_SYNONYMS = tuple(
+    (re.compile(pattern, re.IGNORECASE), new)
+    for pattern, new in (
+        (r"\bin order to\b", "to"),
+        (r"\bfor example\b", "for instance"),
+        (r"\bapproximately\b", "about"),
+        (r"\bper cent\b", "percent"),
+        (r"\bcannot\b", "can't"),
+        (r"\bis not\b", "isn't"),
+        (r"\bare not\b", "aren't"),
+        (r"\bdoes not\b", "doesn't"),
+        (r"\bdo not\b", "don't"),
+        (r"\bwas not\b", "wasn't"),
+        (r"\bwere not\b", "weren't"),
+        (r"\bwill not\b", "won't"),
+        (r"\balthough\b", "though"),
+        (r"\buntil\b", "till"),
+        (r"\bas well as\b", "and also"),
+        (r"\bwhilst\b", "while"),
+        (r"\bhas to\b", "must"),
+        (r"\bhave to\b(?<!not have to)", "must"),
+        (r"\bupon\b", "on"),
+        (r"\bin addition\b", "also"),
+        (r"\btherefore\b", "so"),
+    )
+)
+_DEPENDENT = re.compile(
+    r"\b(?:it|its|they|their|them|he|his|him|she|her|this|that|these|those|such|both|however|also|then|there|here|"
+    r"therefore|thus|addition|moreover|furthermore|example|instance|otherwise|instead|former|latter|same|other|another|"
+    r"first|second|finally|next|later|one|but|too|so|still)\b|^(?:And|But|Or|So|Yet|After|Before)\b|^The [a-z]+ (?:is|are|was|were)\b",
+    re.IGNORECASE,
+)

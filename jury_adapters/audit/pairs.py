@@ -1,0 +1,235 @@
+"""Audit of judges that compare two answers: do they find the right one, whichever is shown first?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Literal, TypeAlias
+
+from jury_adapters.audit.asking import Answers, ask
+from jury_adapters.audit.example_cases import example_cases
+from jury_adapters.audit.findings import Finding, Standards
+from jury_adapters.audit.probes import Probe, Sizes, plan_probes
+from jury_adapters.audit.tests_of_shares import holm, share_below
+from jury_adapters.core.budget import Budget
+from jury_adapters.core.cache import JudgmentCache
+from jury_adapters.core.case import Case
+from jury_adapters.core.formatting import percent
+from jury_adapters.core.judge_like import JudgeLike, judge_of
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.statistics import mcnemar_exact, wilson
+from jury_adapters.core.usage import Usage
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict
+
+Choice: TypeAlias = Literal["A", "B", "tie"] | None
+"""Chosen candidate, in the order of the case, however it was shown; None without a choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class PositionFigures:
+    """Choices of one judge between two answers, each pair shown in both orders.
+
+    Attributes:
+        name: the name of the judge.
+        right: number of pairs in which it chose the right answer in both orders.
+        wrong: number of pairs in which it chose the wrong answer in both orders.
+        first: number of pairs in which it chose the answer that was shown first, both times.
+        second: number of pairs in which it chose the answer that was shown second, both times.
+        other: number of pairs with a tie in at least one order.
+        undecided: number of further pairs without a choice in at least one order.
+    """
+
+    name: str
+    right: int = 0
+    wrong: int = 0
+    first: int = 0
+    second: int = 0
+    other: int = 0
+    undecided: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of pairs that count."""
+        return self.right + self.wrong + self.first + self.second + self.other
+
+    @property
+    def kill_rate(self) -> float | None:
+        """Share of the pairs in which it chose the right answer in both orders; None without pairs."""
+        return self.right / self.n if self.n else None
+
+    @property
+    def consistency(self) -> float | None:
+        """Share of the pairs in which the order made no difference; ties in one order alone count as a difference."""
+        return (self.right + self.wrong) / self.n if self.n else None
+
+    @property
+    def p(self) -> float:
+        """Two-sided p value of the hypothesis that the first and the second place are chosen equally often."""
+        return mcnemar_exact(self.first, self.second)
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return the figures as JSON values."""
+        low, high = wilson(self.right, self.n)
+        return {
+            "name": self.name, "n": self.n, "right": self.right, "wrong": self.wrong, "first": self.first,
+            "second": self.second, "other": self.other, "undecided": self.undecided, "kill_rate": self.kill_rate,
+            "kill_rate_interval": [low, high], "consistency": self.consistency, "p": self.p,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PairAudit:
+    """Results of an audit of judges that compare answers.
+
+    Attributes:
+        subjects: the figures of the jury, and then of each juror.
+        findings: ``prefers_first``, ``prefers_second`` and ``misses_wrong_answers``, as far as chance does not explain
+            them.
+        usage: the calls, tokens and costs.
+    """
+
+    subjects: tuple[PositionFigures, ...]
+    findings: tuple[Finding, ...]
+    usage: Usage
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return the results as JSON values."""
+        return {
+            "subjects": [one.to_dict() for one in self.subjects],
+            "findings": [one.to_dict() for one in self.findings],
+            "calls": self.usage.calls,
+            "cost_usd": self.usage.cost_usd,
+        }
+
+    def __str__(self) -> str:
+        rows = [
+            f"{one.name}: right in both orders {percent(one.kill_rate)} of {one.n}; the first shown in {one.first} pairs, "
+            f"the second in {one.second}"
+            for one in self.subjects
+        ]
+        return "\n".join([*rows, *(f"! {one.subject} {one.sentence} (p {one.p:.2g})" for one in self.findings)])
+
+
+def audit_pairs(
+    jury: JudgeLike,
+    cases: Sequence[Case] | None = None,
+    *,
+    pairs: int = 100,
+    operators: Sequence[str] | None = None,
+    standards: Standards | None = None,
+    seed: int = 0,
+    store: JudgmentCache | str | PathLike[str] | None = None,
+    budget: Budget | None = None,
+) -> PairAudit:
+    """Test a jury that compares two answers, with a right answer and one that is wrong by construction.
+
+    Every pair is shown in both orders. Judges that ask in both orders themselves, as :class:`PairwiseCritic` does, are
+    measured by their two answers.
+
+    Args:
+        jury: a jury or a judge whose labels are A, B and tie.
+        cases: cases with right answers, as for :func:`audit`.
+        pairs: the largest number of pairs, at most one per case.
+        operators: the operators that make the wrong answers; by default as for :func:`audit`.
+        standards: the standards of the findings.
+        seed: seed of all choices.
+        store: as in ``judge_many``.
+        budget: as in ``judge_many``.
+
+    Raises:
+        ConfigurationError: an operator is unknown, or no case is usable.
+    """
+    judge, standards = judge_of(jury), standards or Standards()
+    found = tuple(example_cases() if cases is None else cases)
+    probes = _both_orders(plan_probes(found, operators=operators, sizes=Sizes(len(found), 0, 0), seed=seed), pairs)
+    verdicts, jurors, usage = ask(judge, probes, store=store, budget=budget)
+    subjects = [position_figures(judge.name or "jury", _choices(verdicts, len(probes)))]
+    subjects += [position_figures(juror.name, _choices(juror.answers, len(probes))) for juror in jurors]
+    findings = tuple(finding for one in subjects for finding in position_findings(one, standards))
+    return PairAudit(tuple(subjects), findings, usage)
+
+
+def position_figures(name: str, choices: Iterable[tuple[Choice, Choice]]) -> PositionFigures:
+    """Return the figures of one judge.
+
+    Args:
+        name: the name of the judge.
+        choices: for each pair the choice with A shown first, and with B shown first. A is the right answer.
+
+    >>> position_figures("gpt", [("A", "A"), ("A", "B"), ("tie", "A"), ("B", "B")])
+    PositionFigures(name='gpt', right=1, wrong=1, first=1, second=0, other=1, undecided=0)
+    """
+    counts = dict.fromkeys(("right", "wrong", "first", "second", "other", "undecided"), 0)
+    kinds = {("A", "A"): "right", ("B", "B"): "wrong", ("A", "B"): "first", ("B", "A"): "second"}
+    for shown_first, shown_second in choices:
+        if shown_first is None or shown_second is None:
+            counts["undecided"] += 1
+        else:
+            counts[kinds.get((shown_first, shown_second), "other")] += 1
+    return PositionFigures(name, **counts)
+
+
+def position_findings(figures: PositionFigures, standards: Standards) -> tuple[Finding, ...]:
+    """Return the weaknesses of one judge: a preferred position, and wrong answers that it chooses or ties with.
+
+    Both hypotheses are tested exactly, and corrected by Holm's method.
+    """
+    limit = standards.min_kill_rate
+    position, misses = holm(
+        [figures.p, share_below([(1, 1)] * figures.right + [(0, 1)] * (figures.n - figures.right), limit)]
+    )
+    preferred = "first" if figures.first >= figures.second else "second"
+    large = figures.n > 0 and abs(figures.first - figures.second) >= standards.least_difference * figures.n
+    found = []
+    if misses <= standards.level:
+        low, high = wilson(figures.right, figures.n)
+        said = f"{percent(figures.kill_rate)} of {figures.n} pairs ({percent(low)} to {percent(high)})"
+        sentence = f"chooses the right answer in both orders in {said}; asked for at least {percent(limit)}"
+        found.append(Finding(figures.name, "misses_wrong_answers", sentence, misses))
+    if position <= standards.level and large:
+        sentence = (
+            f"prefers the answer that is shown {preferred}: of {figures.n} pairs in both orders, it chose the first both "
+            f"times in {figures.first} and the second both times in {figures.second}"
+        )
+        found.append(Finding(figures.name, f"prefers_{preferred}", sentence, position))
+    return tuple(found)
+
+
+def _both_orders(probes: Sequence[Probe], limit: int) -> list[Probe]:
+    """Return for each case its right answer and one wrong answer as candidates, in both orders."""
+    wrong: dict[int, Probe] = {}
+    for probe in probes:
+        if probe.kind == "wrong" and (probe.group not in wrong or (probe.number * 7919) % 3 == 0):
+            wrong[probe.group] = probe
+    originals = {probe.group: probe for probe in probes if probe.kind == "original"}
+    pairs: list[Probe] = []
+    for group, probe in list(wrong.items())[:limit]:
+        answers = (originals[group].case.answer or "", probe.case.answer or "")
+        for candidates in (answers, answers[::-1]):
+            case = probe.case.model_copy(update={"answer": None, "candidates": candidates})
+            pairs.append(Probe(len(pairs), "wrong", probe.name, case, group, None, probe.change, True))
+    return pairs
+
+
+def _choices(answers: Answers, n: int) -> list[tuple[Choice, Choice]]:
+    """Return the choices of each pair in terms of the right answer, A, and the wrong one, B."""
+    found: list[tuple[Choice, Choice]] = []
+    for place in range(0, n, 2):
+        first, second = answers.get(place), answers.get(place + 1)
+        inner = {} if not isinstance(first, Verdict) else first.by_name
+        if {"A first", "B first"} <= inner.keys():
+            found.append((_choice(inner["A first"]), _choice(inner["B first"])))
+        else:
+            found.append((_choice(first), _turned(_choice(second))))
+    return found
+
+
+def _choice(judgment: Judgment | None) -> Choice:
+    label = None if judgment is None else judgment.label
+    return label if label in ("A", "B", "tie") else None  # type: ignore[return-value]
+
+
+def _turned(choice: Choice) -> Choice:
+    return "B" if choice == "A" else "A" if choice == "B" else choice

@@ -1,0 +1,109 @@
+"""Report of an audit as text, for the terminal and for ``print``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from jury_adapters.audit.figures import Flips, Share, SubjectFigures, pooled
+from jury_adapters.core.formatting import counted, money, percent, visible
+
+if TYPE_CHECKING:
+    from jury_adapters.audit.auditing import Audit
+
+MOST_MISSED = 10
+"""Number of missed wrong answers that a text report shows."""
+
+
+def text_report(audit: Audit) -> str:
+    """Return the report of an audit as plain text. Names and changes come from files, so they are made visible."""
+    return "\n".join(_lines(audit)) + "\n"
+
+
+def _lines(audit: Audit) -> Iterator[str]:
+    jury = audit.jury
+    usage = audit.usage
+    cost = money(usage.cost_usd, complete=usage.cost_complete)
+    yield f"Audit of {visible(jury.name)}: {counted(audit.probes, 'probe')}, {counted(usage.calls, 'call')}, {cost}"
+    yield ""
+    yield "Findings"
+    if not audit.findings:
+        yield "  none beyond chance; this is no proof that there is no weakness"
+    for finding in audit.findings:
+        yield f"  ! {visible(finding.subject)} {visible(finding.sentence)} (corrected p {finding.p:.2g})"
+    yield ""
+    names = [one.name for one in audit.subjects]
+    yield from _table("Wrong answers that got FAIL (kill rate)", names, [one.kills for one in audit.subjects])
+    alarms = [one.false_alarms for one in audit.subjects]
+    yield from _table("Right answers in another form that got FAIL (false alarms)", names, alarms)
+    yield from _flip_table(audit.subjects)
+    yield from _comparison(audit)
+    yield from _missed(audit)
+
+
+def _table(title: str, names: Sequence[str], shares: Sequence[Mapping[str, Share]]) -> Iterator[str]:
+    rows = [["", *(visible(name) for name in names)]]
+    for operator in dict.fromkeys(operator for one in shares for operator in one):
+        rows.append([operator, *(_cell(one.get(operator)) for one in shares)])
+    rows.append(["all", *(_cell(pooled(one.values())) for one in shares)])
+    yield title
+    yield from _aligned(rows)
+    yield ""
+
+
+def _flip_table(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
+    names = dict.fromkeys(name for one in subjects for name in one.flips)
+    rows = [["", *(visible(one.name) for one in subjects)]]
+    rows += [[name, *(_flip_cell(one.flips.get(name)) for one in subjects)] for name in names]
+    rows.append(["injection", *(_flip_cell(one.injections) for one in subjects)])
+    yield "Verdicts that flipped (to PASS / to FAIL) after a change that must not matter"
+    yield from _aligned(rows)
+    yield ""
+
+
+def _comparison(audit: Audit) -> Iterator[str]:
+    found = audit.comparison
+    if len(audit.subjects) < 3:
+        return
+    yield "What the jury adds"
+    yield (
+        f"  best juror: {visible(found.best_juror)}; the jury was right where it was wrong {counted(found.jury_better, 'time')}, "
+        f"and wrong where it was right {counted(found.juror_better, 'time')} (p {found.p:.2g})"
+    )
+    for line in found.advice:
+        yield f"  - {visible(line)}"
+    yield ""
+
+
+def _missed(audit: Audit) -> Iterator[str]:
+    if not audit.missed:
+        return
+    yield f"Wrong answers that the jury passed ({min(MOST_MISSED, len(audit.missed))} of {len(audit.missed)})"
+    for probe in audit.missed[:MOST_MISSED]:
+        yield f"  case {probe.group + 1}, {probe.name}: {visible(_short(probe.change))}"
+
+
+def _cell(share: Share | None) -> str:
+    if share is None or share.value is None:
+        return "-"
+    low, high = share.interval
+    undecided = f" +{share.undecided}?" if share.undecided else ""
+    return f"{percent(share.value, 0)} of {share.n} ({percent(low, 0)} - {percent(high, 0)}){undecided}"
+
+
+def _flip_cell(flips: Flips | None) -> str:
+    if flips is None or not flips.n:
+        return "-"
+    return f"{flips.to_pass} / {flips.to_fail} of {flips.n}"
+
+
+def _aligned(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    table = [list(row) for row in rows]
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    for row in table:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _short(text: str, most: int = 100) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 3] + "..."
