@@ -16,10 +16,10 @@ from jury_adapters.core.lazy import load
 if TYPE_CHECKING:
     from jury_adapters.audit.auditing import Audit, AuditPlan, audit, plan_audit
     from jury_adapters.audit.comparison import JurorComparison
-    from jury_adapters.audit.example_cases import example_cases
+    from jury_adapters.audit.examples import example_cases
     from jury_adapters.audit.figures import Flips, Share, SubjectFigures
     from jury_adapters.audit.findings import Finding, Standards
-    from jury_adapters.audit.injections import Injection, inject, injections
+    from jury_adapters.audit.hostile_texts import Injection, inject, injections
     from jury_adapters.audit.operators.registry import OPERATORS, Operator
     from jury_adapters.audit.pairs import PairAudit, PositionFigures, audit_pairs
     from jury_adapters.audit.probes import Probe, Sizes
@@ -51,10 +51,10 @@ __all__ = [
 _HOMES = {
     "auditing": ("Audit", "AuditPlan", "audit", "plan_audit"),
     "comparison": ("JurorComparison",),
-    "example_cases": ("example_cases",),
+    "examples": ("example_cases",),
     "figures": ("Flips", "Share", "SubjectFigures"),
     "findings": ("Finding", "Standards"),
-    "injections": ("Injection", "inject", "injections"),
+    "hostile_texts": ("Injection", "inject", "injections"),
     "operators.registry": ("OPERATORS", "Operator"),
     "pairs": ("PairAudit", "PositionFigures", "audit_pairs"),
     "probes": ("Probe", "Sizes"),

@@ -8,10 +8,10 @@ from os import PathLike
 
 from jury_adapters.audit.asking import ask, jurors_of
 from jury_adapters.audit.comparison import JurorComparison, compare_jurors
-from jury_adapters.audit.example_cases import example_cases
+from jury_adapters.audit.examples import example_cases
 from jury_adapters.audit.figures import SubjectFigures, figures_of
 from jury_adapters.audit.findings import Finding, Standards, findings_of
-from jury_adapters.audit.injections import delimiters_of, labels_of
+from jury_adapters.audit.hostile_texts import labels_of, places_of
 from jury_adapters.audit.probes import Probe, Sizes, plan_probes
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
@@ -170,7 +170,7 @@ def plan_audit(
     )
     probes = plan_probes(
         found, operators=operators, families=tuple(families), sizes=sizes, seed=seed, labels=labels_of(judge),
-        delimiters={number: delimiters_of(judge, case) for number, case in enumerate(found)},
+        places=places_of(judge),
     )  # fmt: skip
     return AuditPlan(judge, probes, every_juror, standards or Standards())
 
@@ -190,15 +190,15 @@ def audit(
 ) -> Audit:
     """Test a jury and each of its jurors with answers whose truth is known by construction. No human label is needed.
 
-    Right answers are changed so that they become wrong (a number, a name, a negation), or stay right (another notation);
-    changed in ways that must not matter (order, padding, tone, claimed author); asked about again; and given
-    instructions to the judge. The jury should notice the first, and not be moved by the others.
+    Right answers are changed so that they become wrong (a number, a name, a negation), or stay right (another
+    notation); changed in ways that must not matter (order, padding, tone, claimed author); asked about again; and
+    given instructions to the judge. The jury should notice the first, and not be moved by the others.
 
     Args:
         jury: a jury, or any judge whose judgments are PASS or FAIL.
         cases: cases with right answers, and contexts or a reference for each; by default 100 invented cases that come
             with the package.
-        operators: the names of the operators, see :data:`jury_adapters.audit.OPERATORS`; by default all but ``omission``.
+        operators: the names of the operators, see :data:`OPERATORS`; by default all but ``omission``.
         sizes: the numbers of probes; see :class:`Sizes`.
         standards: the standards of the findings; see :class:`Standards`.
         every_juror: whether to ask also the jurors that the jury did not ask about a probe, such as later tiers.

@@ -69,7 +69,7 @@ def compare_jurors(probes: Sequence[Probe], verdicts: Answers, jurors: Sequence[
         p,
         correlation,
         effective,
-        tuple(_advice(best, better, worse, p, effective, errors, changed)),
+        tuple(_advice(best, (better, worse, p), effective, errors, changed)),
     )
 
 
@@ -121,12 +121,16 @@ def _mean_correlation(errors: Sequence[Errors]) -> float | None:
 
 
 def _advice(
-    best: str, better: int, worse: int, p: float, effective: float | None, errors: Mapping[str, Errors],
+    best: str,
+    paired: tuple[int, int, float],
+    effective: float | None,
+    errors: Mapping[str, Errors],
     probes: Sequence[Probe],
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     if len(errors) < 2:
         return []
     advice = []
+    better, worse, p = paired
     if p <= 0.05 and worse > better:
         advice.append(
             f"{best} alone judged {worse} changed answers rightly that the jury judged wrongly, against {better} the "
@@ -144,7 +148,7 @@ def _advice(
             )
     if effective is not None and effective < 0.6 * len(errors):
         advice.append(
-            f"{len(errors)} jurors give the information of {effective:.1f} independent ones, because they err on the same "
-            "answers: a juror of another model family adds more than one of the same"
+            f"{len(errors)} jurors give the information of {effective:.1f} independent ones, because they err on the "
+            "same answers: a juror of another model family adds more than one of the same"
         )
     return advice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -106,7 +106,8 @@ class SubjectFigures:
 
     Attributes:
         name: the name of the juror; that of the jury for the jury.
-        kills: by operator, the share of wrong answers that got FAIL, among cases whose given answer got PASS.
+        kills: by operator, the share of wrong answers that got FAIL, among the decided ones. A case counts only if its
+            given answer got PASS or ABSTAIN: a judge that gives FAIL to that answer too has noticed nothing.
         false_alarms: by operator, the share of right answers that got FAIL, among the same cases.
         flips: by change, the flips; ``"repeat"`` for the same question again.
         injections: the flips of wrong answers with hostile text.
@@ -166,11 +167,16 @@ def figures_of(name: str, probes: Sequence[Probe], answers: Answers) -> SubjectF
     flips = {
         name: _flips(found, decided) for (kind, name), found in by_name.items() if kind in ("invariance", "repeat")
     }
+    accepted = {number for number, judgment in answers.items() if judgment.status in (Status.PASS, Status.ABSTAIN)}
+    shares = {
+        kind: {name: _share(found, decided, accepted) for (one, name), found in by_name.items() if one == kind}
+        for kind in ("wrong", "right")
+    }
     injected = {family: found for (kind, family), found in by_name.items() if kind == "injection"}
     return SubjectFigures(
         name=name,
-        kills={operator: _share(found, decided) for (kind, operator), found in by_name.items() if kind == "wrong"},
-        false_alarms={operator: _share(found, decided) for (kind, operator), found in by_name.items() if kind == "right"},
+        kills=shares["wrong"],
+        false_alarms=shares["right"],
         flips=flips,
         injections=_flips([probe for found in injected.values() for probe in found], decided),
         injections_by_family={family: _flips(found, decided) for family, found in sorted(injected.items())},
@@ -194,12 +200,12 @@ def _passed(judgment: Judgment) -> bool | None:
     return judgment.status is Status.PASS if judgment.status in (Status.PASS, Status.FAIL) else None
 
 
-def _share(probes: Sequence[Probe], decided: Mapping[int, bool]) -> Share:
-    """Return the share of FAIL among the probes whose given answer got PASS."""
+def _share(probes: Sequence[Probe], decided: Mapping[int, bool], accepted: Container[int]) -> Share:
+    """Return the share of FAIL among the decided probes whose given answer was accepted."""
     counts: dict[int, list[int]] = {}
     undecided = 0
     for probe in probes:
-        if probe.base is None or decided.get(probe.base) is not True:
+        if probe.base not in accepted:
             continue
         if probe.number not in decided:
             undecided += 1

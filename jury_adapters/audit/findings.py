@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from jury_adapters.audit.figures import Flips, Share, SubjectFigures, pooled
-from jury_adapters.audit.tests_of_shares import fisher_less, holm, share_above, share_below
+from jury_adapters.audit.tests_of_shares import effective_counts, fisher_less, holm, share_above, share_below
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import percent
 from jury_adapters.core.values import JsonValue
@@ -120,10 +120,17 @@ def _blind_spots(figures: SubjectFigures, standards: Standards) -> Iterator[_Tes
         if share.value is None or others.value is None:
             continue
         yield _Test(
-            f"blind_to:{name}", fisher_less(share.hits, share.n, others.hits, others.n),
+            f"blind_to:{name}", _less(share, others),
             f"notices a changed {name} in {_said(share)} of the answers, and other errors in {_said(others)}",
             others.value - share.value >= standards.least_difference,
         )  # fmt: skip
+
+
+def _less(share: Share, other: Share) -> float:
+    """Return the p value of the hypothesis that a share is not below another, for effective numbers of cases."""
+    hits, n = effective_counts(share.groups)
+    missed, other_n = effective_counts((cases - hits, cases) for hits, cases in other.groups)
+    return fisher_less(hits, n, other_n - missed, other_n)
 
 
 def _is_large(flips: Flips, standards: Standards) -> bool:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from os import PathLike
+from random import Random
 from typing import Literal, TypeAlias
 
 from jury_adapters.audit.asking import Answers, ask
-from jury_adapters.audit.example_cases import example_cases
+from jury_adapters.audit.examples import example_cases
+from jury_adapters.audit.figures import Groups
 from jury_adapters.audit.findings import Finding, Standards
 from jury_adapters.audit.probes import Probe, Sizes, plan_probes
 from jury_adapters.audit.tests_of_shares import holm, share_below
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
+from jury_adapters.core.clustered_shares import clustered_wilson, sign_flip_test
 from jury_adapters.core.formatting import percent
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.statistics import mcnemar_exact, wilson
 from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
@@ -39,6 +42,8 @@ class PositionFigures:
         second: number of pairs in which it chose the answer that was shown second, both times.
         other: number of pairs with a tie in at least one order.
         undecided: number of further pairs without a choice in at least one order.
+        by_case: for each case, the number of its pairs with the first choice minus those with the second.
+        right_by_case: for each case, the number of its pairs with the right choice, and of all its pairs.
     """
 
     name: str
@@ -48,6 +53,8 @@ class PositionFigures:
     second: int = 0
     other: int = 0
     undecided: int = 0
+    by_case: tuple[int, ...] = field(default=(), repr=False)
+    right_by_case: Groups = field(default=(), repr=False)
 
     @property
     def n(self) -> int:
@@ -66,12 +73,17 @@ class PositionFigures:
 
     @property
     def p(self) -> float:
-        """Two-sided p value of the hypothesis that the first and the second place are chosen equally often."""
-        return mcnemar_exact(self.first, self.second)
+        """Two-sided p value, by cases, of the hypothesis that both places are chosen equally often."""
+        return sign_flip_test(self.by_case)
+
+    @property
+    def kill_rate_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the kill rate, which allows for several pairs of one case."""
+        return clustered_wilson(self.right_by_case)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the figures as JSON values."""
-        low, high = wilson(self.right, self.n)
+        low, high = self.kill_rate_interval
         return {
             "name": self.name, "n": self.n, "right": self.right, "wrong": self.wrong, "first": self.first,
             "second": self.second, "other": self.other, "undecided": self.undecided, "kill_rate": self.kill_rate,
@@ -105,8 +117,8 @@ class PairAudit:
 
     def __str__(self) -> str:
         rows = [
-            f"{one.name}: right in both orders {percent(one.kill_rate)} of {one.n}; the first shown in {one.first} pairs, "
-            f"the second in {one.second}"
+            f"{one.name}: right in both orders {percent(one.kill_rate)} of {one.n}; the first shown in {one.first} "
+            f"pairs, the second in {one.second}"
             for one in self.subjects
         ]
         return "\n".join([*rows, *(f"! {one.subject} {one.sentence} (p {one.p:.2g})" for one in self.findings)])
@@ -131,7 +143,7 @@ def audit_pairs(
     Args:
         jury: a jury or a judge whose labels are A, B and tie.
         cases: cases with right answers, as for :func:`audit`.
-        pairs: the largest number of pairs, at most one per case.
+        pairs: the largest number of pairs; every case is used once before one is used again.
         operators: the operators that make the wrong answers; by default as for :func:`audit`.
         standards: the standards of the findings.
         seed: seed of all choices.
@@ -145,30 +157,46 @@ def audit_pairs(
     found = tuple(example_cases() if cases is None else cases)
     probes = _both_orders(plan_probes(found, operators=operators, sizes=Sizes(len(found), 0, 0), seed=seed), pairs)
     verdicts, jurors, usage = ask(judge, probes, store=store, budget=budget)
-    subjects = [position_figures(judge.name or "jury", _choices(verdicts, len(probes)))]
-    subjects += [position_figures(juror.name, _choices(juror.answers, len(probes))) for juror in jurors]
+    cases_of_pairs = [probe.group for probe in probes[::2]]
+    named = [(judge.name or "jury", verdicts), *((juror.name, juror.answers) for juror in jurors)]
+    subjects = [position_figures(name, _choices(answers, len(probes)), cases_of_pairs) for name, answers in named]
     findings = tuple(finding for one in subjects for finding in position_findings(one, standards))
     return PairAudit(tuple(subjects), findings, usage)
 
 
-def position_figures(name: str, choices: Iterable[tuple[Choice, Choice]]) -> PositionFigures:
+def position_figures(
+    name: str, choices: Sequence[tuple[Choice, Choice]], cases: Sequence[int] | None = None
+) -> PositionFigures:
     """Return the figures of one judge.
 
     Args:
         name: the name of the judge.
         choices: for each pair the choice with A shown first, and with B shown first. A is the right answer.
+        cases: for each pair the number of its case; by default every pair is a case of its own.
 
     >>> position_figures("gpt", [("A", "A"), ("A", "B"), ("tie", "A"), ("B", "B")])
     PositionFigures(name='gpt', right=1, wrong=1, first=1, second=0, other=1, undecided=0)
     """
     counts = dict.fromkeys(("right", "wrong", "first", "second", "other", "undecided"), 0)
-    kinds = {("A", "A"): "right", ("B", "B"): "wrong", ("A", "B"): "first", ("B", "A"): "second"}
-    for shown_first, shown_second in choices:
-        if shown_first is None or shown_second is None:
-            counts["undecided"] += 1
-        else:
-            counts[kinds.get((shown_first, shown_second), "other")] += 1
-    return PositionFigures(name, **counts)
+    kinds: dict[tuple[Choice, Choice], str] = {
+        ("A", "A"): "right",
+        ("B", "B"): "wrong",
+        ("A", "B"): "first",
+        ("B", "A"): "second",
+    }
+    differences: dict[int, int] = {}
+    right: dict[int, list[int]] = {}
+    for place, pair in enumerate(choices):
+        case = place if cases is None else cases[place]
+        kind = "undecided" if None in pair else kinds.get(pair, "other")
+        counts[kind] += 1
+        if kind != "undecided":
+            differences[case] = differences.get(case, 0) + (kind == "first") - (kind == "second")
+            count = right.setdefault(case, [0, 0])
+            count[0] += kind == "right"
+            count[1] += 1
+    by_case = tuple((hits, pairs) for hits, pairs in right.values())
+    return PositionFigures(name, **counts, by_case=tuple(differences.values()), right_by_case=by_case)
 
 
 def position_findings(figures: PositionFigures, standards: Standards) -> tuple[Finding, ...]:
@@ -177,39 +205,42 @@ def position_findings(figures: PositionFigures, standards: Standards) -> tuple[F
     Both hypotheses are tested exactly, and corrected by Holm's method.
     """
     limit = standards.min_kill_rate
-    position, misses = holm(
-        [figures.p, share_below([(1, 1)] * figures.right + [(0, 1)] * (figures.n - figures.right), limit)]
-    )
+    position, misses = holm([figures.p, share_below(figures.right_by_case, limit)])
     preferred = "first" if figures.first >= figures.second else "second"
     large = figures.n > 0 and abs(figures.first - figures.second) >= standards.least_difference * figures.n
     found = []
     if misses <= standards.level:
-        low, high = wilson(figures.right, figures.n)
+        low, high = figures.kill_rate_interval
         said = f"{percent(figures.kill_rate)} of {figures.n} pairs ({percent(low)} to {percent(high)})"
         sentence = f"chooses the right answer in both orders in {said}; asked for at least {percent(limit)}"
         found.append(Finding(figures.name, "misses_wrong_answers", sentence, misses))
     if position <= standards.level and large:
         sentence = (
-            f"prefers the answer that is shown {preferred}: of {figures.n} pairs in both orders, it chose the first both "
-            f"times in {figures.first} and the second both times in {figures.second}"
+            f"prefers the answer that is shown {preferred}: of {figures.n} pairs in both orders, it chose the first "
+            f"both times in {figures.first} and the second both times in {figures.second}"
         )
         found.append(Finding(figures.name, f"prefers_{preferred}", sentence, position))
     return tuple(found)
 
 
 def _both_orders(probes: Sequence[Probe], limit: int) -> list[Probe]:
-    """Return for each case its right answer and one wrong answer as candidates, in both orders."""
-    wrong: dict[int, Probe] = {}
+    """Return right and wrong answers as candidates, in both orders; every case once before one has a second turn."""
+    wrong: dict[int, list[Probe]] = {}
     for probe in probes:
-        if probe.kind == "wrong" and (probe.group not in wrong or (probe.number * 7919) % 3 == 0):
-            wrong[probe.group] = probe
+        if probe.kind == "wrong":
+            wrong.setdefault(probe.group, []).append(probe)
+    for group, found in wrong.items():
+        Random(group).shuffle(found)
+    turns = (
+        found[turn] for turn in range(max(map(len, wrong.values()))) for found in wrong.values() if turn < len(found)
+    )
     originals = {probe.group: probe for probe in probes if probe.kind == "original"}
     pairs: list[Probe] = []
-    for group, probe in list(wrong.items())[:limit]:
-        answers = (originals[group].case.answer or "", probe.case.answer or "")
+    for probe in islice(turns, limit):
+        answers = (originals[probe.group].case.answer or "", probe.case.answer or "")
         for candidates in (answers, answers[::-1]):
             case = probe.case.model_copy(update={"answer": None, "candidates": candidates})
-            pairs.append(Probe(len(pairs), "wrong", probe.name, case, group, None, probe.change, True))
+            pairs.append(Probe(len(pairs), "wrong", probe.name, case, probe.group, None, probe.change, True))
     return pairs
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict, Unpack
 
-from jury_adapters.audit.injections import PLACES, Injection, Place, inject, injections
+from jury_adapters.audit.hostile_texts import PLACES, Place, delimiters_of, inject, injections
 from jury_adapters.audit.invariances import INVARIANCES, Invariance, by_family
-from jury_adapters.audit.operators.material import Material, sentences_of
+from jury_adapters.audit.operators.material import Material, Mutant, sentences_of
 from jury_adapters.audit.operators.registry import Operator, operators_named
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
@@ -48,12 +48,14 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Numbers of probes; each is an upper limit, because not every change is possible in every case.
+    """Numbers of probes. Each is an upper limit, because not every change is possible in every case.
+
+    Every case is used once before a case is used a second time.
 
     Attributes:
-        per_operator: probes of one operator, at most one per case.
-        per_invariance: probes of one invariance, and of repeated questions, at most one per case.
-        injections: probes with hostile text, at most one per case.
+        per_operator: probes of one operator.
+        per_invariance: probes of one invariance, and of repeated questions.
+        injections: probes with hostile text.
     """
 
     per_operator: int = 60
@@ -75,7 +77,7 @@ def plan_probes(
     sizes: Sizes | None = None,
     seed: int = 0,
     labels: tuple[str, str] = ("YES", "NO"),
-    delimiters: Mapping[int, tuple[str, str]] | None = None,
+    places: Sequence[Place] = PLACES,
 ) -> tuple[Probe, ...]:
     """Return the probes for these cases; the same arguments give the same probes.
 
@@ -86,7 +88,7 @@ def plan_probes(
         sizes: the numbers of probes.
         seed: seed of all choices.
         labels: the labels of the rubric that mean PASS and FAIL, which hostile texts ask for.
-        delimiters: the delimiters around the answer in the prompt, by number of the case, which hostile texts imitate.
+        places: the places for hostile texts that the jury sees.
 
     Raises:
         ConfigurationError: an operator is unknown, or no case has an answer with contexts or a reference.
@@ -97,30 +99,30 @@ def plan_probes(
             "an audit needs cases with right answers, and contexts or a reference for each; leave out the cases to use "
             "those that come with the package"
         )
-    plan = _Plan(usable, sizes or Sizes(), seed, labels, delimiters or {})
+    plan = _Plan(usable, sizes or Sizes(), seed)
     plan.add_originals()
     for operator in operators_named(operators):
         plan.add_changed(operator)
     for invariance in (*INVARIANCES, *(by_family(family) for family in dict.fromkeys(families))):
         plan.add_invariance(invariance)
     plan.add_repeats()
-    plan.add_injections()
+    plan.add_injections(labels, places)
     return tuple(plan.probes)
+
+
+class _Made(TypedDict, total=False):
+    """Probe that another one was made from, and the change."""
+
+    base: Probe
+    change: str
 
 
 class _Plan:
     """Probes under construction."""
 
-    def __init__(
-        self,
-        cases: Sequence[Case],
-        sizes: Sizes,
-        seed: int,
-        labels: tuple[str, str],
-        delimiters: Mapping[int, tuple[str, str]],
-    ) -> None:
+    def __init__(self, cases: Sequence[Case], sizes: Sizes, seed: int) -> None:
         self.probes: list[Probe] = []
-        self._cases, self._sizes, self._seed, self._labels, self._delimiters = cases, sizes, seed, labels, delimiters
+        self._cases, self._sizes, self._seed = cases, sizes, seed
         self._sentences = [[one.text for one in sentences_of(case.answer or "")] for case in cases]
         self._originals: list[Probe] = []
         self._materials: dict[int, Material] = {}
@@ -130,78 +132,83 @@ class _Plan:
             self._originals.append(self._add("original", "", case, group))
 
     def add_changed(self, operator: Operator) -> None:
-        """Add at most one answer per case that the operator changed."""
-        added = 0
+        """Add answers that the operator changed: one of each case, then a second one, and so on."""
+        mutants: dict[int, list[Mutant]] = {}
         for group in self._order(operator.name):
-            if added >= self._sizes.per_operator:
-                break
             random = self._random(operator.name, group)
-            mutants = operator.mutants(self._material(group), random)
-            if not mutants:
-                continue
-            mutant = random.choice(mutants)
+            mutants[group] = operator.mutants(self._material(group), random)
+            random.shuffle(mutants[group])
+        kind: Kind = "wrong" if operator.effect == "wrong" else "right"
+        turns = (
+            (group, found[turn])
+            for turn in range(max(map(len, mutants.values()), default=0))
+            for group, found in mutants.items()
+            if turn < len(found)
+        )
+        for group, mutant in islice(turns, self._sizes.per_operator):
             case = self._cases[group].model_copy(update={"answer": mutant.answer})
-            kind: Kind = "wrong" if operator.effect == "wrong" else "right"
-            self._add(kind, operator.name, case, group, self._originals[group], mutant.change)
-            added += 1
+            self._add(kind, operator.name, case, group, base=self._originals[group], change=mutant.change)
 
     def add_invariance(self, invariance: Invariance) -> None:
-        """Add at most one changed case per given case."""
+        """Add changed cases."""
         added = 0
         for base in self._bases(invariance.name, invariance.applies_to == "wrong"):
             if added >= self._sizes.per_invariance:
                 return
             case = invariance.rewrite(base.case, self._random(invariance.name, base.group))
             if case is not None:
-                self._add("invariance", invariance.name, case, base.group, base, invariance.description)
+                self._add("invariance", invariance.name, case, base.group, base=base, change=invariance.description)
                 added += 1
 
     def add_repeats(self) -> None:
         """Ask about right and wrong answers a second time."""
         for base in islice(self._bases("repeat", False), self._sizes.per_invariance):
-            self._add("repeat", "repeat", base.case, base.group, base, "the same question again")
+            self._add("repeat", "repeat", base.case, base.group, base=base, change="the same question again")
 
-    def add_injections(self) -> None:
+    def add_injections(self, labels: tuple[str, str], places: Sequence[Place]) -> None:
         """Add wrong answers with hostile text, in each place in turn."""
-        texts = {place: list(injections(place=place)) for place in PLACES}
-        for place in PLACES:
+        texts = {place: list(injections(place=place)) for place in places}
+        for place in places:
             self._random(place).shuffle(texts[place])
-        for added, base in enumerate(islice(self._bases("injection", True), self._sizes.injections)):
-            for place in (*PLACES[added % len(PLACES) :], *PLACES[: added % len(PLACES)]):
+        bases = islice(self._bases("injection", True), self._sizes.injections if places else 0)
+        for added, base in enumerate(bases):
+            start = added % len(places)
+            for place in (*places[start:], *places[:start]):
                 hostile = texts[place][added % len(texts[place])]
-                case = self._injected(base, hostile, place)
+                case = inject(
+                    base.case, hostile, place, pass_label=labels[0], fail_label=labels[1],
+                    delimiters=delimiters_of(base.case),
+                )  # fmt: skip
                 if case is not None:
-                    self._add("injection", hostile.family, case, base.group, base, f"{hostile.name}, {place}")
+                    change = f"{hostile.name}, {place}"
+                    self._add("injection", hostile.family, case, base.group, base=base, change=change)
                     break
 
-    def _injected(self, base: Probe, hostile: Injection, place: Place) -> Case | None:
-        opening, closing = self._delimiters.get(base.group, (None, None))
-        passes, fails = self._labels
-        return inject(
-            base.case,
-            hostile,
-            place,
-            pass_label=passes,
-            fail_label=fails,
-            open_delimiter=opening,
-            close_delimiter=closing,
-        )
-
     def _bases(self, name: str, wrong: bool) -> Iterator[Probe]:
-        """Yield the probes that a change is applied to, one per case: wrong answers, or right and wrong ones in turn."""
+        """Yield the probes that a change is applied to: wrong ones, or right and wrong ones in turn.
+
+        Every case has its turn before a case has a second one.
+        """
         by_group: dict[int, list[Probe]] = {}
         for probe in self.probes:
             if probe.kind == "wrong":
                 by_group.setdefault(probe.group, []).append(probe)
-        for position, group in enumerate(self._order(name)):
-            if group in by_group and (wrong or position % 2):
-                yield self._random(f"base of {name}", group).choice(by_group[group])
-            elif not wrong:
-                yield self._originals[group]
+        for group, found in by_group.items():
+            self._random(f"bases of {name}", group).shuffle(found)
+        order = self._order(name)
+        for turn in range(max(map(len, by_group.values()), default=1)):
+            for position, group in enumerate(order):
+                mutants = by_group.get(group, [])
+                if wrong or (position + turn) % 2:
+                    yield from mutants[turn : turn + 1]
+                elif turn < 2:
+                    yield self._originals[group]
 
-    def _add(self, kind: Kind, name: str, case: Case, group: int, base: Probe | None = None, change: str = "") -> Probe:
+    def _add(self, kind: Kind, name: str, case: Case, group: int, **made: Unpack[_Made]) -> Probe:
+        base = made.get("base")
         wrong = kind == "wrong" or (base is not None and base.wrong)
-        probe = Probe(len(self.probes), kind, name, case, group, None if base is None else base.number, change, wrong)
+        number = None if base is None else base.number
+        probe = Probe(len(self.probes), kind, name, case, group, number, made.get("change", ""), wrong)
         self.probes.append(probe)
         return probe
 

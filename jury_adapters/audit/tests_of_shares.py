@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import exp, floor, lgamma
+from math import ceil, exp, floor, lgamma
 
 from jury_adapters.core.clustered_shares import GroupSum, effective_cases
 from jury_adapters.core.incomplete_beta import incomplete_beta
@@ -25,13 +25,25 @@ def share_below(groups: Iterable[tuple[int, int]], limit: float) -> float:
     >>> round(share_below([(1, 1)] * 12 + [(0, 1)] * 8, 0.8), 4)
     0.0321
     """
+    hits, trials = effective_counts(groups)
+    return _binomial_cdf(hits, trials, limit) if trials else 1.0
+
+
+def effective_counts(groups: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return the number of hits and of independent cases with the same information, whole numbers.
+
+    The number of cases is rounded down, and that of hits up.
+
+    >>> effective_counts([(1, 1)] * 12 + [(0, 1)] * 8), effective_counts([(2, 2)] * 12 + [(0, 2)] * 8)
+    ((12, 20), (11, 18))
+    """
     counted = [(hits, cases) for hits, cases in groups if cases]
     if not counted:
-        return 1.0
+        return 0, 0
     hits, n = sum(hits for hits, _ in counted), sum(cases for _, cases in counted)
     effective = effective_cases([GroupSum(cases, hits, hits) for hits, cases in counted])
-    trials = max(1, floor(effective + 1e-9))
-    return _binomial_cdf(min(trials, -floor(-hits * trials / n + 1e-9)), trials, limit)
+    trials = max(1, floor(effective + _ROUNDING))
+    return min(trials, ceil(hits * trials / n - _ROUNDING)), trials
 
 
 def share_above(groups: Iterable[tuple[int, int]], limit: float) -> float:
@@ -63,8 +75,10 @@ def fisher_less(hits: int, n: int, other_hits: int, other_n: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p values corrected for the number of tests: rejecting those at most ``level`` keeps the probability of
-    any wrong rejection at most ``level``, however the tests depend on each other.
+    """Return p values corrected for the number of tests.
+
+    If those of at most ``level`` are rejected, the probability of any wrong rejection is at most ``level``, however the
+    tests depend on each other.
 
     Source: S. Holm (1979), *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of
     Statistics 6.
@@ -79,6 +93,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
         corrected[place] = highest
     return corrected
+
+
+_ROUNDING = 1e-9
 
 
 def _binomial_cdf(k: int, n: int, p: float) -> float:

@@ -43,8 +43,8 @@ def _lines(audit: Audit) -> Iterator[str]:
 
 def _table(title: str, names: Sequence[str], shares: Sequence[Mapping[str, Share]]) -> Iterator[str]:
     rows = [["", *(visible(name) for name in names)]]
-    for operator in dict.fromkeys(operator for one in shares for operator in one):
-        rows.append([operator, *(_cell(one.get(operator)) for one in shares)])
+    operators = dict.fromkeys(operator for one in shares for operator in one)
+    rows.extend([operator, *(_cell(one.get(operator)) for one in shares)] for operator in operators)
     rows.append(["all", *(_cell(pooled(one.values())) for one in shares)])
     yield title
     yield from _aligned(rows)
@@ -67,8 +67,9 @@ def _comparison(audit: Audit) -> Iterator[str]:
         return
     yield "What the jury adds"
     yield (
-        f"  best juror: {visible(found.best_juror)}; the jury was right where it was wrong {counted(found.jury_better, 'time')}, "
-        f"and wrong where it was right {counted(found.juror_better, 'time')} (p {found.p:.2g})"
+        f"  best juror: {visible(found.best_juror)}; the jury was right where it was wrong "
+        f"{counted(found.jury_better, 'time')}, and wrong where it was right {counted(found.juror_better, 'time')} "
+        f"(p {found.p:.2g})"
     )
     for line in found.advice:
         yield f"  - {visible(line)}"

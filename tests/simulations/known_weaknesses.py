@@ -72,11 +72,12 @@ LLMBAR_MATRIX: Mapping[tuple[str, str], str] = {
     ("ChatGPT/Vanilla", "Adversarial"): "must", ("ChatGPT-0301/Vanilla", "Adversarial"): "must",
     ("GPT-4/Vanilla", "Natural"): "must_not", ("GPT-4/Vanilla", "Adversarial"): "must_not",
     ("LLaMA2/Vanilla", "Natural"): "must_not",
-    ("ChatGPT/Vanilla", "Natural"): "may", ("ChatGPT-0301/Vanilla", "Natural"): "may", ("PaLM2/Vanilla", "Natural"): "may",
-    ("PaLM2/Vanilla", "Adversarial"): "may", ("LLaMA2/Vanilla", "Adversarial"): "may",
+    ("ChatGPT/Vanilla", "Natural"): "may", ("ChatGPT-0301/Vanilla", "Natural"): "may",
+    ("PaLM2/Vanilla", "Natural"): "may", ("PaLM2/Vanilla", "Adversarial"): "may",
+    ("LLaMA2/Vanilla", "Adversarial"): "may",
 }  # fmt: skip
-"""Whether a preference for the first place is to be found in the recorded votes of LLMBar: must where the shares of pairs
-with the first and with the second choice differ by 30 points, must not where they differ by less than 5."""
+"""Whether a preference for the first place is to be found in the recorded votes of LLMBar: must where the shares of
+pairs with the first and with the second choice differ by 30 points, must not where they differ by less than 5."""
 
 
 class SimulatedJuror(Judge):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from random import Random
 
 from jury_adapters.audit.operators.material import NEGATION, Material, Mutant, Sentence
@@ -62,13 +63,13 @@ def _name_pairs(material: Material, sentence: Sentence) -> Iterator[tuple[tuple[
         if _is_proper(name) and not material.names.missing(name) and sentence.text.count(name.text) == 1:
             start = sentence.text.index(name.text)
             found.append((start, start + len(name.text)))
-    yield from zip(found, found[1:], strict=False)
+    yield from pairwise(found)
 
 
 def _number_pairs(sentence: Sentence) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Yield the places of neighbouring numbers with the same unit."""
     found = list(_MEASURE.finditer(sentence.text))
-    for first, second in zip(found, found[1:], strict=False):
+    for first, second in pairwise(found):
         if first["unit"] == second["unit"] and first["number"] != second["number"]:
             yield first.span("number"), second.span("number")
 
@@ -84,11 +85,12 @@ def _is_proper(name: Name) -> bool:
     )
 
 
-_CALENDAR = frozenset(
-    "January February March April May June July August September October November December Monday Tuesday Wednesday "
-    "Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays Jan Feb Mar Apr "
-    "Jun Jul Aug Sep Sept Oct Nov Dec Christmas Easter English British".split()
-)
+_CALENDAR_WORDS = """
+    January February March April May June July August September October November December Monday Tuesday Wednesday
+    Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays Jan Feb Mar Apr Jun
+    Jul Aug Sep Sept Oct Nov Dec Christmas Easter English British
+"""
+_CALENDAR = frozenset(_CALENDAR_WORDS.split())
 _SYMMETRIC = re.compile(
     r"\b(?:between|both|together|with|met|meets|marri\w*|border\w*|versus|vs|equal\w*|same|near|distance|from|either|"
     r"connect\w*|link\w*|join\w*|merg\w*|share\w*|compared?|respectively|each other|next to|beside|neighbou?r\w*|or)\b",
@@ -99,7 +101,10 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|will|can|must|\w+ed|\w{3,}s|won|beat|built|sold|led|gave|made|wrote|became|costs?|"
     r"and|while|but|by|to|for|than)\b"
 )
+_UNITS = """
+    km kilometres metres m kg kilograms grams g % hours minutes days weeks months years USD EUR GBP euros dollars pounds
+    litres GB MB people seats members °C
+"""
 _MEASURE = re.compile(
-    r"(?<![\w.,/:\[–-])(?P<number>\d[\d,]*(?:\.\d+)?)(?P<unit>\s?(?:km|kilometres|metres|m|kg|kilograms|grams|g|%|per cent|"
-    r"hours|minutes|days|weeks|months|years|USD|EUR|GBP|euros|dollars|pounds|litres|GB|MB|people|seats|members|°C))(?![\w²³/])"  # noqa: RUF001
+    rf"(?<![\w.,/:\[–-])(?P<number>\d[\d,]*(?:\.\d+)?)(?P<unit>\s?(?:{'|'.join(_UNITS.split())}))(?![\w²³/])"  # noqa: RUF001
 )

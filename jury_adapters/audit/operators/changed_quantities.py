@@ -23,7 +23,7 @@ def change_number(material: Material, random: Random) -> Iterator[Mutant]:
         if any(start <= found.start() < end for start, end in dates) or not _is_free(material, found):
             continue
         whole = found["whole"].replace(",", "")
-        if len(whole) > 1 and whole.startswith("0") or (len(whole) > 6 and "," not in found["whole"]):
+        if (len(whole) > 1 and whole.startswith("0")) or (len(whole) > 6 and "," not in found["whole"]):
             continue  # an identifier
         if found["part"] is None and _YEAR.fullmatch(found["whole"]):
             continue
@@ -204,10 +204,11 @@ _YEAR = re.compile(
     r"(?<![\w.,/:#$€£-])(?:1[5-9]|20)\d\d(?![\w/:-]|\.\d|,\d|\s(?:km|m|kg|g|people|users|litres|steps|watts)\b)"
 )
 _RANGE_BEFORE = re.compile(r"\d\s?(?:to|and|or|-|–|—|x|by)\s$|\bbetween\s$", re.IGNORECASE)  # noqa: RUF001
-_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
+_NUMBERS = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty
+"""
+_WORDS = _NUMBERS.split()
 _NUMBER_WORD = re.compile(
     rf"(?<![\w-])(?:{'|'.join(_WORDS[2:])})(?![\w-]|\s(?:hundred|thousand|million|billion|thirds|of the|quarters))",
     re.IGNORECASE,
@@ -215,14 +216,17 @@ _NUMBER_WORD = re.compile(
 _PART_OF_NUMBER = re.compile(
     r"\b(?:hundred|thousand|million|one|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|and)[\s-]$", re.IGNORECASE
 )
-_LONG_MONTHS = "January February March April May June July August September October November December".split()
+_MONTH_NAMES = "January February March April May June July August September October November December"
+_LONG_MONTHS = _MONTH_NAMES.split()
 _MONTHS = [month[:3] for month in _LONG_MONTHS]
 _MONTH = re.compile(rf"\b(?:{'|'.join(_LONG_MONTHS)}|{'|'.join(_MONTHS)})\b")
-_WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+_WEEKDAYS = _DAYS.split()
 _WEEKDAY = re.compile(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})(?P<plural>s?)\b")
 _CLOCK = re.compile(r"(?<![\w:.])(?P<hour>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?![\w:])")
 _UNITS = {
-    "km": ("miles", "m"), "kilometres": ("miles", "metres"), "kilometers": ("miles", "meters"), "miles": ("kilometres",),
+    "km": ("miles", "m"), "kilometres": ("miles", "metres"), "kilometers": ("miles", "meters"),
+    "miles": ("kilometres",),
     "m": ("km", "cm"), "metres": ("kilometres", "centimetres"), "meters": ("kilometers", "centimeters"),
     "cm": ("mm", "m"), "centimetres": ("millimetres", "metres"), "mm": ("cm",), "millimetres": ("centimetres",),
     "kg": ("g", "tonnes"), "kilograms": ("grams", "tonnes"), "g": ("kg", "mg"), "grams": ("kilograms", "milligrams"),
@@ -234,6 +238,7 @@ _UNITS = {
     "EUR": ("USD", "GBP"), "GBP": ("USD", "EUR"), "dollars": ("euros", "pounds"), "euros": ("dollars", "pounds"),
     "°C": ("°F",), "°F": ("°C",), "hectares": ("square metres", "square kilometres"), "W": ("kW",), "V": ("kV",),
 }  # fmt: skip
+_UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _WITH_UNIT = re.compile(
-    rf"(?<![\w.,/:\[\-–—])(?P<number>\d[\d,]*(?:\.\d+)?)(?:\s|-)?(?P<unit>{'|'.join(sorted(map(re.escape, _UNITS), key=len, reverse=True))})(?![\w²³/])"  # noqa: RUF001
+    rf"(?<![\w.,/:\[\-–—])(?P<number>\d[\d,]*(?:\.\d+)?)(?:\s|-)?(?P<unit>{_UNIT})(?![\w²³/])"  # noqa: RUF001
 )

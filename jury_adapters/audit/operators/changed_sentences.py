@@ -64,7 +64,8 @@ def change_citation(material: Material, random: Random) -> Iterator[Mutant]:
 
 _MARK = re.compile(r"\[(\d{1,2})\]")
 _POINTS_BACK = re.compile(
-    r"^(?:It|Its|They|Their|Them|He|His|She|Her|This|That|These|Those|Such|Both|However|Also|Then|There|Here|But|And|Or|So|"
-    r"Therefore|Thus|In addition|Additionally|Moreover|Furthermore|For example|For instance|Otherwise|Instead|After that|"
-    r"Neither|The (?:former|latter|same|other|second|third|last))\b|\b(?:it|they|them|their|its|this|these|those|such|he|she|his|her|there)\b"
+    r"^(?:It|Its|They|Their|Them|He|His|She|Her|This|That|These|Those|Such|Both|However|Also|Then|There|Here|But|And|Or|"
+    r"So|Therefore|Thus|In addition|Additionally|Moreover|Furthermore|For example|For instance|Otherwise|Instead|"
+    r"After that|Neither|The (?:former|latter|same|other|second|third|last))\b|"
+    r"\b(?:it|they|them|their|its|this|these|those|such|he|she|his|her|there)\b"
 )

@@ -22,7 +22,7 @@ def change_negation(material: Material, _: Random) -> Iterator[Mutant]:
 
 
 def negated(sentence: Sentence) -> Iterator[tuple[int, int, str, str]]:
-    """Yield the ways to negate the main clause of a sentence: start and end within it, the new words, and the change."""
+    """Yield the ways to negate the main clause of a sentence: start, end, the new words, and the change."""
     text = sentence.text
     if _UNCLEAR.search(text):
         return
@@ -106,7 +106,7 @@ def _plain_sentences(material: Material) -> Iterator[Sentence]:
 
 
 def _is_main_clause(before: str) -> bool:
-    """Return whether an auxiliary after these words is that of the main clause, so that its negation is the opposite."""
+    """Return whether an auxiliary after these words is that of the main clause; its negation is then the opposite."""
     return (
         0 < len(before.split()) <= 9
         and not _SUBORDINATE.search(before)
@@ -128,7 +128,8 @@ def _around(text: str, start: int, end: int) -> str:
 
 
 _AUXILIARY = re.compile(
-    r"\b(?:is|are|was|were|can|will|must)\b(?!\s+(?:not|only|also|mainly|usually|about|either|both|all|each|often|to be))"
+    r"\b(?:is|are|was|were|can|will|must)\b"
+    r"(?!\s+(?:not|only|also|mainly|usually|about|either|both|all|each|often|to be))"
 )
 _SUBORDINATE = re.compile(
     r"\b(?:that|which|who|whose|whom|where|when|if|although|though|because|while|since|as|after|before|until|unless|"
@@ -137,7 +138,8 @@ _SUBORDINATE = re.compile(
 )
 _UNCLEAR = re.compile(
     r"\b(?:but|some|most|many|few|sometimes|usually|often|either|any|may|might|could|or|only|whether|partly|mostly|"
-    r"generally|typically|up to|not (?:until|only|all|every|more|less|necessarily|yet|just|least|always|both|later|earlier))\b",
+    r"generally|typically|up to|"
+    r"not (?:until|only|all|every|more|less|necessarily|yet|just|least|always|both|later|earlier))\b",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
@@ -189,13 +191,13 @@ _PAIRS = (
     ("more than", "less than"), ("fewer than", "more than"), ("higher", "lower"), ("larger", "smaller"),
     ("bigger", "smaller"), ("before", "after"), ("earlier", "later"), ("longer", "shorter"), ("faster", "slower"),
     ("above", "below"), ("increased", "decreased"), ("increases", "decreases"), ("rose", "fell"), ("rises", "falls"),
-    ("highest", "lowest"), ("largest", "smallest"), ("longest", "shortest"), ("oldest", "newest"), ("fastest", "slowest"),
+    ("highest", "lowest"), ("largest", "smallest"), ("longest", "shortest"), ("oldest", "newest"),
+    ("fastest", "slowest"),
     ("older", "younger"), ("heavier", "lighter"), ("stronger", "weaker"), ("warmer", "colder"), ("wider", "narrower"),
-    ("maximum", "minimum"), ("cheaper", "dearer"), ("deeper", "shallower"), ("taller", "shorter"), ("earliest", "latest"),
+    ("maximum", "minimum"), ("cheaper", "dearer"), ("deeper", "shallower"), ("taller", "shorter"),
+    ("earliest", "latest"),
 )  # fmt: skip
-_OPPOSITES = {first: second for first, second in _PAIRS} | {
-    second: first for first, second in _PAIRS if second != "more than"
-}
+_OPPOSITES = dict(_PAIRS) | {second: first for first, second in _PAIRS if second != "more than"}
 _OPPOSITES |= {"less than": "more than", "smaller": "larger", "shorter": "longer"}
 _COMPARISON = re.compile(rf"\b(?:{'|'.join(sorted(_OPPOSITES, key=len, reverse=True))})\b", re.IGNORECASE)
 _NO_COMPARISON = re.compile(
@@ -205,7 +207,8 @@ _NO_COMPARISON = re.compile(
 _NOUN = re.compile(r"\b(?:the|an?|of|these|those|such|all|both|further|its|their)\s$", re.IGNORECASE)
 _VAGUE_ORDER = re.compile(r"\s*(?:and|or|all|that|this|which|then|[.,;]|$)", re.IGNORECASE)
 _CONDITION = re.compile(
-    r",?\s+(?:except(?: for| on| in| at| when| that)?|unless|provided that|as long as|apart from|but only|only if|only when|if)\s"
+    r",?\s+(?:except(?: for| on| in| at| when| that)?|unless|provided that|as long as|apart from|but only|only if|"
+    r"only when|if)\s"
     r"(?P<clause>[^.;:()]{4,120}?)(?=[.;]?$)"
 )
 _EMPTY_CONDITION = re.compile(

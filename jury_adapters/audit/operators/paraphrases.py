@@ -83,27 +83,32 @@ def _changed(material: Material, text: str, change: str) -> Iterator[Mutant]:
         yield Mutant(text, change)
 
 
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_MONTH_NAMES = "January February March April May June July August September October November December"
+_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
+_WORDS = _NUMBERS.split()
 _WORD = re.compile(
-    r"(?<![\w-])(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?![\w-]|\s(?:hundred|thousand|million|billion)|\sof\b)"
+    r"(?<![\w-])(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+    r"(?![\w-]|\s(?:hundred|thousand|million|billion)|\sof\b)"
 )
-_FIGURE = re.compile(
-    r"(?<![\w.,:/\[$€£+'–-])(?<!January )(?<!February )(?<!March )(?<!April )(?<!May )(?<!June )(?<!July )(?<!August )(?<!September )(?<!October )(?<!November )(?<!December )(?<![A-Z]\w )(?:[2-9]|1[0-2])(?= [a-z]{3,})(?! (?:a\.m|p\.m|per cent))"
-)  # noqa: RUF001
+_NO_MONTH = "".join(f"(?<!{month} )" for month in _MONTH_NAMES.split())
+_NO_MARK = r"(?<![\w.,:/\[$€£+'–-])(?<![A-Z]\w )"  # noqa: RUF001
+_FIGURE = re.compile(rf"{_NO_MARK}{_NO_MONTH}(?:[2-9]|1[0-2])(?= [a-z]{{3,}})(?! (?:a\.m|p\.m|per cent))")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,]|\.\d)")
 _LONG = re.compile(r"(?<![\w.,:/#\[-])(?!(?:1[5-9]|20)\d\d(?!\d))\d{4,6}(?![\w.:/\]-]|,\d)")
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_MONTHS = _MONTH_NAMES.replace(" ", "|")
 _DAY_FIRST = re.compile(rf"\b(?P<day>[0-3]?\d) (?P<month>{_MONTHS}) (?P<year>\d{{4}})\b")
 _MONTH_FIRST = re.compile(rf"\b(?P<month>{_MONTHS}) (?P<day>[0-3]?\d), (?P<year>\d{{4}})\b")
 _CONVERSIONS = {
     "km": (1000, "metres"), "kilometres": (1000, "metres"), "kg": (1000, "grams"), "kilograms": (1000, "grams"),
-    "tonnes": (1000, "kilograms"), "litres": (1000, "millilitres"), "hours": (60, "minutes"), "minutes": (60, "seconds"),
-    "metres": (100, "centimetres"), "cm": (10, "millimetres"), "weeks": (7, "days"), "MW": (1000, "kW"),
+    "tonnes": (1000, "kilograms"), "litres": (1000, "millilitres"), "hours": (60, "minutes"),
+    "minutes": (60, "seconds"), "metres": (100, "centimetres"), "cm": (10, "millimetres"), "weeks": (7, "days"),
+    "MW": (1000, "kW"),
     "GWh": (1000, "MWh"), "MWh": (1000, "kWh"), "kW": (1000, "watts"), "g": (1000, "milligrams"),
     "grams": (1000, "milligrams"),
 }  # fmt: skip
+_UNIT = "|".join(sorted(_CONVERSIONS, key=len, reverse=True))
 _CONVERTIBLE = re.compile(
-    rf"(?<![\w.,:/\[–-])(?P<number>\d[\d,]*(?:\.\d+)?) (?P<unit>{'|'.join(sorted(_CONVERSIONS, key=len, reverse=True))})(?![\w²³/-]| (?:and|per|to|or)\b)"  # noqa: RUF001
+    rf"(?<![\w.,:/\[–-])(?P<number>\d[\d,]*(?:\.\d+)?) (?P<unit>{_UNIT})(?![\w²³/-]| (?:and|per|to|or)\b)"  # noqa: RUF001
 )
 _SYNONYMS = tuple(
     (re.compile(pattern, re.IGNORECASE), new)
@@ -134,6 +139,7 @@ _SYNONYMS = tuple(
 _DEPENDENT = re.compile(
     r"\b(?:it|its|they|their|them|he|his|him|she|her|this|that|these|those|such|both|however|also|then|there|here|"
     r"therefore|thus|addition|moreover|furthermore|example|instance|otherwise|instead|former|latter|same|other|another|"
-    r"first|second|finally|next|later|one|but|too|so|still)\b|^(?:And|But|Or|So|Yet|After|Before)\b|^The [a-z]+ (?:is|are|was|were)\b",
+    r"first|second|finally|next|later|one|but|too|so|still)\b|"
+    r"^(?:And|But|Or|So|Yet|After|Before)\b|^The [a-z]+ (?:is|are|was|were)\b",
     re.IGNORECASE,
 )

@@ -67,8 +67,8 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("sentence_order", "right", "sentences in another order", paraphrases.reorder_sentences),
     Operator("layout", "right", "another layout", paraphrases.reformat),
 )
-"""The operators, in the order of reports. ``omission`` is not a default, because it is wrong only for a rubric that asks
-for complete answers."""
+"""The operators, in the order of reports. ``omission`` is not a default, because it is wrong only for a rubric that
+asks for complete answers."""
 
 
 def operators_named(names: Sequence[str] | None) -> tuple[Operator, ...]:
