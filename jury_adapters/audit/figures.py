@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -23,10 +23,13 @@ class Share:
 
     Attributes:
         groups: the number of hits and of probes of each case.
-        undecided: number of further probes without PASS or FAIL, which do not count.
+        abstained: number of these probes that got ABSTAIN, which is no hit.
+        undecided: number of further probes that do not count: the judgment is an error, has no meaning, or is missing
+            because a budget was spent.
     """
 
     groups: Groups = ()
+    abstained: int = 0
     undecided: int = 0
 
     @property
@@ -88,7 +91,7 @@ class Flips:
     @property
     def rate(self) -> Share:
         """Share of pairs that flipped in either direction."""
-        return Share(self.flipped, self.undecided)
+        return Share(self.flipped, undecided=self.undecided)
 
     @property
     def p(self) -> float:
@@ -106,8 +109,9 @@ class SubjectFigures:
 
     Attributes:
         name: the name of the juror; that of the jury for the jury.
-        kills: by operator, the share of wrong answers that got FAIL, among the decided ones. A case counts only if its
-            given answer got PASS or ABSTAIN: a judge that gives FAIL to that answer too has noticed nothing.
+        kills: by operator, the share of wrong answers that got FAIL. A case counts only if its given answer got PASS or
+            ABSTAIN: a judge that gives FAIL to that answer too has noticed nothing.
+        passed_wrong: the share of wrong answers that got PASS; abstentions are neither killed nor passed.
         false_alarms: by operator, the share of right answers that got FAIL, among the same cases.
         flips: by change, the flips; ``"repeat"`` for the same question again.
         injections: the flips of wrong answers with hostile text.
@@ -118,6 +122,7 @@ class SubjectFigures:
 
     name: str
     kills: Mapping[str, Share]
+    passed_wrong: Share
     false_alarms: Mapping[str, Share]
     flips: Mapping[str, Flips]
     injections: Flips
@@ -167,15 +172,17 @@ def figures_of(name: str, probes: Sequence[Probe], answers: Answers) -> SubjectF
     flips = {
         name: _flips(found, decided) for (kind, name), found in by_name.items() if kind in ("invariance", "repeat")
     }
-    accepted = {number for number, judgment in answers.items() if judgment.status in (Status.PASS, Status.ABSTAIN)}
+    statuses = {number: _status(judgment) for number, judgment in answers.items()}
     shares = {
-        kind: {name: _share(found, decided, accepted) for (one, name), found in by_name.items() if one == kind}
+        kind: {name: _share(found, statuses) for (one, name), found in by_name.items() if one == kind}
         for kind in ("wrong", "right")
     }
+    wrong = [probe for (kind, _), found in by_name.items() if kind == "wrong" for probe in found]
     injected = {family: found for (kind, family), found in by_name.items() if kind == "injection"}
     return SubjectFigures(
         name=name,
         kills=shares["wrong"],
+        passed_wrong=_share(wrong, statuses, Status.PASS),
         false_alarms=shares["right"],
         flips=flips,
         injections=_flips([probe for found in injected.values() for probe in found], decided),
@@ -193,27 +200,34 @@ def pooled(shares: Iterable[Share]) -> Share:
         for place, (hits, cases) in enumerate(share.groups):
             by_case[place][0] += hits
             by_case[place][1] += cases
-    return Share(_by_group(by_case), sum(share.undecided for share in found))
+    return Share(_by_group(by_case), sum(share.abstained for share in found), sum(share.undecided for share in found))
+
+
+def _status(judgment: Judgment) -> Status | None:
+    """Return PASS, FAIL, ABSTAIN, or None where nothing was judged: an error, or an abstention for want of budget."""
+    return None if judgment.status is Status.ERROR or judgment.error is not None else judgment.status
 
 
 def _passed(judgment: Judgment) -> bool | None:
     return judgment.status is Status.PASS if judgment.status in (Status.PASS, Status.FAIL) else None
 
 
-def _share(probes: Sequence[Probe], decided: Mapping[int, bool], accepted: Container[int]) -> Share:
-    """Return the share of FAIL among the decided probes whose given answer was accepted."""
+def _share(probes: Sequence[Probe], statuses: Mapping[int, Status | None], hit: Status = Status.FAIL) -> Share:
+    """Return the share of one status among the probes whose given answer got PASS or ABSTAIN."""
     counts: dict[int, list[int]] = {}
-    undecided = 0
+    abstained = undecided = 0
     for probe in probes:
-        if probe.base not in accepted:
+        if statuses.get(-1 if probe.base is None else probe.base) not in (Status.PASS, Status.ABSTAIN):
             continue
-        if probe.number not in decided:
+        status = statuses[probe.number]
+        if status is None:
             undecided += 1
             continue
+        abstained += status is Status.ABSTAIN
         count = counts.setdefault(probe.group, [0, 0])
-        count[0] += not decided[probe.number]
+        count[0] += status is hit
         count[1] += 1
-    return Share(_by_group(counts), undecided)
+    return Share(_by_group(counts), abstained, undecided)
 
 
 def _by_group(counts: Mapping[int, Sequence[int]]) -> Groups:
@@ -244,5 +258,5 @@ def _flips(probes: Sequence[Probe], decided: Mapping[int, bool]) -> Flips:
 
 
 def _originals(probes: Sequence[Probe], decided: Mapping[int, bool]) -> Share:
-    known = [probe for probe in probes if probe.number in decided]
-    return Share(_by_group({probe.group: (int(decided[probe.number]), 1) for probe in known}), len(probes) - len(known))
+    known = {probe.group: (int(decided[probe.number]), 1) for probe in probes if probe.number in decided}
+    return Share(_by_group(known), undecided=len(probes) - len(known))

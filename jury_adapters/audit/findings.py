@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from jury_adapters.audit.figures import Flips, Share, SubjectFigures, pooled
-from jury_adapters.audit.tests_of_shares import effective_counts, fisher_less, holm, share_above, share_below
+from jury_adapters.audit.tests_of_shares import effective_counts, fisher_less, holm, share_above
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import percent
 from jury_adapters.core.values import JsonValue
@@ -18,7 +18,7 @@ class Standards:
     """Standards that the findings of an audit are measured by.
 
     Attributes:
-        min_kill_rate: the least share of wrong answers that should get FAIL.
+        min_kill_rate: the least share of wrong answers that should not get PASS.
         max_false_alarm_rate: the largest share of right answers that may get FAIL.
         max_instability: the largest share of verdicts that may flip when the same question is asked again.
         least_difference: the least difference of two shares that is worth a finding.
@@ -83,16 +83,16 @@ class _Test(NamedTuple):
 
 
 def _tests(figures: SubjectFigures, standards: Standards) -> Iterator[_Test]:
-    kills, alarms = figures.kill_rate, figures.false_alarm_rate
-    limit = standards.min_kill_rate
+    passed, alarms = figures.passed_wrong, figures.false_alarm_rate
+    limit = 1 - standards.min_kill_rate
     yield _Test(
-        "misses_wrong_answers", share_below(kills.groups, limit),
-        f"gives FAIL to {_said(kills)} of the wrong answers; asked for at least {percent(limit)}",
+        "misses_wrong_answers", share_above(passed.groups, limit),
+        f"gives PASS to {_said(passed)} of the wrong answers; {percent(limit)} are tolerated",
     )  # fmt: skip
     limit = standards.max_false_alarm_rate
     yield _Test(
         "false_alarms", share_above(alarms.groups, limit),
-        f"gives FAIL to {_said(alarms)} of the right answers in another form; at most {percent(limit)} are tolerated",
+        f"gives FAIL to {_said(alarms)} of the right answers in another form; {percent(limit)} are tolerated",
     )  # fmt: skip
     yield from _blind_spots(figures, standards)
     for name, flips in figures.flips.items():
@@ -121,7 +121,7 @@ def _blind_spots(figures: SubjectFigures, standards: Standards) -> Iterator[_Tes
             continue
         yield _Test(
             f"blind_to:{name}", _less(share, others),
-            f"notices a changed {name} in {_said(share)} of the answers, and other errors in {_said(others)}",
+            f"gives FAIL to {_said(share)} of the answers with the error {name}, and to {_said(others)} of the others",
             others.value - share.value >= standards.least_difference,
         )  # fmt: skip
 

@@ -88,7 +88,8 @@ def _cell(share: Share | None) -> str:
     if share is None or share.value is None:
         return "-"
     low, high = share.interval
-    undecided = f" +{share.undecided}?" if share.undecided else ""
+    undecided = f", {share.abstained} abstained" if share.abstained else ""
+    undecided += f", {share.undecided} broken" if share.undecided else ""
     return f"{percent(share.value, 0)} of {share.n} ({percent(low, 0)} - {percent(high, 0)}){undecided}"
 
 

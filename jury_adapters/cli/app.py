@@ -16,7 +16,7 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import example
 from jury_adapters.cli.streams import Messages, write
 
-_JUDGE, _READ, _LABELS, _LOOK_UP = "Judge", "Read results", "Human labels", "Look up"
+_JUDGE, _READ, _LABELS, _TEST, _LOOK_UP = "Judge", "Read results", "Human labels", "Test the jury", "Look up"
 # Newer typers include their own click, whose base class of usage errors has no public name.
 _UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
 
@@ -104,6 +104,12 @@ _add(
 _add(
     "calibrate", _LABELS, "Guarantee an agreement with human labels.",
     "jury calibrate labels.jsonl --jury jury.yaml --agreement 0.95 --out calibrated.yaml",
+)  # fmt: skip
+_add(
+    "audit", _TEST, "Test a jury with answers that are wrong by construction.",
+    "jury audit --jury jury.yaml --dry-run",
+    "jury audit --jury jury.yaml --store runs.db --report audit.html",
+    "jury audit cases.jsonl --jury jury.yaml --min-kill-rate 0.9 --max-flip-rate 0.05",
 )  # fmt: skip
 _add(
     "show", _LOOK_UP, "Show checks, rubrics, models, and the schema of jury files.",

@@ -15,7 +15,7 @@ from jury_adapters.core.label_scores import headings
 from jury_adapters.report.embedded import embedded, shown
 
 try:
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, StrictUndefined, Template
     from markupsafe import Markup
 
     from jury_adapters.report.plots import funnel, heat_map, histograms, rate_bar, reliability
@@ -56,17 +56,14 @@ def page(
         unread: rows that could not be read; the first 20 are shown.
         compared: the comparison with an earlier run.
     """
-    style, script = _file("page.css"), _file("page.js")
+    style, script = file_of_page("page.css"), file_of_page("page.js")
     rows, details = embedded(entries, compared)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": percent, "number": _number, "seconds": latency, "money": money}
-    environment.filters |= {"text": shown, "counted": counted}
-    return environment.from_string(_file("page.html")).render(
+    return page_template("page.html").render(
         title=title,
         version=__version__,
         policy=content_policy(style, script),
-        style=Markup(style),  # from the package itself
-        script=Markup(script),  # likewise
+        style=trusted(style),
+        script=trusted(script),
         rows=Markup(rows),  # safe_json: none of its characters can end the element
         details=Markup(details),  # likewise
         summary=figures.summary,
@@ -93,13 +90,26 @@ def content_policy(style: str, script: str) -> str:
     )
 
 
+def page_template(name: str) -> Template:
+    """Return a template of the package, which escapes every value."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"percent": percent, "number": _number, "seconds": latency, "money": money}
+    environment.filters |= {"text": shown, "counted": counted}
+    return environment.from_string(file_of_page(name))
+
+
+def file_of_page(name: str) -> str:
+    """Return a file of the package with plain line ends, as an HTML parser reads them for the hash."""
+    return (files(__package__) / name).read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def trusted(text: str) -> Markup:
+    """Return a text of the package itself, which is not escaped."""
+    return Markup(text)
+
+
 def _hash(text: str) -> str:
     return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _file(name: str) -> str:
-    # An HTML parser reads \r\n as \n, and the hash must match what it reads.
-    return (files(__package__) / name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 def _number(value: float | None) -> str:

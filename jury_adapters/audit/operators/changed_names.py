@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 
 from jury_adapters.audit.operators.material import NEGATION, Material, Mutant, Sentence
@@ -27,8 +27,10 @@ def change_name(material: Material, random: Random) -> Iterator[Mutant]:
         for name in names(sentence.text):
             if name.text in done or not _is_proper(name) or material.names.missing(name):
                 continue
+            if _kind(name.text) == "person" and _is_place(sentence.text, name.text):
+                continue
             done.add(name.text)
-            alike = [other for other in others if len(other.split()) == len(name.text.split())]
+            alike = [other for other in others if _kind(other) == _kind(name.text)]
             if alike:
                 new = random.choice(alike)
                 pattern = rf"(?<![\w-]){re.escape(name.text)}(?![\w-])"
@@ -48,7 +50,7 @@ def swap_pair(material: Material, _: Random) -> Iterator[Mutant]:
         for first, second in (*_name_pairs(material, sentence), *_number_pairs(sentence)):
             one, two = sentence.text[slice(*first)], sentence.text[slice(*second)]
             between = sentence.text[first[1] : second[0]]
-            if one == two or len(re.findall(r"[a-z]{3,}", between)) < 2 or not _VERB.search(between):
+            if one == two or not re.search(r"[a-z]{3,}", between) or not _VERB.search(between):
                 continue
             if _JOINED.search(between) or re.search(r"[;:]", between):
                 continue
@@ -57,13 +59,15 @@ def swap_pair(material: Material, _: Random) -> Iterator[Mutant]:
 
 
 def _name_pairs(material: Material, sentence: Sentence) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Yield the places of neighbouring names that the source has."""
-    found: list[tuple[int, int]] = []
-    for name in names(sentence.text):
-        if _is_proper(name) and not material.names.missing(name) and sentence.text.count(name.text) == 1:
-            start = sentence.text.index(name.text)
-            found.append((start, start + len(name.text)))
-    yield from pairwise(found)
+    """Yield the places of two names of one kind that the source has."""
+    found = [
+        name.text for name in names(sentence.text)
+        if _is_proper(name) and not material.names.missing(name) and sentence.text.count(name.text) == 1
+    ]  # fmt: skip
+    for first, second in combinations(found, 2):
+        if _kind(first) == _kind(second) and _is_place(sentence.text, first) is _is_place(sentence.text, second):
+            starts = (sentence.text.index(first), sentence.text.index(second))
+            yield (starts[0], starts[0] + len(first)), (starts[1], starts[1] + len(second))
 
 
 def _number_pairs(sentence: Sentence) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
@@ -74,11 +78,28 @@ def _number_pairs(sentence: Sentence) -> Iterator[tuple[tuple[int, int], tuple[i
             yield first.span("number"), second.span("number")
 
 
+def _kind(name: str) -> str:
+    """Return the kind of a name, as far as its words show it: a body or place, a product, a person, or unknown."""
+    words = name.split()
+    if any(word in _BODIES for word in words):
+        return "body"
+    if len(words[-1]) < 3:
+        return "product"
+    return "person" if len(words) == 2 else f"{len(words)} words"
+
+
+def _is_place(sentence: str, name: str) -> bool:
+    """Return whether a name follows a preposition of place."""
+    return re.search(r"\b(?:in|at|near|to|into)\s(?:the\s)?$", sentence[: sentence.index(name)]) is not None
+
+
 def _is_proper(name: Name) -> bool:
     """Return whether a name is one of a person, a place or a thing: no abbreviation, month or day of the week."""
     words = name.text.split()
     return (
         any(char.islower() for char in name.text)
+        and name.text not in _BODIES
+        and words[0] != "The"
         and not any(word in _CALENDAR for word in words)
         and all(word[0].isupper() and word.isascii() and word.replace("-", "").isalpha() for word in words)
         and sum(map(len, words)) > 3
@@ -91,6 +112,19 @@ _CALENDAR_WORDS = """
     Jul Aug Sep Sept Oct Nov Dec Christmas Easter English British
 """
 _CALENDAR = frozenset(_CALENDAR_WORDS.split())
+_BODY_WORDS = """
+    Academy Agency Air Airlines Airport Arena Association Authority Award Bank Bay Beach Board Boatyard Bridge Building
+    Bureau Castle Cathedral Center Centre Church City Clinic Club College Committee Company Corporation Council County
+    Court Creek Cross Cup Department Engineering Falls Festival Forest Foundation Freight Fund Gallery Garden Gardens
+    Group Hall Harbor Harbour Health Hill Hills Home Hospital Hotel House Institute Island Islands Labs Laboratory Lake
+    Lane League Library Lines Line Market Marine Meridian Mill Ministry Mount Mountain
+    Museum Mutual Office Orchestra Palace
+    Park Party Pharma Port Power Press Prize Quay Railway Recycling Reserve River Road Room School Sea Services Society
+    Square Stadium Station Steel Street Systems Team Temple Theatre Theater Times Tower Town Trust Union Universe
+    University Valley Village Works World Zone Gate North South East West Northern Southern Eastern Western New Old Iron
+    Comets Cycles Coastal Salt Glass Spring Tidal Queen King Lower Upper
+"""
+_BODIES = frozenset(_BODY_WORDS.split())
 _SYMMETRIC = re.compile(
     r"\b(?:between|both|together|with|met|meets|marri\w*|border\w*|versus|vs|equal\w*|same|near|distance|from|either|"
     r"connect\w*|link\w*|join\w*|merg\w*|share\w*|compared?|respectively|each other|next to|beside|neighbou?r\w*|or)\b",

@@ -72,11 +72,7 @@ def change_comparison(material: Material, _: Random) -> Iterator[Mutant]:
                 sentence.text[: found.start()]
             ):
                 continue
-            if old.lower() in ("after", "before") and _VAGUE_ORDER.match(sentence.text[found.end() :]):
-                continue
-            if old.lower() in ("increases", "decreases", "rises", "falls") and _NOUN.search(
-                sentence.text[: found.start()]
-            ):
+            if not _is_comparison(sentence.text, found):
                 continue
             new = new.capitalize() if old[0].isupper() else new
             change = f"{_around(sentence.text, *found.span())}: {old} -> {new}"
@@ -92,7 +88,9 @@ def drop_condition(material: Material, _: Random) -> Iterator[Mutant]:
         kept = sentence.text[: found.start()].rstrip(" ,")
         known = set(content(words(material.source)))
         needed = content(words(found["clause"]))
-        if len(kept.split()) < 4 or not needed or sum(word in known for word in needed) < 0.7 * len(needed):
+        if len(kept.split()) < 4 or " or " in kept or NEGATION.search(kept):
+            continue
+        if not needed or sum(word in known for word in needed) < 0.7 * len(needed):
             continue
         new = kept + sentence.text[found.end() :]
         change = f"left out: {found[0].strip(' ,')}"
@@ -114,6 +112,21 @@ def _is_main_clause(before: str) -> bool:
         and ":" not in before
         and ";" not in before
     )
+
+
+def _is_comparison(text: str, found: re.Match[str]) -> bool:
+    """Return whether a word compares or orders here, and is no part of a name, no noun and no attribute."""
+    word, before, after = found[0], text[: found.start()], text[found.end() :]
+    if word[0].isupper() and (before or re.match(r"\s\d", after)):
+        return False
+    match word.lower():
+        case "after" | "before":
+            return not _VAGUE_ORDER.match(after)
+        case "earlier" | "later":
+            return re.match(r"\s(?:than\b)|[.,;]|$", after) is not None
+        case "increases" | "decreases" | "rises" | "falls":
+            return not _NOUN.search(before)
+    return not re.search(r"\ban\s$", before)
 
 
 def _opposite_is_known(material: Material, new: str) -> bool:
@@ -151,6 +164,7 @@ _CONTRACTED = {
     "isn't": "is", "aren't": "are", "wasn't": "was", "weren't": "were", "doesn't": "does", "don't": "do",
     "didn't": "did", "won't": "will", "mustn't": "must", "hasn't": "has", "haven't": "have",
 }  # fmt: skip
+_COUNT = r"(?:\d|two|three|four|five|six|seven|eight|nine|ten|twelve)"
 _QUANTIFIERS = (
     (re.compile(r"\b[Aa]ll of the\b"), "none of the", r"\b(?:all|every|each)\b"),
     (re.compile(r"\b[Aa]ll (the|our|its|their) (?=[a-z-]+s\b)"), r"none of \1 ", r"\b(?:all|every|each)\b"),
@@ -164,12 +178,12 @@ _QUANTIFIERS = (
     ),
     (re.compile(r"\b[Nn]one of the\b"), "all of the", r"\b(?:no|none|not|neither)\b"),
     (
-        re.compile(r"\b[Aa]t least(?= (?:\d|[a-z]+ ))"),
+        re.compile(rf"(?<!than )\b[Aa]t least(?= {_COUNT})"),
         "at most",
         r"\b(?:at least|minimum|or more|no less|no fewer|not less)\b",
     ),
     (
-        re.compile(r"\b[Aa]t most(?= (?:\d|[a-z]+ ))"),
+        re.compile(rf"(?<!than )\b[Aa]t most(?= {_COUNT})"),
         "at least",
         r"\b(?:at most|maximum|up to|no more|not more|or less|or fewer|limit)\b",
     ),
@@ -178,7 +192,6 @@ _QUANTIFIERS = (
         "at least",
         r"\b(?:at most|maximum|up to|no more|not more|or less|or fewer|limit)\b",
     ),
-    (re.compile(r"\b[Uu]p to(?= \d)"), "at least", r"\b(?:at most|maximum|up to|no more|not more|limit)\b"),
     (re.compile(r"\b[Aa]lways\b"), "never", r"\b(?:always|all|every|each|must)\b"),
     (re.compile(r"\b[Nn]ever\b"), "always", r"\b(?:never|no|not|none)\b"),
     (re.compile(r"\b[Hh]alf of the\b"), "all of the", r"\bhalf\b"),

@@ -126,7 +126,8 @@ NEGATION = re.compile(
 BOUND = re.compile(
     r"\b(?:at (?:least|most|the (?:latest|earliest))|(?:more|less|fewer|other|later|earlier|longer|higher|lower|rather)"
     r" than|over|under|up to|within|below|above|beyond|exceed\w*|minimum|maximum|min\.|max\.|before|after|until|till|"
-    r"by|since|from|between|through|if|unless|when|whenever|once|every|or|limit\w*|than|only)\b[^.;,]{0,24}$",
+    r"by|the first|can|may|able|"
+    r"since|from|between|through|if|unless|when|whenever|once|every|or|limit\w*|than|only)\b[^.;,]{0,24}$",
     re.IGNORECASE,
 )
 """Words before a number or a date after which another value may be implied by the right one, as in *at least 40*."""
@@ -134,7 +135,7 @@ BOUND = re.compile(
 BOUND_AFTER = re.compile(
     r"^[\s\w%°€$£-]{0,18}\b(?:or (?:more|less|fewer|above|below|over|under|older|younger|longer|later|earlier)|"
     r"and (?:above|over|older|under|younger|more)|to|through|at (?:least|most)|maximum|minimum)\b|"
-    r"^\s?(?:[-–—+/]|to\b|and \d|or \d)",  # noqa: RUF001
+    r"^\s?(?:[-–—+/]|to\b|and \d|or \d|hours a day\b|days a week\b)",  # noqa: RUF001
     re.IGNORECASE,
 )
 """Words after a number that make it a bound or the end of a range."""

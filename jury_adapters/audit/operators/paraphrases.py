@@ -18,7 +18,7 @@ def rewrite_numbers(material: Material, _: Random) -> Iterator[Mutant]:
         text = _LONG.sub(lambda found: f"{int(found[0]):,}", material.answer)
     text = _WORD.sub(lambda found: str(_WORDS.index(found[0])), text)
     if text == material.answer:
-        text = _FIGURE.sub(lambda found: _WORDS[int(found[0])], text)
+        text = _FIGURE.sub(_in_words, text)
     yield from _changed(material, text, "numbers in another notation")
 
 
@@ -78,6 +78,13 @@ def reformat(material: Material, random: Random) -> Iterator[Mutant]:
     yield Mutant(layouts[name], f"layout: {name}")
 
 
+def _in_words(found: re.Match[str]) -> str:
+    """Return a small number as a word; one after a capitalised word belongs to a name, such as *Windows 7*."""
+    if re.search(r"[A-Z]\w*\s$", found.string[: found.start()]):
+        return found[0]
+    return _WORDS[int(found[0])]
+
+
 def _changed(material: Material, text: str, change: str) -> Iterator[Mutant]:
     if text != material.answer:
         yield Mutant(text, change)
@@ -87,11 +94,11 @@ _MONTH_NAMES = "January February March April May June July August September Octo
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 _WORDS = _NUMBERS.split()
 _WORD = re.compile(
-    r"(?<![\w-])(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+    r"(?<![\w-])(?<!\d )(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
     r"(?![\w-]|\s(?:hundred|thousand|million|billion)|\sof\b)"
 )
 _NO_MONTH = "".join(f"(?<!{month} )" for month in _MONTH_NAMES.split())
-_NO_MARK = r"(?<![\w.,:/\[$€£+'–-])(?<![A-Z]\w )"  # noqa: RUF001
+_NO_MARK = r"(?<![\w.,:/\[$€£+'–-])"  # noqa: RUF001
 _FIGURE = re.compile(rf"{_NO_MARK}{_NO_MONTH}(?:[2-9]|1[0-2])(?= [a-z]{{3,}})(?! (?:a\.m|p\.m|per cent))")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,]|\.\d)")
 _LONG = re.compile(r"(?<![\w.,:/#\[-])(?!(?:1[5-9]|20)\d\d(?!\d))\d{4,6}(?![\w.:/\]-]|,\d)")
@@ -108,7 +115,7 @@ _CONVERSIONS = {
 }  # fmt: skip
 _UNIT = "|".join(sorted(_CONVERSIONS, key=len, reverse=True))
 _CONVERTIBLE = re.compile(
-    rf"(?<![\w.,:/\[–-])(?P<number>\d[\d,]*(?:\.\d+)?) (?P<unit>{_UNIT})(?![\w²³/-]| (?:and|per|to|or)\b)"  # noqa: RUF001
+    rf"(?<![\w.,:/\[–-])(?P<number>\d[\d,]*(?:\.\d+)?) (?P<unit>{_UNIT})(?![\w²³/-]| (?:per\b|to\b|or\b|and \d))"  # noqa: RUF001
 )
 _SYNONYMS = tuple(
     (re.compile(pattern, re.IGNORECASE), new)

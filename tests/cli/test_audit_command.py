@@ -1,0 +1,104 @@
+"""``jury audit``."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from jury_adapters.audit import OPERATORS
+from jury_adapters.cli.app import app
+
+SMALL = ("--per-operator", "6", "--per-change", "4", "--injections", "4")
+JURY = """
+name: offline
+tiers:
+  - {name: text, policy: reject_on_any_fail, judge: {check: not_empty}}
+  - {name: facts, judge: {check: names_and_numbers}}
+"""
+
+
+def jury(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def jury_file(tmp_path):
+    path = tmp_path / "jury.yaml"
+    path.write_text(JURY)
+    return path
+
+
+def test_the_report(jury_file):
+    done = jury("audit", "--jury", jury_file, *SMALL)
+    assert done.exit_code == 0
+    assert "Audit of offline" in done.stdout
+    assert "Wrong answers that got FAIL (kill rate)" in done.stdout
+
+
+def test_json_files_and_limits(jury_file, tmp_path):
+    page, xml = tmp_path / "audit.html", tmp_path / "audit.xml"
+    done = jury(
+        "audit", "--jury", jury_file, *SMALL, "--json", "--report", page, "--junit", xml, "--min-kill-rate", "0.99",
+        "--max-flip-rate", "0.5",
+    )  # fmt: skip
+    assert done.exit_code == 1
+    found = json.loads(done.stdout)
+    (unmet,) = found["unmet"]
+    assert unmet.startswith("kill rate")
+    assert found["subjects"][0]["name"] == "offline"
+    suite = ElementTree.parse(xml).getroot()
+    assert suite.get("tests") == str(1 + len(found["subjects"]))
+    assert int(suite.get("failures")) >= 1
+    text = page.read_text()
+    assert "Content-Security-Policy" in text
+    assert "Limits that are not met" in text
+    assert jury("audit", "--jury", jury_file, *SMALL, "--quiet", "--report", page).exit_code == 0  # a page is replaced
+
+
+def test_nothing_is_written_over(jury_file):
+    done = jury("audit", "--jury", jury_file, *SMALL, "--report", jury_file)
+    assert done.exit_code == 2
+    assert jury_file.read_text() == JURY
+
+
+def test_own_cases(jury_file, tmp_path):
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text(
+        json.dumps({"q": "?", "reply": "The tank holds 300 litres.", "docs": ["The tank holds 300 litres."]})
+    )
+    mapped = ("--map", "answer=reply", "--map", "contexts=docs", "--map", "question=q")
+    done = jury("audit", cases, "--jury", jury_file, *mapped, "--operator", "number", "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["subjects"][0]["kills"]["number"]["value"] == 1.0
+    cases.write_text(json.dumps({"question": "?"}))
+    bad = jury("audit", cases, "--jury", jury_file)
+    assert bad.exit_code == 2
+    assert "right answers" in bad.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(("--operator", "nmber"), "number"), (("--jury", "no.yaml"), "no.yaml"), (("--min-kill-rate", "90"), "0.9")],
+)
+def test_bad_input(jury_file, options, said):
+    done = jury("audit", "--jury", jury_file, *options)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_the_estimate_asks_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "jury.yaml"
+    path.write_text("rubric: faithfulness\njurors:\n  gpt: {model: 'openai:gpt-4o-mini'}\n")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    done = jury("audit", "--jury", path, *SMALL, "--dry-run", "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["calls"] == found["probes"] > 100
+    assert "probes" in jury("audit", "--jury", path, *SMALL, "--dry-run").stdout
+
+
+def test_the_list():
+    done = jury("audit", "--list")
+    assert done.exit_code == 0
+    assert all(one.name in done.stdout for one in OPERATORS)
