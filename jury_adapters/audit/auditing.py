@@ -13,11 +13,12 @@ from jury_adapters.audit.figures import SubjectFigures, figures_of
 from jury_adapters.audit.findings import Finding, Standards, findings_of
 from jury_adapters.audit.hostile_texts import labels_of, places_of
 from jury_adapters.audit.probes import Probe, Sizes, plan_probes
+from jury_adapters.audit.text_report import text_report
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.cost_estimate import CostEstimate
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import percent
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
@@ -141,8 +142,6 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        from jury_adapters.audit.text_report import text_report
-
         return text_report(self)
 
 
@@ -231,7 +230,7 @@ def _unmet(checks: Sequence[tuple[str, float | None, float | None, bool]]) -> It
         if limit is None:
             continue
         if isinstance(limit, bool) or not 0 <= limit <= 1:
-            raise ConfigurationError(f"the limit of the {name} is a share from 0 to 1, not {limit!r}")
+            raise ConfigurationError(f"the limit of the {name} is a share from 0 to 1, not {plain_repr(limit)}")
         if value is None:
             yield f"{name}: no probe was decided"
         elif (value < limit) if at_least else (value > limit):

@@ -13,7 +13,7 @@ from jury_adapters.audit.invariances import INVARIANCES, Invariance, by_family
 from jury_adapters.audit.operators.material import Material, Mutant, sentences_of
 from jury_adapters.audit.operators.registry import Operator, operators_named
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.grounding.normalisation import tidy
 
 Kind: TypeAlias = Literal["original", "wrong", "right", "invariance", "repeat", "injection"]
@@ -66,7 +66,7 @@ class Sizes:
         for name in ("per_operator", "per_invariance", "injections"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ConfigurationError(f"{name} is a number of probes from 0, not {value!r}")
+                raise ConfigurationError(f"{name} is a number of probes from 0, not {plain_repr(value)}")
 
 
 def plan_probes(

@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from jury_adapters.audit.comparison import JurorComparison
 from jury_adapters.audit.figures import Flips, Share, SubjectFigures, pooled
+from jury_adapters.audit.findings import Finding
+from jury_adapters.audit.probes import Probe
 from jury_adapters.core.formatting import counted, money, percent, visible
-
-if TYPE_CHECKING:
-    from jury_adapters.audit.auditing import Audit
+from jury_adapters.core.usage import Usage
 
 MOST_MISSED = 10
 """Number of missed wrong answers that a text report shows."""
 
 
-def text_report(audit: Audit) -> str:
+class Results(Protocol):
+    """Results that are reported; see :class:`jury_adapters.audit.Audit`."""
+
+    @property
+    def subjects(self) -> Sequence[SubjectFigures]: ...
+    @property
+    def findings(self) -> Sequence[Finding]: ...
+    @property
+    def comparison(self) -> JurorComparison: ...
+    @property
+    def missed(self) -> Sequence[Probe]: ...
+    @property
+    def probes(self) -> int: ...
+    @property
+    def usage(self) -> Usage: ...
+
+
+def text_report(audit: Results) -> str:
     """Return the report of an audit as plain text. Names and changes come from files, so they are made visible."""
     return "\n".join(_lines(audit)) + "\n"
 
 
-def _lines(audit: Audit) -> Iterator[str]:
-    jury = audit.jury
+def _lines(audit: Results) -> Iterator[str]:
+    jury = audit.subjects[0]
     usage = audit.usage
     cost = money(usage.cost_usd, complete=usage.cost_complete)
     yield f"Audit of {visible(jury.name)}: {counted(audit.probes, 'probe')}, {counted(usage.calls, 'call')}, {cost}"
@@ -61,7 +79,7 @@ def _flip_table(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
     yield ""
 
 
-def _comparison(audit: Audit) -> Iterator[str]:
+def _comparison(audit: Results) -> Iterator[str]:
     found = audit.comparison
     if len(audit.subjects) < 3:
         return
@@ -76,7 +94,7 @@ def _comparison(audit: Audit) -> Iterator[str]:
     yield ""
 
 
-def _missed(audit: Audit) -> Iterator[str]:
+def _missed(audit: Results) -> Iterator[str]:
     if not audit.missed:
         return
     yield f"Wrong answers that the jury passed ({min(MOST_MISSED, len(audit.missed))} of {len(audit.missed)})"
