@@ -28,7 +28,7 @@ from jury_adapters.audit.probes import plan_probes
 
 LARGEST_SHARE = 0.05
 VOTES = Path(__file__).parents[1] / "data/votes/llmbar_vanilla.jsonl.gz"
-PAIRS = 120
+PAIRS = 180
 PAIRS_OF_A_RUN = 200
 SIZES = Sizes(per_operator=100, per_invariance=120, injections=120)
 
