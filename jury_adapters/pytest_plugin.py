@@ -18,20 +18,24 @@ has the mark and passes without asking its jury causes a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from jury_adapters.pytest_sums import SessionSums
+
 if TYPE_CHECKING:
+    from jury_adapters.audit import Audit, Sizes
     from jury_adapters.core.batch import BatchOptions
     from jury_adapters.core.case import Case
     from jury_adapters.core.gates import GateOptions
     from jury_adapters.core.judge import CaseLike, Judge
     from jury_adapters.core.judge_like import JudgeLike
     from jury_adapters.core.judgment import Judgment
+    from jury_adapters.core.usage import Usage
 
 _MARK = (
     "jury(judge, **conditions): which jury judges this test (the path of a YAML file, a Judge, or a function made one "
@@ -146,6 +150,33 @@ class JuryFixture:
             pytest.fail(_explanation(found, judgment, unmet), pytrace=False)
         return judgment
 
+    def audit(self, cases: Sequence[Case] | None = None, *, sizes: Sizes | None = None, **limits: float) -> Audit:
+        """Audit the jury, and fail the test unless it meets every limit.
+
+        Args:
+            cases: as for :func:`jury_adapters.audit.audit`; by default those that come with the package.
+            sizes: the numbers of probes.
+            **limits: as for :meth:`jury_adapters.audit.Audit.unmet`, such as ``min_kill_rate=0.9``.
+
+        >>> jury.audit(min_kill_rate=0.9, max_flip_rate=0.05)  # doctest: +SKIP
+        """
+        from jury_adapters.audit import audit
+        from jury_adapters.core.errors import ConfigurationError
+
+        __tracebackhide__ = True
+        if self.judge_object is None:
+            _misused(_NO_JURY)
+        try:
+            options = self._session.options
+            found = audit(self.judge_object, cases, sizes=sizes, store=options["store"], budget=options["budget"])
+            unmet = found.unmet(**limits)
+        except (ConfigurationError, TypeError) as error:
+            _misused(str(error))
+        self._session.count_usage(self._test.nodeid, found.usage)
+        if unmet:
+            pytest.fail("\n".join([*unmet, "", str(found)]), pytrace=False)
+        return found
+
     def _judged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:
         from jury_adapters.core.case import Case
         from jury_adapters.core.errors import ConfigurationError
@@ -162,43 +193,6 @@ class JuryFixture:
         return case, judgment
 
 
-@dataclass(slots=True)
-class _Sums:
-    """Figures so far, as plain values, so that a worker process can send them to the main one."""
-
-    counts: dict[str, int] = field(default_factory=dict)
-    calls: int = 0
-    tokens: int = 0
-    cost_usd: float = 0.0
-    cost_complete: bool = True
-    agreements: list[float] = field(default_factory=list)
-    for_a_person: list[str] = field(default_factory=list)
-
-    def add(self, other: Mapping[str, Any]) -> None:
-        for status, count in other["counts"].items():
-            self.counts[status] = self.counts.get(status, 0) + count
-        self.calls += other["calls"]
-        self.tokens += other["tokens"]
-        self.cost_usd += other["cost_usd"]
-        self.cost_complete &= other["cost_complete"]
-        self.agreements += other["agreements"]
-        self.for_a_person += other["for_a_person"]
-
-    def lines(self) -> Iterator[str]:
-        from jury_adapters.core.formatting import counted, visible
-
-        statuses = ", ".join(f"{count} {visible(status)}" for status, count in sorted(self.counts.items()))
-        yield f"{counted(sum(self.counts.values()), 'verdict')}: {statuses}"
-        if self.agreements:
-            mean = sum(self.agreements) / len(self.agreements)
-            yield f"mean agreement {mean:.2f} over {counted(len(self.agreements), 'verdict')} of two or more jurors"
-        if self.calls:
-            unknown = "" if self.cost_complete else " or more (a price is unknown)"
-            yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
-        for node_id in dict.fromkeys(self.for_a_person):
-            yield f"needs review: {node_id}"
-
-
 class _Session:
     """Options of this run of pytest, and the figures of its judgments."""
 
@@ -208,7 +202,7 @@ class _Session:
         self._options: BatchOptions | None = None
         self._juries: dict[Path, Judge] = {}
         self.judged: set[str] = set()  # the tests that have asked a jury
-        self.sums = _Sums()
+        self.sums = SessionSums()
 
     @property
     def options(self) -> BatchOptions:
@@ -239,20 +233,22 @@ class _Session:
         return None if path is None else self._loaded(path)
 
     def count(self, node_id: str, judgment: Judgment) -> None:
-        self.judged.add(node_id)
-        usage = judgment.usage
         agreement = getattr(judgment, "agreement", None)
-        self.sums.add(
-            {
-                "counts": {str(judgment.status or judgment.label): 1},
-                "calls": usage.calls,
-                "tokens": usage.input_tokens + usage.output_tokens,
-                "cost_usd": usage.cost_usd,
-                "cost_complete": usage.cost_complete,
-                "agreements": [] if agreement is None else [agreement],
-                "for_a_person": [node_id] if judgment.needs_review else [],
-            }
+        self.count_usage(
+            node_id,
+            judgment.usage,
+            counts={str(judgment.status or judgment.label): 1},
+            agreements=[] if agreement is None else [agreement],
+            for_a_person=[node_id] if judgment.needs_review else [],
         )
+
+    def count_usage(self, node_id: str, usage: Usage, **figures: Any) -> None:
+        self.judged.add(node_id)
+        spent = SessionSums(
+            calls=usage.calls, tokens=usage.input_tokens + usage.output_tokens, cost_usd=usage.cost_usd,
+            cost_complete=usage.cost_complete, **figures,
+        )  # fmt: skip
+        self.sums.add(asdict(spent))
 
     def close(self) -> None:
         close = getattr(self._store, "close", None)
@@ -312,7 +308,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the verdicts and the cost of this run, and the tests that need review."""
     sums = config.stash[_SESSION].sums
-    if sums.counts:
+    if sums.counts or sums.calls:
         terminalreporter.section("jury")
         for line in sums.lines():
             terminalreporter.line(line)

@@ -404,3 +404,32 @@ def test_what_a_jury_file_needs_a_permission_for_is_an_option(run, pytester, mon
     refused.stdout.fnmatch_lines([f"*`pytest {option}`*"])
     assert "0123456789" not in refused.stdout.str()
     run(tests, "--jury=risky.yaml", option).assert_outcomes(passed=1)
+
+
+def test_an_audit_fails_the_test_that_its_limits_are_not_met_in(run):
+    result = run(
+        """
+        from jury_adapters.audit import Sizes
+        from jury_adapters.checks import NamesAndNumbers
+
+        SMALL = Sizes(per_operator=3, per_invariance=2, injections=2)
+
+        def test_met(jury):
+            found = jury.using(NamesAndNumbers()).audit(sizes=SMALL, max_flip_rate=0.5)
+            assert found.jury.kill_rate.n > 20
+
+        def test_missed(jury):
+            jury.using(NamesAndNumbers()).audit(sizes=SMALL, min_kill_rate=0.99)
+
+        def test_misspelt(jury):
+            jury.using(NamesAndNumbers()).audit(sizes=SMALL, min_killrate=0.99)
+
+        def test_no_jury(jury):
+            jury.audit(min_kill_rate=0.9)
+        """
+    )
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines(["kill rate: *asked for at least 99.0 %", "*Wrong answers that got FAIL*"])
+    result.stdout.fnmatch_lines(["*min_killrate*"])
+    result.stdout.fnmatch_lines(["which jury shall judge?*"])
+    assert "pytest_plugin.py" not in result.stdout.str()

@@ -1,0 +1,47 @@
+"""Figures of a run of pytest with juries: verdicts, agreement, calls, and what needs review."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class SessionSums:
+    """Figures so far, as plain values, so that a worker process can send them to the main one."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    cost_complete: bool = True
+    agreements: list[float] = field(default_factory=list)
+    for_a_person: list[str] = field(default_factory=list)
+
+    def add(self, other: Mapping[str, Any]) -> None:
+        """Add the figures of a judgment, or of a worker process."""
+        for status, count in other["counts"].items():
+            self.counts[status] = self.counts.get(status, 0) + count
+        self.calls += other["calls"]
+        self.tokens += other["tokens"]
+        self.cost_usd += other["cost_usd"]
+        self.cost_complete &= other["cost_complete"]
+        self.agreements += other["agreements"]
+        self.for_a_person += other["for_a_person"]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the summary at the end of a run."""
+        from jury_adapters.core.formatting import counted, visible  # only for runs that use a jury
+
+        if self.counts:
+            statuses = ", ".join(f"{count} {visible(status)}" for status, count in sorted(self.counts.items()))
+            yield f"{counted(sum(self.counts.values()), 'verdict')}: {statuses}"
+        if self.agreements:
+            mean = sum(self.agreements) / len(self.agreements)
+            yield f"mean agreement {mean:.2f} over {counted(len(self.agreements), 'verdict')} of two or more jurors"
+        if self.calls:
+            unknown = "" if self.cost_complete else " or more (a price is unknown)"
+            yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
+        for node_id in dict.fromkeys(self.for_a_person):
+            yield f"needs review: {node_id}"
