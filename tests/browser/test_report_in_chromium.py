@@ -302,3 +302,19 @@ def test_a_thumbnail_is_loaded_within_the_policy(tmp_path):
     )  # fmt: skip
     assert found["source"] == "data:image/png;"
     assert found["alt"].startswith("Image 1: question, image/png, 40 x 20 pixels")
+
+
+def test_the_page_of_an_audit_runs_no_script(tmp_path):
+    from jury_adapters import judge
+    from jury_adapters.audit import Sizes, audit
+    from jury_adapters.report.audit_page import audit_page
+
+    attack = "<img src=x onerror=\"document.documentElement.setAttribute('data-owned', 1)\">"
+    text = f"The tank {attack} holds 300 litres and was built in 1987 by the town of Ulm."
+    passes_all = judge(name=f"juror {attack}")(lambda case: True)
+    found = audit(passes_all, [Case(question=attack, answer=text, contexts=[text])], sizes=Sizes(4, 4, 4))
+    path = tmp_path / "audit.html"
+    path.write_text(audit_page(found), encoding="utf-8")
+    dom = dumped(path, tmp_path)
+    assert "data-owned" not in dom.split("<head>")[0]
+    assert dom.count('<details class="case"') == len(found.missed)

@@ -26,9 +26,9 @@ SIZES = Sizes(per_operator=6, per_invariance=6, injections=18)
 PAGE = """\
 # Audit of a small model
 
-Made by `python tests/llm_server/audit_nightly.py`: SmolLM2-135M-Instruct (Q4_1) behind a llama.cpp server, as a critic
-with the rubric `faithfulness`, {probes} questions, {calls} calls to the model of at most {limit}, {minutes:.0f} minutes.
-The model is far too small to judge. [What an audit measures](../concepts/audits.md) explains the figures.
+Made by `python tests/llm_server/audit_nightly.py`: SmolLM2-135M-Instruct (Q4_1) behind a llama.cpp server, as a
+critic with the rubric `faithfulness`, {probes} questions, {calls} calls to the model of at most {limit}, {minutes:.0f}
+minutes. The model is far too small to judge. [What an audit measures](../concepts/audits.md) explains the figures.
 
 ```console
 {report}
