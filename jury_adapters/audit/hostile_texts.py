@@ -15,8 +15,9 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Status
 from jury_adapters.critic.answers import Labels
 from jury_adapters.critic.asking import AskingJudge
+from jury_adapters.critic.changed_rubrics import rubrics_in
 from jury_adapters.critic.delimiters import Delimiters
-from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
+from jury_adapters.critic.rubric import PLACEHOLDERS
 from jury_adapters.yaml_files import read_source
 
 Place: TypeAlias = Literal["answer", "context", "metadata", "tool_output", "image_caption"]
@@ -154,13 +155,6 @@ def places_of(judge: Judge) -> tuple[Place, ...]:
         return PLACES
     shown = {PLACEHOLDERS.get(name) for rubric in rubrics_in(judge) for name in rubric.user_template.names}
     return tuple(place for place in PLACES if _FIELD_OF[place] in shown)
-
-
-def rubrics_in(judge: Judge) -> Iterator[Rubric]:
-    """Yield the rubrics of all critics inside a judge."""
-    for one in _singles(judge):
-        if isinstance(one, AskingJudge):
-            yield from one.rubrics
 
 
 def _singles(judge: Judge) -> Iterator[Judge]:

@@ -106,6 +106,11 @@ _add(
     "jury calibrate labels.jsonl --jury jury.yaml --agreement 0.95 --out calibrated.yaml",
 )  # fmt: skip
 _add(
+    "align", _LABELS, "Improve a rubric with human labels, if a test shows it.",
+    "jury align labels.jsonl --jury jury.yaml --out aligned.yaml",
+    "jury align labels.jsonl --jury jury.yaml --optimiser-model openai:gpt-4o --max-usd 5 --out aligned.yaml",
+)  # fmt: skip
+_add(
     "audit", _TEST, "Test a jury with answers that are wrong by construction.",
     "jury audit --jury jury.yaml --dry-run",
     "jury audit --jury jury.yaml --store runs.db --report audit.html",

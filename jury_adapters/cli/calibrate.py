@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from json import dumps
 from pathlib import Path
 from textwrap import indent
@@ -14,10 +14,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from yaml import CollectionNode
 
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.jury_files import Permissions, read_jury
+from jury_adapters.cli.jury_files import Permissions, read_jury, text_without_guarantee
 from jury_adapters.cli.labelled_cases import labelled_cases
 from jury_adapters.cli.options import (
     AllowBaseUrl,
@@ -43,7 +42,6 @@ from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted, percent, visible
 from jury_adapters.core.human_labels import GOLD, UnclearLabels
 from jury_adapters.core.whole_file import write_whole
-from jury_adapters.yaml_files import compose
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.guarantee import Guarantee
@@ -171,7 +169,7 @@ class _JuryFile:
     def __init__(self, path: Path, out: Path | None, cases: Path, *, force: bool, permissions: Permissions) -> None:
         self._permissions = permissions
         self.jury = read_jury(path, permissions, calibrated=False)
-        self._text = _without_guarantee(path)
+        self._text = text_without_guarantee(path)
         self._out = out
         if out is None:
             return
@@ -202,43 +200,6 @@ class _JuryFile:
                 f"{self._out} was written, but cannot be used from there: {error}\nRelative paths in it start from its "
                 "folder; give an --out beside the jury file"
             ) from error
-
-
-def _without_guarantee(path: Path) -> tuple[str, str]:
-    """Return the text of a jury file up to the position of a guarantee, and the indentation of its keys.
-
-    Raises:
-        InputError: no key can be added below its text.
-    """
-    text = path.read_text(encoding="utf-8-sig")
-    root = compose(text, str(path), "a jury file is one mapping")
-    if not isinstance(root, CollectionNode) or root.flow_style:
-        raise InputError(f"{path}: write the jury as `key: value` lines, not in braces, so that a guarantee can follow")
-    lines = text.splitlines(keepends=True)
-    ended = next((number for number, line in enumerate(lines) if line.rstrip() == "..."), len(lines))
-    starts = [key.start_mark.line for key, _ in root.value] + [ended]
-    for position, (key, _) in enumerate(root.value):
-        if key.value == "guarantee":
-            own = lines[starts[position] : starts[position + 1]]
-            kept = own[_indented(own) :]  # comments and blank lines that follow it
-            lines[starts[position] : starts[position + 1]] = kept
-            ended += len(kept) - len(own)
-            break
-    kept_text = "".join(lines[:ended])
-    return kept_text.rstrip("\n") + "\n\n", " " * root.start_mark.column
-
-
-def _indented(lines: Sequence[str]) -> int:
-    """Return the number of lines of a key and its value: the first line, and those indented more."""
-    margin = len(lines[0]) - len(lines[0].lstrip())
-    return next(
-        (
-            number
-            for number, line in enumerate(lines[1:], start=1)
-            if line.strip() and len(line) - len(line.lstrip()) <= margin
-        ),
-        len(lines),
-    )
 
 
 def _describe_labels(labels: Iterable[str], pass_labels: Collection[str]) -> str:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
+from yaml import CollectionNode
+
+from jury_adapters.core.errors import InputError
 from jury_adapters.core.jury import Jury
+from jury_adapters.yaml_files import compose
 
 
 class Permissions(TypedDict):
@@ -24,3 +29,40 @@ def read_jury(path: Path, permissions: Permissions, *, calibrated: bool = True, 
     from jury_adapters.config import load_jury
 
     return load_jury(path, **permissions, calibrated=calibrated, replay=replay)
+
+
+def text_without_guarantee(path: Path) -> tuple[str, str]:
+    """Return the text of a jury file up to the position of a guarantee, and the indentation of its keys.
+
+    Raises:
+        InputError: no key can be added below its text.
+    """
+    text = path.read_text(encoding="utf-8-sig")
+    root = compose(text, str(path), "a jury file is one mapping")
+    if not isinstance(root, CollectionNode) or root.flow_style:
+        raise InputError(f"{path}: write the jury as `key: value` lines, not in braces, so that a guarantee can follow")
+    lines = text.splitlines(keepends=True)
+    ended = next((number for number, line in enumerate(lines) if line.rstrip() == "..."), len(lines))
+    starts = [key.start_mark.line for key, _ in root.value] + [ended]
+    for position, (key, _) in enumerate(root.value):
+        if key.value == "guarantee":
+            own = lines[starts[position] : starts[position + 1]]
+            kept = own[_indented(own) :]  # comments and blank lines that follow it
+            lines[starts[position] : starts[position + 1]] = kept
+            ended += len(kept) - len(own)
+            break
+    kept_text = "".join(lines[:ended])
+    return kept_text.rstrip("\n") + "\n\n", " " * root.start_mark.column
+
+
+def _indented(lines: Sequence[str]) -> int:
+    """Return the number of lines of a key and its value: the first line, and those indented more."""
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    return next(
+        (
+            number
+            for number, line in enumerate(lines[1:], start=1)
+            if line.strip() and len(line) - len(line.lstrip()) <= margin
+        ),
+        len(lines),
+    )

@@ -30,6 +30,7 @@ from jury_adapters.core.judgment import Status
 from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, freeze_mapping
 from jury_adapters.critic.answers import Labels, Scale, Unreadable
 from jury_adapters.critic.rubric_file import input_error, read_rubric_file
+from jury_adapters.critic.rubric_history import RubricChange
 from jury_adapters.critic.template import Template
 
 _SHOWN = ("question", "answer", "contexts", "reference", "candidates", "messages", "trajectory", "metadata")
@@ -52,7 +53,7 @@ _OWN_SENTENCE = (
     'models; in a jury file, criterion: "..." instead of rubric:.'
 )
 _FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-_FOR_READERS = frozenset({"name", "version", "description", "source", "also_called"})
+_FOR_READERS = frozenset({"name", "version", "description", "source", "also_called", "history"})
 # Part of every fingerprint. Increase it when the text that this package adds to prompts changes.
 _FORMAT = 1
 _SYSTEM_PROMPT = """\
@@ -133,6 +134,7 @@ class Rubric(BaseModel):
         variables: further placeholders, whose values come with each case.
         requires: fields of the case (or variables) without which the judge abstains; by default all that the user
             prompt names.
+        history: the changes from which the rubric results, the latest last; for readers only.
 
     >>> Rubric(name="polite", criteria="The answer is polite.").answers.read("yes").status
     <Status.PASS: 'PASS'>
@@ -153,6 +155,7 @@ class Rubric(BaseModel):
     examples: tuple[Example, ...] = ()
     variables: Names = ()
     requires: Names = ()
+    history: tuple[RubricChange, ...] = ()
 
     @classmethod
     def from_yaml(cls, path_or_text: str | Path) -> Rubric:

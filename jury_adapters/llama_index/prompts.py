@@ -9,17 +9,16 @@ first of the three has no effect there.
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 from pydantic import ValidationError
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judge import Judge
-from jury_adapters.critic.asking import AskingJudge
+from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
 
 TemplateLike: TypeAlias = str | BasePromptTemplate
@@ -74,24 +73,14 @@ def with_prompts(judge: Judge, prompts: Mapping[str, TemplateLike]) -> Judge:
         name, part = _place(key, rubrics)
         changes.setdefault(name, {})[part] = _text(key, template)
     changed = {rubrics[name].fingerprint: _changed(rubrics[name], parts) for name, parts in changes.items()}
-    return _rebuilt(judge, changed) if changed else judge
-
-
-def _all_rubrics(judge: Judge) -> Iterator[Rubric]:
-    yield from _own_rubrics(judge)
-    for member in judge.members:
-        yield from _all_rubrics(member)
-
-
-def _own_rubrics(judge: Judge) -> tuple[Rubric, ...]:
-    return judge.rubrics if isinstance(judge, AskingJudge) else ()
+    return with_changed_rubrics(judge, changed)
 
 
 def _rubrics(judge: Judge) -> dict[str, Rubric]:
     """Return each different rubric once, by its name; a second one of the same name has a number."""
     found: dict[str, Rubric] = {}
     seen: set[str] = set()
-    for rubric in _all_rubrics(judge):
+    for rubric in rubrics_in(judge):
         if rubric.fingerprint in seen:
             continue
         seen.add(rubric.fingerprint)
@@ -137,39 +126,3 @@ def _changed(rubric: Rubric, parts: Mapping[str, str]) -> Rubric:
     except ValidationError as error:
         said = "; ".join(details["msg"].removeprefix("Value error, ") for details in error.errors())
         raise ConfigurationError(f"rubric {plain_repr(rubric.name)}: {said}") from None
-
-
-def _rebuilt(judge: Judge, changed: Mapping[str, Rubric]) -> Judge:
-    """Return a copy of the judge in which the critics with these rubrics are replaced.
-
-    It is a deep copy with a prefilled memo: a new critic for each critic whose rubric changes, and the original object
-    for every other judge (so that models, clients and stores stay shared).
-    """
-    memo: dict[int, Any] = {}
-    _plan(judge, changed, memo)
-    try:
-        return copy.deepcopy(judge, memo)
-    except TypeError as error:  # a custom jury that holds a lock, a connection, ...
-        raise ConfigurationError(
-            f"{type(judge).__name__} cannot be built anew with other prompts ({error}); build it from critics with the "
-            "rubrics you want"
-        ) from error
-
-
-def _plan(judge: Judge, changed: Mapping[str, Rubric], memo: dict[int, Any]) -> bool:
-    """Record the replacement of a judge in the copy; return True if it, or a judge inside it, changes."""
-    own = _own_rubrics(judge)
-    if any(rubric.fingerprint in changed for rubric in own):
-        memo[id(judge)] = _with_rubrics(judge, [changed.get(rubric.fingerprint, rubric) for rubric in own])
-        return True
-    # Some judges also keep a member in an attribute of their own.
-    kept = [value for value in getattr(judge, "__dict__", {}).values() if isinstance(value, Judge)]
-    touched = [_plan(inner, changed, memo) for inner in (*judge.members, *kept)]
-    if not any(touched):
-        memo[id(judge)] = judge
-    return any(touched)
-
-
-def _with_rubrics(critic: Judge, rubrics: Sequence[Rubric]) -> Judge:
-    assert isinstance(critic, AskingJudge)
-    return critic.with_rubrics(*rubrics)
