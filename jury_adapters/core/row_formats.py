@@ -33,6 +33,32 @@ def plain_format(row: Mapping[str, Any]) -> tuple[Row, list[str]]:
     return plain, conflicts
 
 
+def _label_studio(row: Row, conflicts: list[str]) -> Row:
+    """Convert a task of Label Studio's JSON export: its data, and the choice of the annotators as the human label.
+
+    The label becomes the column ``gold``, and a text of the annotator the note of ``review``. If the annotators chose
+    differently, the task has no label. Cancelled annotations and predictions of models do not count.
+
+    Source: https://labelstud.io/guide/export
+    """
+    data, annotations = row.get("data"), row.get("annotations")
+    if not isinstance(data, Mapping) or not isinstance(annotations, Sequence) or isinstance(annotations, str):
+        return row
+    given = [one for one in annotations if isinstance(one, Mapping) and not one.get("was_cancelled")]
+    parts = [part for one in given for part in one.get("result") or () if isinstance(part, Mapping)]
+    values = [part["value"] for part in parts if isinstance(part.get("value"), Mapping)]
+    chosen = dict.fromkeys(str(choice) for value in values for choice in texts_of(value.get("choices")))
+    notes = [text for value in values for text in texts_of(value.get("text"))]
+    plain: Row = {**({"id": row["id"]} if "id" in row else {}), **data}
+    if len(chosen) > 1:
+        conflicts.append(f"the annotators chose {' and '.join(map(plain_repr, chosen))}, so there is no label")
+    elif chosen and "gold" not in plain:
+        plain["gold"] = next(iter(chosen))
+    if notes and "review" not in plain:
+        plain["review"] = {"note": " ".join(notes)}
+    return plain
+
+
 def _langsmith(row: Row, conflicts: list[str]) -> Row:
     """Convert a row of LangSmith.
 
@@ -303,5 +329,5 @@ _PHOENIX = frozenset({
     "attributes.output.value",
 })  # fmt: skip
 _FORMATS: Final[tuple[Callable[[Row, list[str]], Row], ...]] = (
-    _langsmith, _vendor, _ragas, _deepeval, _databricks, _mlflow, _promptfoo, _phoenix,
+    _label_studio, _langsmith, _vendor, _ragas, _deepeval, _databricks, _mlflow, _promptfoo, _phoenix,
 )  # fmt: skip
