@@ -22,7 +22,7 @@ class LabelledCase:
     """Case with a human label.
 
     Attributes:
-        case: the case.
+        case: the case, without its label and its review.
         passed: whether the label means PASS.
         reason: the reviewer's reason; empty without one.
         group: what the case belongs to; cases of one group are never divided.
@@ -55,7 +55,7 @@ def labelled_cases(
     found = [(case, label) for case in cases if (label := human_label(case.metadata.get(label_column))) is not None]
     meanings = LabelMeanings.of((), pass_labels, [label for _, label in found])
     labelled = tuple(
-        LabelledCase(case, status is Status.PASS, _reason(case), _group(case, group))
+        LabelledCase(_without_label(case, label_column), status is Status.PASS, _reason(case), _group(case, group))
         for case, label in found
         if (status := meanings.status_of(label)) is not None
     )
@@ -96,6 +96,14 @@ def digest_of(cases: Iterable[LabelledCase]) -> str:
     """Return a short hash of the labelled cases, whatever their order."""
     lines = sorted(f"{one.case.content_hash} {one.passed}" for one in cases)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _without_label(case: Case, label_column: str) -> Case:
+    """Return the case without its label and its review, which a rubric that shows the metadata would give away."""
+    hidden = {label_column, GOLD, "review", "note"}
+    return case.model_copy(
+        update={"metadata": {key: value for key, value in case.metadata.items() if key not in hidden}}
+    )
 
 
 def _reason(case: Case) -> str:

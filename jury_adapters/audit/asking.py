@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 
-from jury_adapters.audit.probes import Probe
+from jury_adapters.audit.probes import LABEL_ORDER, Probe
 from jury_adapters.core.batch import stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
@@ -20,6 +20,8 @@ from jury_adapters.core.runner import run_judge
 from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.answers import Labels
+from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics
 
 Answers = dict[int, Judgment]
 """Judgments by number of the probe."""
@@ -118,13 +120,25 @@ class _Again(Judge):
 def _ask(judge: Judge, probes: Sequence[Probe], options: Mapping[str, object]) -> tuple[Answers, Usage]:
     answers: Answers = {}
     usage = NO_USAGE
-    for again in (False, True):
-        chosen = [probe for probe in probes if (probe.kind == "repeat") is again]
-        asked = _Again(judge) if again else judge
+    by_way: dict[str, list[Probe]] = {}
+    for probe in probes:
+        by_way.setdefault(probe.name if probe.name in _OTHER_WAYS else "", []).append(probe)
+    for way, chosen in by_way.items():
+        asked = _OTHER_WAYS[way](judge) if way else judge
         for probe, item in zip(chosen, stream(asked, [probe.case for probe in chosen], **options), strict=True):  # type: ignore[arg-type]
             answers[probe.number] = item.judgment
             usage = usage + item.judgment.usage
     return answers, usage
+
+
+def with_labels_reversed(judge: Judge) -> Judge:
+    """Return a copy of a judge whose critics list the labels of their rubrics in the opposite order."""
+    changed = {}
+    for rubric in rubrics_in(judge):
+        if isinstance(rubric.answers, Labels):
+            turned = rubric.answers.model_copy(update={"labels": rubric.answers.labels[::-1]})
+            changed[rubric.fingerprint] = rubric.model_copy(update={"answers": turned})
+    return with_changed_rubrics(judge, changed)
 
 
 def _judgments_in(judge: Judge, judgment: Judgment | None) -> Iterator[Judgment | None]:
@@ -150,6 +164,10 @@ def _by_member(judge: Jury, judgment: Judgment | None) -> Mapping[str, Judgment]
     if isinstance(judge, CascadedJury):
         return {tier.name: tier.judgment for tier in judgment.tiers}
     return judgment.by_name
+
+
+_OTHER_WAYS: Mapping[str, Callable[[Judge], Judge]] = {"repeat": _Again, LABEL_ORDER: with_labels_reversed}
+"""Ways of asking about a case that differ from that of its base, by the name of the probe."""
 
 
 def _unique(jurors: Sequence[tuple[str, Judge]]) -> tuple[tuple[str, ...], tuple[Judge, ...]]:

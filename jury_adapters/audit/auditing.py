@@ -26,6 +26,8 @@ from jury_adapters.core.judgment import Status
 from jury_adapters.core.model_families import family_of
 from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import JsonValue
+from jury_adapters.critic.answers import Labels
+from jury_adapters.critic.changed_rubrics import rubrics_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ def plan_audit(
     )
     probes = plan_probes(
         found, operators=operators, families=tuple(families), sizes=sizes, seed=seed, labels=labels_of(judge),
-        places=places_of(judge),
+        places=places_of(judge), label_order=any(isinstance(one.answers, Labels) for one in rubrics_in(judge)),
     )  # fmt: skip
     return AuditPlan(judge, probes, every_juror, standards or Standards())
 

@@ -21,6 +21,10 @@ Kind: TypeAlias = Literal["original", "wrong", "right", "invariance", "repeat", 
 matter; the same answer again; one with hostile text."""
 
 
+LABEL_ORDER = "label_order"
+"""Name of the probes in which the critics list the labels of their rubrics in the opposite order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     """One question to the jury.
@@ -78,6 +82,7 @@ def plan_probes(
     seed: int = 0,
     labels: tuple[str, str] = ("YES", "NO"),
     places: Sequence[Place] = PLACES,
+    label_order: bool = False,
 ) -> tuple[Probe, ...]:
     """Return the probes for these cases; the same arguments give the same probes.
 
@@ -89,6 +94,7 @@ def plan_probes(
         seed: seed of all choices.
         labels: the labels of the rubric that mean PASS and FAIL, which hostile texts ask for.
         places: the places for hostile texts that the jury sees.
+        label_order: whether to ask also with the labels of the rubrics in the opposite order.
 
     Raises:
         ConfigurationError: an operator is unknown, or no case has an answer with contexts or a reference.
@@ -105,7 +111,9 @@ def plan_probes(
         plan.add_changed(operator)
     for invariance in (*INVARIANCES, *(by_family(family) for family in dict.fromkeys(families))):
         plan.add_invariance(invariance)
-    plan.add_repeats()
+    if label_order:
+        plan.add_same_cases("invariance", LABEL_ORDER, "the labels of the rubric in the opposite order")
+    plan.add_same_cases("repeat", "repeat", "the same question again")
     plan.add_injections(labels, places)
     return tuple(plan.probes)
 
@@ -160,10 +168,10 @@ class _Plan:
                 self._add("invariance", invariance.name, case, base.group, base=base, change=invariance.description)
                 added += 1
 
-    def add_repeats(self) -> None:
-        """Ask about right and wrong answers a second time."""
-        for base in islice(self._bases("repeat", False), self._sizes.per_invariance):
-            self._add("repeat", "repeat", base.case, base.group, base=base, change="the same question again")
+    def add_same_cases(self, kind: Kind, name: str, change: str) -> None:
+        """Ask about right and wrong answers in another way."""
+        for base in islice(self._bases(name, False), self._sizes.per_invariance):
+            self._add(kind, name, base.case, base.group, base=base, change=change)
 
     def add_injections(self, labels: tuple[str, str], places: Sequence[Place]) -> None:
         """Add wrong answers with hostile text, in each place in turn."""

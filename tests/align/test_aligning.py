@@ -82,6 +82,26 @@ def test_examples_never_come_from_the_cases_that_they_are_tested_on():
     assert not used & tested
 
 
+def test_the_jury_never_sees_the_label_or_the_review():
+    seen = []
+
+    async def model(prompt):
+        seen.append(prompt)
+        return json.dumps({"reasoning": "", "answer": "YES", "confidence": 1})
+
+    rubric = Rubric(name="all", criteria="Good.", user_prompt="{question} {answer} {metadata}", requires=["answer"])
+    cases = [
+        case.model_copy(
+            update={"metadata": {"gold": case.metadata["gold"], "review": {"note": "secret"}, "source": "s"}}
+        )
+        for case in labelled(60, 3)
+    ]
+    align(Critic(model, rubric, name="critic"), cases)
+    assert all("gold" not in prompt for prompt in seen)
+    assert all("secret" not in prompt for prompt in seen[:36])  # the jury as it is; later it is the reason of examples
+    assert any("source" in prompt for prompt in seen)
+
+
 def test_groups_are_never_divided():
     cases = [
         case.model_copy(update={"metadata": {**case.metadata, "document": f"d{place // 4}"}})

@@ -271,7 +271,19 @@ def test_sizes_are_upper_limits_and_cases_take_turns():
 def test_jurors_of_a_family_are_told_that_it_wrote_the_answer():
     jury = Ensemble([Critic("openai:gpt-4o-mini", "faithfulness", api_key="k"), knows_the_answers])
     names = {probe.name for probe in plan_audit(jury, sizes=SMALL).probes if probe.kind == "invariance"}
-    assert names == {"context_order", "padding", "confident_tone", "author", "author:openai"}
+    assert names == {"context_order", "label_order", "padding", "confident_tone", "author", "author:openai"}
+
+
+def test_a_juror_that_takes_the_first_label_is_moved_by_their_order():
+    async def first_label(prompt):
+        labels = prompt.split('"answer"')[-1]
+        answer = "YES" if labels.index("YES") < labels.index("NO") else "NO"
+        return json.dumps({"reasoning": "", "answer": answer, "confidence": 1})
+
+    found = audit(Critic(first_label, "faithfulness", name="first"), sizes=Sizes(20, 40, 0))
+    assert found.jury.flips["label_order"].to_fail == found.jury.flips["label_order"].n == 40
+    assert "moved_by:label_order" in {one.name for one in found.findings}
+    assert found.jury.flips["repeat"].to_fail == 0
 
 
 def test_a_random_juror_is_unstable():
