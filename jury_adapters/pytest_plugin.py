@@ -18,7 +18,7 @@ has the mark and passes without asking its jury causes a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -150,7 +150,7 @@ class JuryFixture:
             pytest.fail(_explanation(found, judgment, unmet), pytrace=False)
         return judgment
 
-    def audit(self, cases: Sequence[Case] | None = None, *, sizes: Sizes | None = None, **limits: float) -> Audit:
+    def audit(self, cases: Iterable[Case] | None = None, *, sizes: Sizes | None = None, **limits: float) -> Audit:
         """Audit the jury, and fail the test unless it meets every limit.
 
         Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
@@ -31,6 +31,7 @@ from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.clustered_shares import sign_flip_test
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.given_cases import given_cases
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
@@ -101,7 +102,7 @@ class _Spending(NamedTuple):
 
 def align(
     jury: Judge,
-    cases: Iterable[Case],
+    cases: Iterable[Case | Mapping[str, object]],
     *,
     aligner: Aligner | None = None,
     pass_labels: Collection[str] = (),
@@ -135,7 +136,7 @@ def align(
     """
     how = aligner or Aligner()
     rubric = _rubric_of(jury, how.rubric)
-    labelled = labelled_cases(cases, pass_labels=pass_labels, label_column=label_column, group=group)
+    labelled = labelled_cases(given_cases(cases), pass_labels=pass_labels, label_column=label_column, group=group)
     return _Alignment(jury, rubric, labelled, how, _Spending(store, budget, max_concurrency)).run()
 
 

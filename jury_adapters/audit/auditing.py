@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
@@ -20,6 +20,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.cost_estimate import CostEstimate
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import percent
+from jury_adapters.core.given_cases import given_cases
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Status
@@ -149,7 +150,7 @@ class Audit:
 
 def plan_audit(
     jury: JudgeLike,
-    cases: Sequence[Case] | None = None,
+    cases: Iterable[Case | Mapping[str, object]] | None = None,
     *,
     operators: Sequence[str] | None = None,
     sizes: Sizes | None = None,
@@ -165,7 +166,7 @@ def plan_audit(
     0
     """
     judge = judge_of(jury)
-    found = tuple(example_cases() if cases is None else cases)
+    found = example_cases() if cases is None else given_cases(cases)
     families = dict.fromkeys(
         family for _, juror in (*jurors_of(judge), ("", judge)) if (family := family_of(_model_of(juror))) is not None
     )
@@ -178,7 +179,7 @@ def plan_audit(
 
 def audit(
     jury: JudgeLike,
-    cases: Sequence[Case] | None = None,
+    cases: Iterable[Case | Mapping[str, object]] | None = None,
     *,
     operators: Sequence[str] | None = None,
     sizes: Sizes | None = None,
@@ -197,7 +198,7 @@ def audit(
 
     Args:
         jury: a jury, or any judge whose judgments are PASS or FAIL.
-        cases: cases with right answers, and contexts or a reference for each; by default 100 invented cases that come
+        cases: cases with right answers, and contexts or a reference for each; by default 60 invented cases that come
             with the package.
         operators: the names of the operators, see :data:`OPERATORS`; by default all but ``omission``.
         sizes: the numbers of probes; see :class:`Sizes`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from os import PathLike
@@ -20,6 +20,7 @@ from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.clustered_shares import clustered_wilson, sign_flip_test
 from jury_adapters.core.formatting import percent
+from jury_adapters.core.given_cases import given_cases
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.usage import Usage
@@ -126,7 +127,7 @@ class PairAudit:
 
 def audit_pairs(
     jury: JudgeLike,
-    cases: Sequence[Case] | None = None,
+    cases: Iterable[Case | Mapping[str, object]] | None = None,
     *,
     pairs: int = 100,
     operators: Sequence[str] | None = None,
@@ -154,7 +155,7 @@ def audit_pairs(
         ConfigurationError: an operator is unknown, or no case is usable.
     """
     judge, standards = judge_of(jury), standards or Standards()
-    found = tuple(example_cases() if cases is None else cases)
+    found = example_cases() if cases is None else given_cases(cases)
     probes = _both_orders(plan_probes(found, operators=operators, sizes=Sizes(len(found), 0, 0), seed=seed), pairs)
     verdicts, jurors, usage = ask(judge, probes, store=store, budget=budget)
     cases_of_pairs = [probe.group for probe in probes[::2]]

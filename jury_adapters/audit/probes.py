@@ -99,6 +99,8 @@ def plan_probes(
     Raises:
         ConfigurationError: an operator is unknown, or no case has an answer with contexts or a reference.
     """
+    if sizes is not None and not isinstance(sizes, Sizes):
+        raise ConfigurationError(f"sizes is given as Sizes(per_operator=...), not {plain_repr(sizes)}")
     usable = [case for case in cases if (case.answer or "").strip() and (case.contexts or case.reference)]
     if not usable:
         raise ConfigurationError(

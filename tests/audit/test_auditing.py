@@ -250,6 +250,21 @@ def test_wrong_construction_says_what_to_do():
         audit(passes_all, operators=["nubmer"])
 
 
+def test_cases_are_given_as_in_judge_many():
+    fields = {"question": "q", "answer": "The tank holds 300 litres.", "contexts": ["The tank holds 300 litres."]}
+    assert audit(passes_all, [fields], sizes=SMALL).jury.kills["number"].n == 1
+    assert audit(passes_all, (case for case in example_cases()[:3]), sizes=SMALL).jury.kill_rate.n > 3
+    for wrong in ("cases.jsonl", Case(answer="a"), fields):
+        with pytest.raises(ConfigurationError, match="a list of Case objects"):
+            audit(passes_all, wrong)
+    with pytest.raises(ConfigurationError, match="case 2 is a Case or a mapping"):
+        audit(passes_all, [fields, "question"])
+    with pytest.raises(ConfigurationError, match="Sizes"):
+        audit(passes_all, sizes=(3, 3, 3))
+    with pytest.raises(ConfigurationError, match="a list of names"):
+        audit(passes_all, operators="number")
+
+
 def test_the_plan_depends_on_the_seed_alone():
     first, same, other = (plan_audit(passes_all, sizes=SMALL, seed=seed).probes for seed in (1, 1, 2))
     assert first == same != other

@@ -15,7 +15,7 @@ from jury_adapters.audit.operators import (
     paraphrases,
 )
 from jury_adapters.audit.operators.material import Material, Mutant
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 
 Change: TypeAlias = Callable[[Material, Random], Iterator[Mutant]]
 
@@ -79,6 +79,8 @@ def operators_named(names: Sequence[str] | None) -> tuple[Operator, ...]:
     """
     if names is None:
         return tuple(one for one in OPERATORS if one.default)
+    if isinstance(names, str):
+        raise ConfigurationError(f"operators is a list of names, such as [{plain_repr(names)}]")
     known = {one.name: one for one in OPERATORS}
     for name in names:
         if name not in known:
