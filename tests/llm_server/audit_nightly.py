@@ -17,11 +17,12 @@ from importlib.metadata import files
 from pathlib import Path
 
 from jury_adapters import Budget, Critic, Limits
-from jury_adapters.audit import Audit, Sizes, plan_audit
+from jury_adapters.audit import Audit, Sizes, example_cases, plan_audit
 
 OUT = Path(__file__).parents[2] / "docs/reliability/audit_of_a_small_model.md"
 MOST_CALLS = 300
-SIZES = Sizes(per_operator=6, per_invariance=6, injections=18)
+CASES = 20
+SIZES = Sizes(per_operator=5, per_invariance=5, injections=15)
 
 PAGE = """\
 # Audit of a small model
@@ -59,10 +60,10 @@ def small_model(threads: int) -> Iterator[str]:
 def run(base_url: str) -> Audit:
     """Audit the model with at most :data:`MOST_CALLS` calls."""
     critic = Critic(
-        "smollm2", "faithfulness", name="SmolLM2-135M", base_url=base_url, max_tokens=120, request_timeout=240.0,
+        "smollm2", "faithfulness", name="SmolLM2-135M", base_url=base_url, max_tokens=80, request_timeout=240.0,
         limits=Limits(attempts=2),
     )  # fmt: skip
-    plan = plan_audit(critic, sizes=SIZES)
+    plan = plan_audit(critic, example_cases()[:CASES], sizes=SIZES)
     return plan.run(budget=Budget(max_calls=MOST_CALLS), max_concurrency=2)
 
 
