@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from jury_adapters import __version__
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.options import example
+from jury_adapters.cli.options import example, flag_option
 from jury_adapters.cli.streams import Messages, write
 
 _JUDGE, _READ, _LABELS, _TEST, _LOOK_UP = "Judge", "Read results", "Human labels", "Test the jury", "Look up"
@@ -187,7 +187,7 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def jury(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool, flag_option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Juries of LLM judges: several opinions, one verdict, and the evidence for it."""

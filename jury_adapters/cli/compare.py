@@ -10,7 +10,7 @@ import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, labelled_cases
-from jury_adapters.cli.options import AsJson, Group, LabelColumn, PassLabels, file_argument, file_option
+from jury_adapters.cli.options import AsJson, Group, LabelColumn, PassLabels, file_argument, file_option, flag_option
 from jury_adapters.cli.report_sources import two_reports
 from jury_adapters.cli.streams import Messages, write
 from jury_adapters.core.case import Case
@@ -36,7 +36,7 @@ def compare(
     label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
     group: Group = "",
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
+    markdown: Annotated[bool, flag_option("--markdown", help="Print Markdown, for a pull request.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare the pass rates of two systems: the difference (b minus a), its interval, and the cases that changed.

@@ -299,3 +299,10 @@ def test_bash_completes_commands_and_files(folder: Path):
         shell.wait_for("ready")
         shell.type("jury rev\t results.j\t--json --by ann < /dev/null\nexit\n")
         assert '"left": 20' in shell.rest()
+
+
+@pytest.mark.parametrize("command", [info.name for info in app.registered_commands])
+def test_flags_show_no_value(command):
+    shown = CliRunner().invoke(app, [command, "--help"]).stdout
+    valued = [line for line in shown.splitlines() if "<bool>" in line and "--help" not in line]  # typer's own option
+    assert valued == []
