@@ -71,6 +71,7 @@ class NumberIndex:
     _days: set[tuple[int, int]] = field(default_factory=set)
     _units: dict[str, set[str]] = field(default_factory=dict)
     _sizes: list[Decimal] = field(default_factory=list)
+    _amounts: set[tuple[str, Decimal]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._values.update(_bare(digits) for digits in set(re.findall(r"\d+", self.source)))
@@ -89,16 +90,19 @@ class NumberIndex:
             self._months.update(month for month, _ in found.day)
             for value in found.readings:
                 self._units.setdefault(value, set()).add(found.unit)
+            self._amounts.update(_amounts(found))
         self._months.update(_MONTHS[name[:3].lower()] for name in set(_MONTH_NAME.findall(self.source)))
         self._sizes = sorted(Decimal(value) for value in self._values if _PLAIN_NUMBER.fullmatch(value))
 
     def covers(self, asked: Quantity) -> bool:
-        """Return whether the source states this number or date, or one that it rounds."""
+        """Return whether the source states this number or date, also in another unit, or one that it rounds."""
         if asked.day:
             return self._has_date(asked)
         if any(value in self._values for value in asked.readings):
             return True
         if asked.readings and self._near(asked.readings[0], asked):
+            return True
+        if not self._amounts.isdisjoint(_amounts(asked)):
             return True
         return bool(asked.parts) and all(part in self._values for part in asked.parts)
 
@@ -112,6 +116,8 @@ class NumberIndex:
         seen = set().union(*(self._units.get(value, ()) for value in asked.readings))
         if kind is None or asked.unit in seen or any(_KIND.get(unit) != kind for unit in seen):
             return ""
+        if not self._amounts.isdisjoint(_amounts(asked)):
+            return ""  # "7,000 grams" may be read as 7 grams, and is 7 kg
         return " or ".join(sorted(seen))
 
     def _has_date(self, asked: Quantity) -> bool:
@@ -134,6 +140,15 @@ class NumberIndex:
     def _within(self, low: Decimal, high: Decimal) -> bool:
         at = bisect_left(self._sizes, low)
         return at < len(self._sizes) and self._sizes[at] <= high
+
+
+def _amounts(quantity: Quantity) -> set[tuple[str, Decimal]]:
+    """Return what a quantity amounts to in the base unit of its kind; empty for a unit without exact conversion."""
+    if quantity.unit not in _IN_BASE_UNITS:
+        return set()
+    kind, factor = _KIND[quantity.unit], Decimal(_IN_BASE_UNITS[quantity.unit])
+    numbers = (value for value in quantity.readings if len(value) < _LONGEST and _PLAIN_NUMBER.fullmatch(value))
+    return {(kind, (Decimal(value) * factor).normalize()) for value in numbers}
 
 
 def _numeral(match: re.Match[str], text: str) -> Quantity:
@@ -299,6 +314,11 @@ _UNIT_NAMES = {
 _UNITS = {name: unit for kinds in _UNIT_NAMES.values() for unit, names in kinds.items() for name in names.split()}
 _UNITS |= {"per cent": "%"}
 _KIND = {unit: kind for kind, units in _UNIT_NAMES.items() for unit in units}
+
+_IN_BASE_UNITS = {
+    "km": "1000", "m": "1", "cm": "0.01", "kg": "1000", "g": "1", "mg": "0.001",
+    "s": "1", "min": "60", "h": "3600", "d": "86400", "wk": "604800",
+}  # fmt: skip
 
 _SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), start=1)}

@@ -182,6 +182,34 @@ def test_units_of_the_same_kind_are_compared():
     assert [index.other_unit(one) for one in asked] == ["mi", "USD", "", "", ""]
 
 
+SAME_AMOUNTS = [
+    ("1,080 minutes", "18 hours"),
+    ("3,800 metres", "3.8 km"),
+    ("7,000 grams", "7 kg"),
+    ("7 kg", "7,000 grams"),
+    ("21 days", "three weeks"),
+    ("0.5 hours", "30 minutes"),
+]
+
+
+@pytest.mark.parametrize(("asked", "source"), SAME_AMOUNTS)
+def test_exact_conversions_of_units_are_read(asked, source):
+    index = NumberIndex(tidy(source))
+    (found,) = quantities(tidy(asked))
+    assert index.covers(found)
+    assert index.other_unit(found) == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "source"),
+    [("3,900 metres", "3.8 km"), ("7 grams", "7 kg"), ("20 days", "three weeks"), ("1,080 km", "18 hours")],
+)
+def test_wrong_conversions_of_units_are_found(asked, source):
+    index = NumberIndex(tidy(source))
+    (found,) = quantities(tidy(asked))
+    assert not index.covers(found) or index.other_unit(found)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -3,7 +3,8 @@
     python tests/llm_server/audit_nightly.py          # writes docs/reliability/audit_of_a_small_model.md
     python tests/llm_server/audit_nightly.py --out -  # prints it
 
-It needs the wheels that ``.ci/run`` installs for the tests with a local model. The exit code is 1 if a judgment broke.
+It needs the wheels that ``.ci/run`` installs for the tests with a local model. The exit code is 1 if it made more than
+300 calls.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import files
 from pathlib import Path
+from textwrap import indent
 
 from jury_adapters import Budget, Critic, Limits
 from jury_adapters.audit import Audit, Sizes, example_cases, plan_audit
@@ -24,22 +26,30 @@ MOST_CALLS = 300
 CASES = 20
 SIZES = Sizes(per_operator=5, per_invariance=5, injections=15)
 
+PROMPT = """\
+Passages:
+{contexts}
+
+Question: {question}
+
+Answer: {answer}
+
+Does every statement of the answer stand in the passages? Reply with one word: YES or NO."""
+
 PAGE = """\
 # Audit of a small model
 
 Made by `python tests/llm_server/audit_nightly.py`: SmolLM2-135M-Instruct (Q4_1) behind a llama.cpp server, as a
-critic with the rubric `faithfulness`, {probes} questions, {calls} calls to the model of at most {limit}, {minutes:.0f}
+critic that replies with YES or NO, {probes} questions, {calls} calls to the model of at most {limit}, {minutes:.0f}
 minutes. The model is far too small to judge. [What an audit measures](../concepts/audits.md) explains the figures.
 
-```console
 {report}
-```
 
 {reading}
 """
 READING = """\
-How to read it: the model gives PASS or FAIL to {decided} of {asked} given and changed answers, and no readable answer
-to the others. Where the kill rate and the rate of false alarms are alike, its FAIL says nothing about the answer."""
+How to read it: of {given} right answers, the model gave PASS to {passed}; the kill rate is about the answers made from
+those. Where the kill rate and the rate of false alarms are alike, its FAIL says nothing about the answer."""
 
 
 @contextmanager
@@ -60,21 +70,27 @@ def small_model(threads: int) -> Iterator[str]:
 def run(base_url: str) -> Audit:
     """Audit the model with at most :data:`MOST_CALLS` calls."""
     critic = Critic(
-        "smollm2", "faithfulness", name="SmolLM2-135M", base_url=base_url, max_tokens=80, request_timeout=240.0,
-        limits=Limits(attempts=2),
+        "smollm2", prompt=PROMPT, parse=one_word, name="SmolLM2-135M", base_url=base_url, max_tokens=6,
+        request_timeout=240.0, limits=Limits(attempts=2),
     )  # fmt: skip
     plan = plan_audit(critic, example_cases()[:CASES], sizes=SIZES)
     return plan.run(budget=Budget(max_calls=MOST_CALLS), max_concurrency=2)
 
 
+def one_word(text: str) -> bool:
+    """Return whether a reply says YES; a reply that begins with neither word is asked for again."""
+    word = text.strip(" .*\n\"'").upper()
+    if not word.startswith(("YES", "NO")):
+        raise ValueError("the reply is neither YES nor NO")
+    return word.startswith("YES")
+
+
 def page(audit: Audit, minutes: float) -> str:
     """Return the page of the documentation."""
-    shares = [audit.jury.originals_passed, *audit.jury.kills.values(), *audit.jury.false_alarms.values()]
-    asked = sum(share.n + share.undecided for share in shares)
-    decided = sum(share.n - share.abstained for share in shares)
+    given = audit.jury.originals_passed
     return PAGE.format(
-        probes=audit.probes, calls=audit.usage.calls, limit=MOST_CALLS, minutes=minutes, report=str(audit).rstrip(),
-        reading=READING.format(decided=decided, asked=asked),
+        probes=audit.probes, calls=audit.usage.calls, limit=MOST_CALLS, minutes=minutes,
+        report=indent(str(audit).rstrip(), "    "), reading=READING.format(given=given.n, passed=given.hits),
     )  # fmt: skip
 
 
