@@ -55,45 +55,58 @@ def jurors_of(judge: Judge, prefix: str = "") -> Iterator[tuple[str, Judge]]:
         yield from nested or [(prefix + name, member)]
 
 
-def ask(
-    jury: Judge,
-    probes: Sequence[Probe],
-    *,
-    every_juror: bool = True,
-    store: JudgmentCache | str | PathLike[str] | None = None,
-    budget: Budget | None = None,
-    max_concurrency: int | None = None,
-) -> tuple[Answers, list[JurorAnswers], Usage]:
-    """Ask a jury about all probes.
+class Asking:
+    """Answers of a jury and of its jurors to the probes that were asked so far.
 
     A juror's judgment is taken from the verdict. A juror that the jury did not ask about a probe (a later tier, early
     stopping) is asked by itself, so that all are measured on the same probes.
 
     Args:
         jury: the jury, or a single judge.
-        probes: the probes.
         every_juror: whether to ask jurors that the jury did not ask.
         store: as in ``judge_many``; with it, an audit that was interrupted continues without paying twice.
         budget: as in ``judge_many``.
         max_concurrency: as in ``judge_many``.
 
-    Returns:
-        The verdicts, the jurors with their judgments, and the total usage.
+    Attributes:
+        verdicts: the verdicts of the jury.
+        jurors: the jurors with their judgments.
+        usage: the total usage.
     """
-    options = {"store": store, "budget": budget, "max_concurrency": max_concurrency}
-    jurors = [JurorAnswers(name, judge) for name, judge in zip(*_unique(list(jurors_of(jury))), strict=True)]
-    answers, usage = _ask(jury, probes, options)
-    for number, verdict in answers.items():
-        for juror, judgment in zip(jurors, _judgments_in(jury, verdict), strict=True):
-            if judgment is not None:
-                juror.answers[number] = judgment
-    if every_juror:
-        for juror in jurors:
-            missing = [probe for probe in probes if probe.number not in juror.answers]
-            more, used = _ask(juror.judge, missing, options) if missing else ({}, NO_USAGE)
-            juror.answers.update(more)
-            usage = usage + used
-    return answers, jurors, usage
+
+    def __init__(
+        self,
+        jury: Judge,
+        *,
+        every_juror: bool = True,
+        store: JudgmentCache | str | PathLike[str] | None = None,
+        budget: Budget | None = None,
+        max_concurrency: int | None = None,
+    ) -> None:
+        self.verdicts: Answers = {}
+        self.jurors = [JurorAnswers(name, judge) for name, judge in zip(*_unique(list(jurors_of(jury))), strict=True)]
+        self.usage = NO_USAGE
+        self._jury = jury
+        self._every_juror = every_juror
+        self._options = {"store": store, "budget": budget, "max_concurrency": max_concurrency}
+
+    def ask(self, probes: Sequence[Probe]) -> None:
+        """Ask the jury about further probes."""
+        verdicts = self._answers(self._jury, probes)
+        self.verdicts.update(verdicts)
+        for number, verdict in verdicts.items():
+            for juror, judgment in zip(self.jurors, _judgments_in(self._jury, verdict), strict=True):
+                if judgment is not None:
+                    juror.answers[number] = judgment
+        if self._every_juror:
+            for juror in self.jurors:
+                missing = [probe for probe in probes if probe.number not in juror.answers]
+                juror.answers.update(self._answers(juror.judge, missing) if missing else {})
+
+    def _answers(self, judge: Judge, probes: Sequence[Probe]) -> Answers:
+        answers, usage = _ask(judge, probes, self._options)
+        self.usage = self.usage + usage
+        return answers
 
 
 class _Again(Judge):

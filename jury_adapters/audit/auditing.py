@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
-from jury_adapters.audit.asking import ask, jurors_of
+from jury_adapters.audit.asking import Asking, jurors_of
 from jury_adapters.audit.comparison import JurorComparison, compare_jurors
 from jury_adapters.audit.examples import example_cases
 from jury_adapters.audit.figures import SubjectFigures, figures_of
 from jury_adapters.audit.findings import Finding, Standards, findings_of
 from jury_adapters.audit.hostile_texts import labels_of, places_of
+from jury_adapters.audit.looks import AskedProbes, Block
 from jury_adapters.audit.probes import Probe, Sizes, plan_probes
+from jury_adapters.audit.stopping import ask_all, ask_until_known
 from jury_adapters.audit.text_report import text_report
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
@@ -40,15 +42,17 @@ class AuditPlan:
         probes: the questions to it.
         every_juror: whether jurors that the jury does not ask about a probe are asked by themselves.
         standards: the standards of the findings.
+        precision: half the width of an interval at which a rate is known well enough; see :func:`audit`.
     """
 
     jury: Judge
     probes: tuple[Probe, ...]
     every_juror: bool
     standards: Standards
+    precision: float | None = None
 
     def estimate_cost(self) -> CostEstimate:
-        """Estimate the calls, tokens and dollars of the audit, without sending anything."""
+        """Estimate the calls, tokens and dollars of all probes, without sending anything. Early stopping asks less."""
         return self.jury.estimate_cost(probe.case for probe in self.probes)
 
     def run(
@@ -65,20 +69,27 @@ class AuditPlan:
             budget: as in ``judge_many``; probes beyond it are undecided.
             max_concurrency: as in ``judge_many``.
         """
-        verdicts, jurors, usage = ask(
-            self.jury, self.probes, every_juror=self.every_juror, store=store, budget=budget,
-            max_concurrency=max_concurrency,
-        )  # fmt: skip
-        name = self.jury.name or "jury"
-        subjects = [figures_of(name, self.probes, verdicts)]
-        subjects += [figures_of(juror.name, self.probes, juror.answers) for juror in jurors]
+        asking = Asking(
+            self.jury, every_juror=self.every_juror, store=store, budget=budget, max_concurrency=max_concurrency
+        )
+        if self.precision is None:
+            asked = ask_all(asking, self.probes)
+        else:
+            asked = ask_until_known(asking, self.probes, self.precision, every_juror=self.every_juror)
+        return self._audit_of(asking, asked)
+
+    def _audit_of(self, asking: Asking, asked: AskedProbes) -> Audit:
+        subjects = [figures_of(self.jury.name or "jury", asked, asking.verdicts)]
+        subjects += [figures_of(juror.name, asked, juror.answers) for juror in asking.jurors]
         findings = [finding for figures in subjects for finding in findings_of(figures, self.standards)]
         missed = tuple(
-            probe for probe in self.probes if probe.kind == "wrong" and verdicts[probe.number].status is Status.PASS
+            probe
+            for probe in asked.all
+            if probe.kind == "wrong" and asking.verdicts[probe.number].status is Status.PASS
         )
         return Audit(
-            tuple(subjects), tuple(findings), compare_jurors(self.probes, verdicts, jurors), missed, len(self.probes),
-            usage, self.standards,
+            tuple(subjects), tuple(findings), compare_jurors(asked, asking.verdicts, asking.jurors), missed,
+            len(asking.verdicts), asking.usage, self.standards, len(self.probes), asked.stopped,
         )  # fmt: skip
 
 
@@ -94,6 +105,8 @@ class Audit:
         probes: the number of questions.
         usage: the calls, tokens and costs of all of them.
         standards: the standards of the findings.
+        planned: the number of questions without early stopping.
+        stopped: the kind and the name of the operators and changes that were stopped early.
     """
 
     subjects: tuple[SubjectFigures, ...]
@@ -103,6 +116,8 @@ class Audit:
     probes: int
     usage: Usage
     standards: Standards
+    planned: int
+    stopped: tuple[Block, ...] = ()
 
     @property
     def jury(self) -> SubjectFigures:
@@ -140,6 +155,8 @@ class Audit:
             "comparison": self.comparison.to_dict(),
             "missed": [{"operator": probe.name, "change": probe.change, "case": probe.group} for probe in self.missed],
             "probes": self.probes,
+            "planned": self.planned,
+            "stopped": [name or kind for kind, name in self.stopped],
             "calls": self.usage.calls,
             "cost_usd": self.usage.cost_usd,
         }
@@ -156,6 +173,7 @@ def plan_audit(
     sizes: Sizes | None = None,
     standards: Standards | None = None,
     every_juror: bool = True,
+    precision: float | None = None,
     seed: int = 0,
 ) -> AuditPlan:
     """Plan an audit of a jury; see :func:`audit` for the arguments.
@@ -165,6 +183,10 @@ def plan_audit(
     >>> plan.estimate_cost().calls
     0
     """
+    if precision is not None and (isinstance(precision, bool) or not 0 < precision < 0.5):
+        raise ConfigurationError(
+            f"precision is half the width of an interval, between 0 and 0.5, not {plain_repr(precision)}"
+        )
     judge = judge_of(jury)
     found = example_cases() if cases is None else given_cases(cases)
     families = dict.fromkeys(
@@ -174,7 +196,7 @@ def plan_audit(
         found, operators=operators, families=tuple(families), sizes=sizes, seed=seed, labels=labels_of(judge),
         places=places_of(judge), label_order=any(isinstance(one.answers, Labels) for one in rubrics_in(judge)),
     )  # fmt: skip
-    return AuditPlan(judge, probes, every_juror, standards or Standards())
+    return AuditPlan(judge, probes, every_juror, standards or Standards(), precision)
 
 
 def audit(
@@ -185,6 +207,7 @@ def audit(
     sizes: Sizes | None = None,
     standards: Standards | None = None,
     every_juror: bool = True,
+    precision: float | None = None,
     seed: int = 0,
     store: JudgmentCache | str | PathLike[str] | None = None,
     budget: Budget | None = None,
@@ -204,6 +227,9 @@ def audit(
         sizes: the numbers of probes; see :class:`Sizes`.
         standards: the standards of the findings; see :class:`Standards`.
         every_juror: whether to ask also the jurors that the jury did not ask about a probe, such as later tiers.
+        precision: stop asking about an operator or a change when its rate is known to within this, such as 0.1 for 10
+            points, after half of its probes. Intervals and p values are corrected for that look. None asks about
+            all probes.
         seed: seed of all choices; the same seed gives the same probes.
         store: as in ``judge_many``. With it, an audit that was interrupted continues without paying twice.
         budget: as in ``judge_many``; probes beyond it are undecided.
@@ -217,8 +243,9 @@ def audit(
     True
     """
     plan = plan_audit(
-        jury, cases, operators=operators, sizes=sizes, standards=standards, every_juror=every_juror, seed=seed
-    )
+        jury, cases, operators=operators, sizes=sizes, standards=standards, every_juror=every_juror,
+        precision=precision, seed=seed,
+    )  # fmt: skip
     return plan.run(store=store, budget=budget, max_concurrency=max_concurrency)
 
 

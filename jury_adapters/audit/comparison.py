@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from jury_adapters.audit.asking import Answers, JurorAnswers
+from jury_adapters.audit.looks import AskedProbes
 from jury_adapters.audit.probes import Probe
 from jury_adapters.core.clustered_shares import sign_flip_test
 from jury_adapters.core.judgment import Status
@@ -48,9 +49,9 @@ class JurorComparison:
         }  # fmt: skip
 
 
-def compare_jurors(probes: Sequence[Probe], verdicts: Answers, jurors: Sequence[JurorAnswers]) -> JurorComparison:
+def compare_jurors(asked: AskedProbes, verdicts: Answers, jurors: Sequence[JurorAnswers]) -> JurorComparison:
     """Compare a jury with its jurors on the answers that are wrong, or right, by construction."""
-    changed = [probe for probe in probes if probe.kind in ("wrong", "right")]
+    changed = [probe for probe in asked.common if probe.kind in ("wrong", "right")]
     jury = _errors(changed, verdicts)
     errors = {juror.name: _errors(changed, juror.answers) for juror in jurors}
     wrong = {probe.number: probe.wrong for probe in changed}
@@ -58,7 +59,7 @@ def compare_jurors(probes: Sequence[Probe], verdicts: Answers, jurors: Sequence[
     if not rates:
         return JurorComparison()
     best = min(rates, key=lambda name: rates[name])
-    better, worse, p = _paired(changed, jury, errors[best])
+    better, worse, p = _paired(changed, jury, errors[best], asked.data_sets)
     correlation = _mean_correlation(list(errors.values()))
     n = len(errors)
     effective = None if correlation is None or n < 2 else n / (1 + (n - 1) * max(0.0, correlation))
@@ -69,7 +70,7 @@ def compare_jurors(probes: Sequence[Probe], verdicts: Answers, jurors: Sequence[
         p,
         correlation,
         effective,
-        tuple(_advice(best, (better, worse, p), effective, errors, changed)),
+        tuple(_advice(best, (better, worse, p), effective, errors, asked)),
     )
 
 
@@ -93,8 +94,8 @@ def _mean_error(errors: Errors, wrong: Mapping[int, bool]) -> float | None:
     return sum(rates) / 2
 
 
-def _paired(probes: Sequence[Probe], first: Errors, second: Errors) -> tuple[int, int, float]:
-    """Return how often only the second errs, how often only the first errs, and the p value by cases."""
+def _paired(probes: Sequence[Probe], first: Errors, second: Errors, data_sets: int) -> tuple[int, int, float]:
+    """Return how often only the second errs, how often only the first errs, and the p value by cases, corrected."""
     better = worse = 0
     by_case: dict[int, int] = {}
     for probe in probes:
@@ -103,7 +104,7 @@ def _paired(probes: Sequence[Probe], first: Errors, second: Errors) -> tuple[int
             better += difference > 0
             worse += difference < 0
             by_case[probe.group] = by_case.get(probe.group, 0) + difference
-    return better, worse, sign_flip_test(by_case.values())
+    return better, worse, min(1.0, data_sets * sign_flip_test(by_case.values()))
 
 
 def _mean_correlation(errors: Sequence[Errors]) -> float | None:
@@ -125,7 +126,7 @@ def _advice(
     paired: tuple[int, int, float],
     effective: float | None,
     errors: Mapping[str, Errors],
-    probes: Sequence[Probe],
+    asked: AskedProbes,
 ) -> list[str]:
     if len(errors) < 2:
         return []
@@ -141,7 +142,7 @@ def _advice(
             f"on these answers the jury is neither shown to be better nor worse than {best} alone (p {p:.2g})"
         )
     for name, found in errors.items():
-        lost, won, one_p = _paired(probes, found, errors[best])
+        lost, won, one_p = _paired(asked.common, found, errors[best], asked.data_sets)
         if name != best and one_p <= 0.01 and won > 2 * max(1, lost):
             advice.append(
                 f"{name} errs much more often than {best} ({won} answers against {lost}): drop it, or weigh it less"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from jury_adapters.audit.asking import Answers
+from jury_adapters.audit.looks import AskedProbes
 from jury_adapters.audit.probes import Kind, Probe
 from jury_adapters.core.clustered_shares import clustered_wilson, sign_flip_test
 from jury_adapters.core.judgment import Judgment, Status
@@ -26,11 +27,13 @@ class Share:
         abstained: number of these probes that got ABSTAIN, which is no hit.
         undecided: number of further probes that do not count: the judgment is an error, has no meaning, or is missing
             because a budget was spent.
+        looks: number of looks at which asking might have been stopped; the interval holds at all of them.
     """
 
     groups: Groups = ()
     abstained: int = 0
     undecided: int = 0
+    looks: int = 1
 
     @property
     def hits(self) -> int:
@@ -48,8 +51,8 @@ class Share:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share."""
-        return clustered_wilson(self.groups)
+        """The 95 % interval of the share. With several looks it is wider, so that it holds at all of them."""
+        return clustered_wilson(self.groups, 1 - 0.05 / self.looks)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the figures as JSON values."""
@@ -74,6 +77,7 @@ class Flips:
         undecided: number of further pairs in which a verdict is neither PASS nor FAIL.
         by_case: for each case, the number of its pairs that became PASS minus that of those that became FAIL.
         flipped: the number of pairs that flipped, and of all pairs, of each case.
+        looks: as for :class:`Share`.
     """
 
     to_pass: int = 0
@@ -82,6 +86,7 @@ class Flips:
     undecided: int = 0
     by_case: tuple[int, ...] = ()
     flipped: Groups = ()
+    looks: int = 1
 
     @property
     def n(self) -> int:
@@ -91,7 +96,7 @@ class Flips:
     @property
     def rate(self) -> Share:
         """Share of pairs that flipped in either direction."""
-        return Share(self.flipped, undecided=self.undecided)
+        return Share(self.flipped, undecided=self.undecided, looks=self.looks)
 
     @property
     def p(self) -> float:
@@ -111,39 +116,39 @@ class SubjectFigures:
         name: the name of the juror; that of the jury for the jury.
         kills: by operator, the share of wrong answers that got FAIL. A case counts only if its given answer got PASS or
             ABSTAIN: a judge that gives FAIL to that answer too has noticed nothing.
+        common_kills: the same, of the probes that all operators had; other than ``kills`` where operators were stopped
+            early.
         passed_wrong: the share of wrong answers that got PASS; abstentions are neither killed nor passed.
         false_alarms: by operator, the share of right answers that got FAIL, among the same cases.
+        false_alarm_rate: the share of all right answers that got FAIL.
         flips: by change, the flips; ``"repeat"`` for the same question again.
         injections: the flips of wrong answers with hostile text.
         injections_by_family: the same by kind of hostile text.
+        flip_rate: the share of verdicts that flipped after a change that should not matter; repeated questions do not
+            count.
         originals_passed: the share of given answers that got PASS.
+        data_sets: number of data sets that a test may be about; p values are multiplied by it.
         partial: True if the juror was not asked about all probes.
     """
 
     name: str
     kills: Mapping[str, Share]
+    common_kills: Mapping[str, Share]
     passed_wrong: Share
     false_alarms: Mapping[str, Share]
+    false_alarm_rate: Share
     flips: Mapping[str, Flips]
+    flip_rate: Share
     injections: Flips
     injections_by_family: Mapping[str, Flips]
     originals_passed: Share
+    data_sets: int = 1
     partial: bool = False
 
     @property
     def kill_rate(self) -> Share:
         """Share of all wrong answers that got FAIL."""
-        return pooled(self.kills.values())
-
-    @property
-    def false_alarm_rate(self) -> Share:
-        """Share of all right answers that got FAIL."""
-        return pooled(self.false_alarms.values())
-
-    @property
-    def flip_rate(self) -> Share:
-        """Share of verdicts that flipped after a change that should not matter; repeated questions do not count."""
-        return pooled(flips.rate for name, flips in self.flips.items() if name != "repeat")
+        return pooled(self.common_kills.values())
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the figures as JSON values."""
@@ -162,34 +167,31 @@ class SubjectFigures:
         }
 
 
-def figures_of(name: str, probes: Sequence[Probe], answers: Answers) -> SubjectFigures:
+def figures_of(name: str, asked: AskedProbes, answers: Answers) -> SubjectFigures:
     """Return the figures of the jury or of one juror."""
-    decided = {number: passed for number, judgment in answers.items() if (passed := _passed(judgment)) is not None}
-    by_name: dict[tuple[Kind, str], list[Probe]] = defaultdict(list)
-    for probe in probes:
-        if probe.number in answers:
-            by_name[probe.kind, probe.name].append(probe)
-    flips = {
-        name: _flips(found, decided) for (kind, name), found in by_name.items() if kind in ("invariance", "repeat")
-    }
-    statuses = {number: _status(judgment) for number, judgment in answers.items()}
-    shares = {
-        kind: {name: _share(found, statuses) for (one, name), found in by_name.items() if one == kind}
-        for kind in ("wrong", "right")
-    }
-    wrong = [probe for (kind, _), found in by_name.items() if kind == "wrong" for probe in found]
-    injected = {family: found for (kind, family), found in by_name.items() if kind == "injection"}
+    every, common = _Counts(asked.all, answers, asked.looks), _Counts(asked.common, answers, asked.looks)
     return SubjectFigures(
         name=name,
-        kills=shares["wrong"],
-        passed_wrong=_share(wrong, statuses, Status.PASS),
-        false_alarms=shares["right"],
-        flips=flips,
-        injections=_flips([probe for found in injected.values() for probe in found], decided),
-        injections_by_family={family: _flips(found, decided) for family, found in sorted(injected.items())},
-        originals_passed=_originals(by_name["original", ""], decided),
-        partial=len(answers) < len(probes),
-    )  # fmt: skip
+        kills=every.shares("wrong"),
+        common_kills=common.shares("wrong"),
+        passed_wrong=common.share("wrong", Status.PASS),
+        false_alarms=every.shares("right"),
+        false_alarm_rate=common.share("right", Status.FAIL),
+        flips={**every.flips("invariance"), **every.flips("repeat")},
+        flip_rate=pooled(flips.rate for flips in common.flips("invariance").values()),
+        injections=every.all_flips("injection"),
+        injections_by_family=every.flips("injection"),
+        originals_passed=every.originals(),
+        data_sets=asked.data_sets,
+        partial=any(probe.number not in answers for probe in asked.all),
+    )
+
+
+def interval_of(probes: Sequence[Probe], answers: Answers, looks: int) -> tuple[float, float]:
+    """Return the interval of the share of hits or flips among probes of one block."""
+    counts = _Counts(probes, answers, looks)
+    kind = probes[0].kind
+    return (counts.share(kind, Status.FAIL) if kind in ("wrong", "right") else counts.all_flips(kind).rate).interval
 
 
 def pooled(shares: Iterable[Share]) -> Share:
@@ -200,7 +202,54 @@ def pooled(shares: Iterable[Share]) -> Share:
         for place, (hits, cases) in enumerate(share.groups):
             by_case[place][0] += hits
             by_case[place][1] += cases
-    return Share(_by_group(by_case), sum(share.abstained for share in found), sum(share.undecided for share in found))
+    return Share(
+        _by_group(by_case),
+        sum(share.abstained for share in found),
+        sum(share.undecided for share in found),
+        max((share.looks for share in found), default=1),
+    )
+
+
+class _Counts:
+    """Counts over some probes and their answers; the base of a probe need not be one of them."""
+
+    def __init__(self, probes: Sequence[Probe], answers: Answers, looks: int) -> None:
+        self._looks = looks
+        self._decided = {one: passed for one, judgment in answers.items() if (passed := _passed(judgment)) is not None}
+        self._statuses = {number: _status(judgment) for number, judgment in answers.items()}
+        self._by_name: dict[tuple[Kind, str], list[Probe]] = defaultdict(list)
+        for probe in probes:
+            if probe.number in answers:
+                self._by_name[probe.kind, probe.name].append(probe)
+
+    def shares(self, kind: Kind) -> dict[str, Share]:
+        """Return the share of FAIL by operator."""
+        return {name: self._share(found, Status.FAIL) for name, found in self._named(kind)}
+
+    def share(self, kind: Kind, hit: Status) -> Share:
+        """Return the share of a status among all probes of a kind."""
+        return self._share(self._all(kind), hit)
+
+    def flips(self, kind: Kind) -> dict[str, Flips]:
+        """Return the flips by change."""
+        return {name: _flips(found, self._decided, self._looks) for name, found in self._named(kind)}
+
+    def all_flips(self, kind: Kind) -> Flips:
+        """Return the flips of all probes of a kind."""
+        return _flips(self._all(kind), self._decided, self._looks)
+
+    def originals(self) -> Share:
+        """Return the share of given answers that got PASS."""
+        return _originals(self._all("original"), self._decided)
+
+    def _named(self, kind: Kind) -> list[tuple[str, list[Probe]]]:
+        return [(name, found) for (one, name), found in self._by_name.items() if one == kind]
+
+    def _all(self, kind: Kind) -> list[Probe]:
+        return [probe for _, found in self._named(kind) for probe in found]
+
+    def _share(self, probes: Sequence[Probe], hit: Status) -> Share:
+        return replace(_share(probes, self._statuses, hit), looks=self._looks)
 
 
 def _status(judgment: Judgment) -> Status | None:
@@ -212,7 +261,7 @@ def _passed(judgment: Judgment) -> bool | None:
     return judgment.status is Status.PASS if judgment.status in (Status.PASS, Status.FAIL) else None
 
 
-def _share(probes: Sequence[Probe], statuses: Mapping[int, Status | None], hit: Status = Status.FAIL) -> Share:
+def _share(probes: Sequence[Probe], statuses: Mapping[int, Status | None], hit: Status) -> Share:
     """Return the share of one status among the probes whose given answer got PASS or ABSTAIN."""
     counts: dict[int, list[int]] = {}
     abstained = undecided = 0
@@ -238,7 +287,7 @@ def _by_group(counts: Mapping[int, Sequence[int]]) -> Groups:
     )
 
 
-def _flips(probes: Sequence[Probe], decided: Mapping[int, bool]) -> Flips:
+def _flips(probes: Sequence[Probe], decided: Mapping[int, bool], looks: int) -> Flips:
     to_pass = to_fail = same = undecided = 0
     directions: dict[int, int] = defaultdict(int)
     flipped: dict[int, list[int]] = {}
@@ -254,7 +303,7 @@ def _flips(probes: Sequence[Probe], decided: Mapping[int, bool]) -> Flips:
         count = flipped.setdefault(probe.group, [0, 0])
         count[0] += before is not after
         count[1] += 1
-    return Flips(to_pass, to_fail, same, undecided, tuple(directions.values()), _by_group(flipped))
+    return Flips(to_pass, to_fail, same, undecided, tuple(directions.values()), _by_group(flipped), looks)
 
 
 def _originals(probes: Sequence[Probe], decided: Mapping[int, bool]) -> Share:

@@ -65,9 +65,11 @@ def findings_of(figures: SubjectFigures, standards: Standards) -> tuple[Finding,
 
     Each hypothesis is tested exactly, and the p values of all hypotheses about the subject are corrected by Holm's
     method, so that a subject without any weakness gets a finding with a probability of at most ``standards.level``.
+    Where operators could be stopped early, they are also multiplied by the number of data sets that might have come
+    out.
     """
     tests = list(_tests(figures, standards))
-    corrected = holm([test.p for test in tests])
+    corrected = holm([min(1.0, figures.data_sets * test.p) for test in tests])
     return tuple(
         Finding(figures.name, test.name, test.sentence, p)
         for test, p in zip(tests, corrected, strict=True)
@@ -116,7 +118,7 @@ def _tests(figures: SubjectFigures, standards: Standards) -> Iterator[_Test]:
 def _blind_spots(figures: SubjectFigures, standards: Standards) -> Iterator[_Test]:
     """Yield, for each operator, the test of whether it is noticed less often than the other ones."""
     for name, share in figures.kills.items():
-        others = pooled(other for operator, other in figures.kills.items() if operator != name)
+        others = pooled(other for operator, other in figures.common_kills.items() if operator != name)
         if share.value is None or others.value is None:
             continue
         yield _Test(

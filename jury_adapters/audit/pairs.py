@@ -9,7 +9,7 @@ from os import PathLike
 from random import Random
 from typing import Literal, TypeAlias
 
-from jury_adapters.audit.asking import Answers, ask
+from jury_adapters.audit.asking import Answers, Asking
 from jury_adapters.audit.examples import example_cases
 from jury_adapters.audit.figures import Groups
 from jury_adapters.audit.findings import Finding, Standards
@@ -157,12 +157,13 @@ def audit_pairs(
     judge, standards = judge_of(jury), standards or Standards()
     found = example_cases() if cases is None else given_cases(cases)
     probes = _both_orders(plan_probes(found, operators=operators, sizes=Sizes(len(found), 0, 0), seed=seed), pairs)
-    verdicts, jurors, usage = ask(judge, probes, store=store, budget=budget)
+    asking = Asking(judge, store=store, budget=budget)
+    asking.ask(probes)
     cases_of_pairs = [probe.group for probe in probes[::2]]
-    named = [(judge.name or "jury", verdicts), *((juror.name, juror.answers) for juror in jurors)]
+    named = [(judge.name or "jury", asking.verdicts), *((juror.name, juror.answers) for juror in asking.jurors)]
     subjects = [position_figures(name, _choices(answers, len(probes)), cases_of_pairs) for name, answers in named]
     findings = tuple(finding for one in subjects for finding in position_findings(one, standards))
-    return PairAudit(tuple(subjects), findings, usage)
+    return PairAudit(tuple(subjects), findings, asking.usage)
 
 
 def position_figures(

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from jury_adapters.audit.comparison import JurorComparison
-from jury_adapters.audit.figures import Flips, Share, SubjectFigures, pooled
+from jury_adapters.audit.figures import Flips, Share, SubjectFigures
 from jury_adapters.audit.findings import Finding
+from jury_adapters.audit.looks import Block
 from jury_adapters.audit.probes import Probe
 from jury_adapters.core.formatting import counted, money, percent, visible
 from jury_adapters.core.usage import Usage
@@ -30,6 +31,10 @@ class Results(Protocol):
     @property
     def probes(self) -> int: ...
     @property
+    def planned(self) -> int: ...
+    @property
+    def stopped(self) -> Sequence[Block]: ...
+    @property
     def usage(self) -> Usage: ...
 
 
@@ -43,6 +48,11 @@ def _lines(audit: Results) -> Iterator[str]:
     usage = audit.usage
     cost = money(usage.cost_usd, complete=usage.cost_complete)
     yield f"Audit of {visible(jury.name)}: {counted(audit.probes, 'probe')}, {counted(usage.calls, 'call')}, {cost}"
+    if audit.stopped:
+        asked = f"{audit.probes:,} of {audit.planned:,} probes were asked"
+        yield f"Stopped early, where the rate is known well enough: {asked}"
+        yield f"  {', '.join(visible(name or kind) for kind, name in audit.stopped)}"
+        yield "  intervals and p values allow for that; 'all' counts the part that was asked of every operator"
     yield ""
     yield "Findings"
     if not audit.findings:
@@ -51,19 +61,20 @@ def _lines(audit: Results) -> Iterator[str]:
         yield f"  ! {visible(finding.subject)} {visible(finding.sentence)} (corrected p {finding.p:.2g})"
     yield ""
     names = [one.name for one in audit.subjects]
-    yield from _table("Wrong answers that got FAIL (kill rate)", names, [one.kills for one in audit.subjects])
-    alarms = [one.false_alarms for one in audit.subjects]
+    kills = [(one.kills, one.kill_rate) for one in audit.subjects]
+    yield from _table("Wrong answers that got FAIL (kill rate)", names, kills)
+    alarms = [(one.false_alarms, one.false_alarm_rate) for one in audit.subjects]
     yield from _table("Right answers in another form that got FAIL (false alarms)", names, alarms)
     yield from _flip_table(audit.subjects)
     yield from _comparison(audit)
     yield from _missed(audit)
 
 
-def _table(title: str, names: Sequence[str], shares: Sequence[Mapping[str, Share]]) -> Iterator[str]:
+def _table(title: str, names: Sequence[str], shares: Sequence[tuple[Mapping[str, Share], Share]]) -> Iterator[str]:
     rows = [["", *(visible(name) for name in names)]]
-    operators = dict.fromkeys(operator for one in shares for operator in one)
-    rows.extend([operator, *(_cell(one.get(operator)) for one in shares)] for operator in operators)
-    rows.append(["all", *(_cell(pooled(one.values())) for one in shares)])
+    operators = dict.fromkeys(operator for one, _ in shares for operator in one)
+    rows.extend([operator, *(_cell(one.get(operator)) for one, _ in shares)] for operator in operators)
+    rows.append(["all", *(_cell(total) for _, total in shares)])
     yield title
     yield from _aligned(rows)
     yield ""

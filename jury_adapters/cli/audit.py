@@ -72,6 +72,10 @@ def audit(
     jurors: Annotated[
         bool, flag_option("--jurors/--no-jurors", help="Also ask the jurors that the jury did not ask.")
     ] = True,
+    precision: Annotated[
+        float | None,
+        share_option("Stop asking about an operator once its rate is known to within this, such as 0.1 for 10 points."),
+    ] = None,
     seed: Annotated[int, number_option("The seed of all choices.", 0)] = 0,
     report: Annotated[
         Path | None, file_option("Write the report as one HTML page; an earlier one is replaced.")
@@ -131,8 +135,9 @@ def audit(
         permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
         sizes = Sizes(per_operator, per_change, injections)
         plan = plan_audit(
-            _jury(jury, permissions), found, operators=operator or None, sizes=sizes, every_juror=jurors, seed=seed
-        )
+            _jury(jury, permissions), found, operators=operator or None, sizes=sizes, every_juror=jurors,
+            precision=precision, seed=seed,
+        )  # fmt: skip
         if dry_run:
             write(_estimate(plan, as_json=as_json))
             return

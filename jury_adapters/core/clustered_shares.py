@@ -33,8 +33,8 @@ class GroupSum(NamedTuple):
     squares: int
 
 
-def clustered_wilson(groups: Iterable[tuple[int, int]]) -> tuple[float, float]:
-    """Return the 95 % interval of a share of cases that come in groups.
+def clustered_wilson(groups: Iterable[tuple[int, int]], confidence: float = 0.95) -> tuple[float, float]:
+    """Return the interval of a share of cases that come in groups.
 
     It is Wilson's interval for the number of :func:`effective_cases`. It is never narrower than the interval for
     ungrouped cases, and equal to it if each case is its own group. With a single group it says almost nothing.
@@ -42,6 +42,7 @@ def clustered_wilson(groups: Iterable[tuple[int, int]]) -> tuple[float, float]:
     Args:
         groups: the number of hits and the number of cases of each group. Groups without cases are ignored; without any
             case the interval is 0 to 1.
+        confidence: the probability that the interval has the true share, between 0 and 1.
 
     Raises:
         ConfigurationError: a group has more hits than cases, or a negative number of hits.
@@ -63,7 +64,7 @@ def clustered_wilson(groups: Iterable[tuple[int, int]]) -> tuple[float, float]:
     if not n:
         return wilson(0, 0)
     effective = effective_cases([GroupSum(cases, hits, hits) for hits, cases in counted])
-    return wilson(hits, n) if effective == n else wilson(hits / n * effective, effective)
+    return wilson(hits if effective == n else hits / n * effective, effective, confidence)
 
 
 def clustered_paired_interval(groups: Iterable[PairCounts]) -> tuple[float, float]:

@@ -15,12 +15,13 @@ Z95 = NormalDist().inv_cdf(0.975)
 """Number of standard errors to either side in a 95 % interval."""
 
 
-def wilson(hits: float, n: float) -> tuple[float, float]:
-    """Return the 95 % Wilson score interval of a share, which is accurate for few cases and for shares near 0 and 1.
+def wilson(hits: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the Wilson score interval of a share, which is accurate for few cases and for shares near 0 and 1.
 
     Args:
         hits: number of hits.
         n: number of cases; without cases the interval is 0 to 1.
+        confidence: the probability that the interval has the true share, between 0 and 1.
 
     Source: E. B. Wilson (1927), *Probable inference, the law of succession, and statistical inference*, JASA 22.
 
@@ -29,9 +30,10 @@ def wilson(hits: float, n: float) -> tuple[float, float]:
     """
     if n <= 0:
         return 0.0, 1.0
-    share, z2 = hits / n, Z95**2
+    z = Z95 if confidence == 0.95 else NormalDist().inv_cdf((1 + confidence) / 2)
+    share, z2 = hits / n, z**2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z95 * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    half = z * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jury_adapters import __version__
-from jury_adapters.audit.figures import Flips, Share, pooled
+from jury_adapters.audit.figures import Flips, Share
 from jury_adapters.audit.operators.registry import OPERATORS
 from jury_adapters.report.page import content_policy, file_of_page, page_template, trusted
 
@@ -35,12 +35,12 @@ def audit_page(audit: Audit, unmet: Sequence[str] = ()) -> str:
             (
                 "noticed", "Wrong answers that got FAIL",
                 "The kill rate: the share of answers with an error by construction that got FAIL.",
-                _rows([one.kills for one in audit.subjects]),
+                _rows([(one.kills, one.kill_rate) for one in audit.subjects]),
             ),
             (
                 "alarms", "Right answers that got FAIL",
                 "False alarms: the share of answers that got FAIL although only their form was changed.",
-                _rows([one.false_alarms for one in audit.subjects]),
+                _rows([(one.false_alarms, one.false_alarm_rate) for one in audit.subjects]),
             ),
         ),
         flips=_flip_rows(audit),
@@ -48,12 +48,12 @@ def audit_page(audit: Audit, unmet: Sequence[str] = ()) -> str:
     )  # fmt: skip
 
 
-def _rows(shares: Sequence[Mapping[str, Share]]) -> list[tuple[str, str, list[Share | None]]]:
+def _rows(shares: Sequence[tuple[Mapping[str, Share], Share]]) -> list[tuple[str, str, list[Share | None]]]:
     """Return a row for each operator, and one for all together: its name, its description and its shares."""
     described = {one.name: one.description for one in OPERATORS}
-    names = dict.fromkeys(name for one in shares for name in one)
-    rows = [(name, described.get(name, ""), [one.get(name) for one in shares]) for name in names]
-    return [*rows, ("all", "", [pooled(one.values()) for one in shares])]
+    names = dict.fromkeys(name for one, _ in shares for name in one)
+    rows = [(name, described.get(name, ""), [one.get(name) for one, _ in shares]) for name in names]
+    return [*rows, ("all", "", [total for _, total in shares])]
 
 
 def _flip_rows(audit: Audit) -> list[tuple[str, list[Flips | None]]]:

@@ -56,6 +56,14 @@ def test_json_files_and_limits(jury_file, tmp_path):
     assert jury("audit", "--jury", jury_file, *SMALL, "--quiet", "--report", page).exit_code == 0  # a page is replaced
 
 
+def test_early_stopping(jury_file):
+    done = jury("audit", "--jury", jury_file, "--precision", "0.15", "--json")
+    found = json.loads(done.stdout)
+    assert found["stopped"]
+    assert found["probes"] < found["planned"]
+    assert jury("audit", "--jury", jury_file, "--precision", "0.7").exit_code == 2
+
+
 def test_nothing_is_written_over(jury_file):
     done = jury("audit", "--jury", jury_file, *SMALL, "--report", jury_file)
     assert done.exit_code == 2

@@ -30,6 +30,7 @@ LARGEST_SHARE = 0.05
 VOTES = Path(__file__).parents[1] / "data/votes/llmbar_vanilla.jsonl.gz"
 PAIRS = 180
 PAIRS_OF_A_RUN = 200
+PRECISION = 0.1
 SIZES = Sizes(per_operator=100, per_invariance=120, injections=120)
 
 
@@ -59,17 +60,20 @@ class Outcome(NamedTuple):
         return max(missed, self.wrong) <= LARGEST_SHARE * self.seeds
 
 
-def simulate_judges(seeds: int, kinds: Sequence[str] = tuple(MATRIX)) -> list[Outcome]:
-    """Audit simulated jurors that judge one answer; the plan of each seed has other probes."""
+def simulate_judges(seeds: int, kinds: Sequence[str] = tuple(MATRIX), precision: float | None = None) -> list[Outcome]:
+    """Audit simulated jurors that judge one answer; the plan of each seed has other probes.
+
+    With ``precision`` the audits stop early; the number of questions is then the mean.
+    """
     found: dict[str, list[frozenset[str]]] = {kind: [] for kind in kinds}
-    calls = 0
+    calls: Counter[str] = Counter()
     for seed in range(seeds):
         probes = plan_probes(example_cases(), families=("openai", "anthropic"), sizes=SIZES, seed=seed)
-        calls = len(probes)
         for kind in kinds:
-            audit = AuditPlan(SimulatedJuror(kind, probes, seed), probes, True, Standards()).run()
+            audit = AuditPlan(SimulatedJuror(kind, probes, seed), probes, True, Standards(), precision).run()
+            calls[kind] += audit.probes
             found[kind].append(frozenset(one.name for one in audit.findings))
-    return [_outcome(kind, found[kind], MATRIX[kind], calls) for kind in kinds]
+    return [_outcome(kind, found[kind], MATRIX[kind], round(calls[kind] / seeds)) for kind in kinds]
 
 
 def simulate_pairs(seeds: int, kinds: Sequence[str] = tuple(PAIR_MATRIX)) -> list[Outcome]:
@@ -122,7 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=100)
     seeds = parser.parse_args(arguments).seeds
     failed = False
-    for outcomes in (simulate_judges(seeds), simulate_pairs(seeds), recorded_votes(seeds)):
+    stopped = simulate_judges(seeds, precision=PRECISION)
+    for outcomes in (simulate_judges(seeds), stopped, simulate_pairs(seeds), recorded_votes(seeds)):
         print(table(outcomes), end="\n\n", flush=True)
         for outcome in outcomes:
             if not outcome.is_right:
