@@ -338,3 +338,17 @@ def test_a_long_text_takes_time_in_proportion(piece, characters):
             words(line), list(quantities(line)), list(names(line))
 
     assert_proportional(read, characters)
+
+
+@pytest.mark.parametrize(
+    ("asked", "source", "said"),
+    [
+        ("5 pm", "17:00", True),
+        ("2 km", "2000 metres", True),
+        ("2 km", "2000 m", False),
+        ("2 km", "1.24 miles", False),
+    ],
+)
+def test_what_the_page_of_limits_says_about_conversions(asked, source, said):
+    index = NumberIndex(tidy(f"It is {source}."))
+    assert all(index.covers(one) for one in quantities(tidy(asked))) is said
