@@ -101,14 +101,15 @@ def _installed() -> Distribution | None:
 
 def _wanted(distribution: Distribution | None, extra: str) -> list[str]:
     """Return the arguments of ``pip install`` for an extra."""
-    if distribution is None:  # the package runs from a folder
-        folder = Path(__file__).parents[2]
-        return ["-e", quote(f"{folder if _is_project(folder) else '.'}[{extra}]")]
-    origin = _origin(distribution)
-    if origin is not None:
-        return [*origin[0], quote(f"{origin[1]}[{extra}]")]
-    names = dict.fromkeys(map(str, requirements_of(extra, distribution.requires or [])))
-    return [quote(name) for name in names]
+    if distribution is not None:
+        origin = _origin(distribution)
+        if origin is not None:
+            return [*origin[0], quote(f"{origin[1]}[{extra}]")]
+        names = dict.fromkeys(map(str, requirements_of(extra, distribution.requires or [])))
+        if names:
+            return [quote(name) for name in names]
+    folder = Path(__file__).parents[2]  # the package runs from a folder, or is newer than what is installed
+    return ["-e", quote(f"{folder if _is_project(folder) else '.'}[{extra}]")]
 
 
 def _origin(distribution: Distribution) -> tuple[list[str], Path] | None:

@@ -89,6 +89,12 @@ def test_otherwise_the_packages_of_the_extra_are_named(site: Path, said: object)
     assert install_command("postgres", distribution=package) == "pip install 'psycopg[binary]>=3.1.4'"
 
 
+def test_an_extra_that_the_installed_version_does_not_have_is_in_the_folder_of_the_code(site: Path):
+    command = install_command("new", distribution=installed(site))
+    assert shlex.split(command)[:3] == ["pip", "install", "-e"]
+    assert command.strip("'").endswith("[new]")
+
+
 @pytest.mark.parametrize("raw", ["", "no json", '{"url": '])
 def test_a_broken_record_of_the_installation_is_no_error(site: Path, raw: str):
     assert install_command("cli", distribution=installed(site, raw=raw)) == PACKAGES
