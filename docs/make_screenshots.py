@@ -2,7 +2,7 @@
 
 The votes are the recorded ones that come with the package: real judges, and the same ones each time::
 
-    python docs/make_screenshots.py [FOLDER]   # needs chromium on the path, and jury-adapters[cli,report]
+    python docs/make_screenshots.py [FOLDER]   # needs chromium on the path, and the extras cli and report
 
 The letters are the machine's own fonts, and may look a little different elsewhere.
 """

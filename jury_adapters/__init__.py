@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from jury_adapters.report.report import Report
     from jury_adapters.store.sqlite import Store
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Budget",

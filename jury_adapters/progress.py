@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.installation import needs_extra
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -47,5 +48,5 @@ def open_bar(total: int | None = None, description: str = "judging", *, leave: b
     try:
         from tqdm.auto import tqdm
     except ImportError as error:
-        raise ConfigurationError("the progress bar needs tqdm: pip install 'jury-adapters[cli]'") from error
+        raise ConfigurationError(needs_extra("the progress bar", "tqdm", "cli")) from error
     return tqdm(total=total, desc=description, unit="case", leave=leave)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-import jury_adapters
 from jury_adapters.cli.app import app
 from jury_adapters.config import load_jury
 from jury_adapters.core.voting import STRATEGIES
@@ -112,9 +111,3 @@ def test_the_rubrics_that_come_along_are_counted():
     assert "Forty-two rubrics come with the package" in (ROOT / "docs/how_to/real_models.md").read_text(
         encoding="utf-8"
     )
-
-
-def test_the_version_is_said_once():
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert f'version = "{jury_adapters.__version__}"' in project
-    assert f"## {jury_adapters.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """Statistics of juries: agreement, biases, rates, reliabilities, and cascades with a guarantee.
 
 Importing this package loads no further module: each name is loaded when it is first used. All of it needs NumPy, which
-comes with the extra ``stats``: ``pip install "jury-adapters[stats]"``.
+comes with the extra ``stats``.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = load(home, name, {"numpy": "NumPy: pip install 'jury-adapters[stats]'"})
+    value = globals()[name] = load(home, name, {"numpy": ("NumPy", "stats")})
     return value
 
 

@@ -11,6 +11,7 @@ import io
 import sys
 
 from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.core.installation import needs_extra
 
 __all__ = ["main"]
 
@@ -25,7 +26,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich", "click"):
             raise
-        print("the jury command needs typer and rich: pip install 'jury-adapters[cli]'", file=sys.stderr)
+        print(needs_extra("the jury command", "typer and rich", "cli"), file=sys.stderr)
         sys.exit(ExitCode.BAD_INPUT)
     try:
         sys.exit(run())

@@ -25,6 +25,7 @@ from jury_adapters.cli.options import AsJson, Quiet, file_option
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.formatting import visible
+from jury_adapters.core.installation import install_command
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.base import Options, Prompt
@@ -157,7 +158,7 @@ class _Findings:
             style, state = {"ready": "green", "other version": "yellow"}.get(extra.state, ""), f"{extra.state:<14}"
             console.print(Text.assemble(f"  {extra.name:<12} ", (state, style), _parts(extra)), soft_wrap=True)
         if not self.extras:
-            console.print(Text("  the package runs from a folder and is not installed: pip install -e '.[all]'"))
+            console.print(Text(f"  the package runs from a folder and is not installed: {install_command('all')}"))
         _heading(console, "Keys")
         for variable, is_set in self.keys.items():
             console.print(Text.assemble(f"  {variable:<22} ", ("set", "green") if is_set else "not set"))
@@ -182,7 +183,7 @@ def _parts(extra: Extra) -> str:
     for part in extra.parts:
         range_ = "" if part.fits else f" (supported: {part.asked or 'any'})"
         parts.append(f"{part.name} {part.installed or 'missing'}{range_}")
-    fix = "" if extra.state == "ready" else f"; pip install 'jury-adapters[{extra.name}]'"
+    fix = "" if extra.state == "ready" else f"; {install_command(extra.name)}"
     return ", ".join(parts) + fix
 
 

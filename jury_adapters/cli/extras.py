@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata, version
 
-PACKAGE = "jury-adapters"
-_ASKED = re.compile(r"^\s*([\w.-]+)\s*(?:\[([^\]]*)\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$")
-_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
+from jury_adapters.core.installation import PACKAGE, requirements_of
+
 _CLAUSE = re.compile(r"(>=|<=|==|!=|~=|>|<)\s*([\w.*+!-]+)")
 _COLLECTIONS = frozenset({"all", "test", "dev", "docs"})  # extras of extras, and those for development
 
@@ -39,7 +37,7 @@ class Extra:
     """Extra of the package, such as ``openai``.
 
     Attributes:
-        name: its name in the brackets of ``pip install 'jury-adapters[...]'``.
+        name: its name in the brackets of ``pip install '.[...]'``.
         parts: the distributions that it needs.
     """
 
@@ -62,7 +60,7 @@ def extras() -> list[Extra]:
         return []
     needs = about.get_all("Requires-Dist") or []
     names = sorted(set(about.get_all("Provides-Extra") or []) - _COLLECTIONS)
-    found = ((name, dict(_needed(name, needs))) for name in names)
+    found = ((name, {one.name: one.versions for one in requirements_of(name, needs)}) for name in names)
     return [Extra(name, tuple(_part(one, asked) for one, asked in parts.items())) for name, parts in found if parts]
 
 
@@ -74,19 +72,6 @@ def within(installed: str, asked: str) -> bool:
     """
     own = _numbers(installed)
     return all(_holds(own, sign, bound) for sign, bound in _CLAUSE.findall(asked))
-
-
-def _needed(extra: str, needs: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the requirements of an extra, including those of the extras in it."""
-    for need in needs:
-        found = _ASKED.match(need)
-        if found is None or extra not in _EXTRA.findall(found[4] or ""):
-            continue
-        if found[1].lower().replace("_", "-") == PACKAGE:
-            for inner in (found[2] or "").split(","):
-                yield from _needed(inner.strip(), needs)
-        else:
-            yield found[1], found[3].strip()
 
 
 def _part(name: str, asked: str) -> Part:

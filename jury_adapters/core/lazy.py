@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.installation import needs_extra
 
 
-def load(home: str, name: str, frameworks: Mapping[str, str]) -> object:
+def load(home: str, name: str, frameworks: Mapping[str, tuple[str, ...]]) -> object:
     """Import a module and return a name from it.
 
     Args:
         home: the module.
         name: the name in the module.
-        frameworks: the frameworks that the module may need: their names with installation advice, by import name.
+        frameworks: the frameworks that the module may need, by import name: the framework's own name, the extra that
+            installs it, and further requirements.
 
     Raises:
         ConfigurationError: one of the frameworks is not installed.
@@ -30,4 +32,4 @@ def load(home: str, name: str, frameworks: Mapping[str, str]) -> object:
         fix = frameworks.get(error.name or "")
         if fix is None:
             raise
-        raise ConfigurationError(f"{name} needs {fix}") from error
+        raise ConfigurationError(needs_extra(name, *fix)) from error

@@ -17,8 +17,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.values import JsonValue
-from jury_adapters.judges.patterns import INSTALL, compile_pattern
+from jury_adapters.judges.patterns import compile_pattern
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -45,7 +46,9 @@ class SchemaValidator:
             from referencing.exceptions import Unresolvable
             from referencing.jsonschema import DRAFT202012, specification_with
         except ImportError as error:
-            raise ConfigurationError(f"ValidJSON(schema=...) needs the package jsonschema: {INSTALL}") from error
+            raise ConfigurationError(
+                needs_extra("ValidJSON(schema=...)", "the package jsonschema", "checks")
+            ) from error
         if not isinstance(schema, Mapping | bool):
             raise ConfigurationError(f"the schema is a mapping, True or False, not {plain_repr(schema)}")
         kind = validator_for(schema, default=jsonschema.Draft202012Validator)

@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.installation import needs_extra
 
 if TYPE_CHECKING:
     import regex
 
-INSTALL = "pip install 'jury-adapters[checks]'"
 LONGEST_S = 60
 """Maximum time limit of a pattern in seconds."""
 _LARGEST = 100_000  # single characters, sets and groups in a pattern with its repetitions written out
@@ -38,7 +38,7 @@ def compile_pattern(pattern: str, what: str, *, ignore_case: bool = False) -> re
     try:
         import regex  # noqa: F401  a pattern that was compiled before needs it, too
     except ImportError as error:
-        raise ConfigurationError(f"{what} needs the package regex: {INSTALL}") from error
+        raise ConfigurationError(needs_extra(what, "the package regex", "checks")) from error
     return _compiled(pattern, ignore_case)
 
 

@@ -3,7 +3,7 @@
 Each is a small frozen dataclass and a :class:`~jury_adapters.core.judge.Judge`, so ``NotEmpty() & ValidJSON()``
 works, and so does any jury. Each abstains if there is no answer; only :class:`NotEmpty` fails then.
 
-``Matches`` and ``ValidJSON(schema=...)`` need the extra ``checks``: ``pip install 'jury-adapters[checks]'``.
+``Matches`` and ``ValidJSON(schema=...)`` need the extra ``checks``.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ _HOMES = {
 }
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 # The middleware needs more packages (langchain, langgraph); its own errors say so.
-_EXTRA = {"middleware": "'jury-adapters[langchain]' 'langchain>=1.2'"}
+_MORE = {"middleware": ("langchain>=1.2",)}
 _NEEDS = {"decisions": "langchain_core.decisions", "middleware": "langchain"}
 
 
@@ -64,8 +64,8 @@ def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    extra = _EXTRA.get(home.rpartition(".")[2], "'jury-adapters[langchain]'")
-    value = load(home, name, dict.fromkeys(("langchain_core", "langsmith"), f"LangChain: pip install {extra}"))
+    needed = ("LangChain", "langchain", *_MORE.get(home.rpartition(".")[2], ()))
+    value = load(home, name, dict.fromkeys(("langchain_core", "langsmith"), needed))
     globals()[name] = value
     return value
 

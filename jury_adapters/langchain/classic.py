@@ -17,6 +17,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.field_names import columns_of
 from jury_adapters.core.input_output import present
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
@@ -33,7 +34,7 @@ try:
     from langchain_core.agents import AgentAction
 except ImportError as missing:
     raise ConfigurationError(
-        "the evaluators of langchain_classic need that package: pip install 'jury-adapters[classic]'"
+        needs_extra("jury_adapters.langchain.classic", "langchain_classic", "classic")
     ) from missing
 
 _Given: TypeAlias = Callable[[], Case]  # builds the case; an exception becomes an ERROR judgment

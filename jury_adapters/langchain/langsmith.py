@@ -8,13 +8,12 @@
 from __future__ import annotations
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.installation import needs_extra
 
 try:
     import langsmith as _  # noqa: F401
 except ImportError as missing:
-    raise ConfigurationError(
-        "jury_adapters.langchain.langsmith needs LangChain: pip install 'jury-adapters[langchain]'"
-    ) from missing
+    raise ConfigurationError(needs_extra("jury_adapters.langchain.langsmith", "LangChain", "langchain")) from missing
 
 from jury_adapters.langchain.offline import examples, offline_client
 from jury_adapters.langchain.sinks import feedback

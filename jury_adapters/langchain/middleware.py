@@ -18,6 +18,7 @@ from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment, Status
@@ -30,9 +31,7 @@ try:
     from langchain_core.messages import AIMessage, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
 except ImportError as missing:
-    raise ConfigurationError(
-        "JuryMiddleware needs langchain 1.x: pip install 'jury-adapters[langchain]' 'langchain>=1.2'"
-    ) from missing
+    raise ConfigurationError(needs_extra("JuryMiddleware", "langchain 1.x", "langchain", "langchain>=1.2")) from missing
 
 from jury_adapters.langchain.agent_cases import case_of_call
 from jury_adapters.langchain.agent_guard import REFUSAL, AgentGuard, OnFail, OnUndecided

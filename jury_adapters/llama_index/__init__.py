@@ -68,7 +68,7 @@ _HOMES = {
     "spans": ("JurySpanHandler",),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
-_LLAMA_INDEX = "LlamaIndex: pip install 'jury-adapters[llama-index]'"
+_LLAMA_INDEX = ("LlamaIndex", "llama-index")
 # Other packages add sub-packages to `llama_index`, so it may exist without LlamaIndex itself.
 _FRAMEWORKS = dict.fromkeys(("llama_index", "llama_index.core", "llama_index_instrumentation"), _LLAMA_INDEX)
 

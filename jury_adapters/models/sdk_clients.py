@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.models.api_keys import Key
 
 
@@ -87,7 +88,7 @@ def own_http_client(sdk: str, timeout: Any) -> Any:
 
 
 def _missing(sdk: str) -> str:
-    return f"this model needs an SDK: pip install 'jury-adapters[{sdk}]'"
+    return needs_extra("this model", "an SDK", sdk)
 
 
 _ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.observability.sinks import log_verdicts, otel_events
 from jury_adapters.progress import progress_bar
 
@@ -79,5 +80,5 @@ def trace_juries(tracer_provider: TracerProvider | None = None, *, content: bool
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "opentelemetry":
             raise
-        raise ConfigurationError("trace_juries() needs OpenTelemetry: pip install 'jury-adapters[otel]'") from error
+        raise ConfigurationError(needs_extra("trace_juries()", "OpenTelemetry", "otel")) from error
     return Tracing(tracer_provider, content=content).started()

@@ -11,6 +11,7 @@ from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, Final
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.secrets import error_code
@@ -91,7 +92,7 @@ def otel_events(
         from opentelemetry import trace
         from opentelemetry._logs import LogRecord, SeverityNumber, get_logger
     except ImportError as error:
-        raise ConfigurationError("otel_events() needs OpenTelemetry: pip install 'opentelemetry-api>=1.35'") from error
+        raise ConfigurationError(needs_extra("otel_events()", "OpenTelemetry", "otel")) from error
     logger = get_logger("jury_adapters", logger_provider=logger_provider)
 
     def emit_event(judged: JudgedRun) -> None:

@@ -1,4 +1,4 @@
-"""Juries on many machines, on Ray Data: ``pip install 'jury-adapters[ray]'``.
+"""Juries on many machines, on Ray Data. They need the extra ``ray``.
 
 Importing this package does not load Ray or any other module of the package. :func:`judge_dataset` judges a dataset with
 many workers that share the rate limits of their models.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Counts", "Progress", "judge_dataset", "progress_bar", "read_summary"]
 
 _HOME = {"Counts": "counts", "Progress": "counts"}
-_RAY = "Ray Data: pip install 'jury-adapters[ray]'"
+_RAY = ("Ray Data", "ray")
 
 
 def __getattr__(name: str) -> object:

@@ -1,8 +1,7 @@
 """Reports of verdicts: for the terminal, as an HTML file, as Markdown, as rows; and comparisons of two runs.
 
 Importing this package loads no further module: each name is loaded when it is first used. The page needs Jinja2, the
-terminal summary rich, and the analysis of agreement NumPy; all come with the extra ``report``:
-``pip install "jury-adapters[report]"``.
+terminal summary rich, and the analysis of agreement NumPy; all come with the extra ``report``.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jury_adapters import __version__
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import counted, latency, money, percent, two_decimals
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.label_scores import headings
 from jury_adapters.report.embedded import embedded, shown
 
@@ -22,7 +23,7 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").startswith("jury_adapters"):
         raise
-    raise ConfigurationError(f"the HTML report needs {error.name}: pip install 'jury-adapters[report]'") from None
+    raise ConfigurationError(needs_extra("the HTML report", str(error.name), "report")) from None
 
 if TYPE_CHECKING:
     from jury_adapters.report.analysis import Analysis

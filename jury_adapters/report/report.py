@@ -12,6 +12,7 @@ from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import to_word, visible
 from jury_adapters.core.human_labels import UnclearLabels, human_label_of, listed_labels
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.opinions import juror_names, opinions_of, votes_in
 from jury_adapters.core.results_file import pass_labels_named_in
@@ -209,7 +210,7 @@ class Report:
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] != "rich":
                 raise
-            raise ConfigurationError("the summary needs rich: pip install 'jury-adapters[report]'") from None
+            raise ConfigurationError(needs_extra("the summary", "rich", "report")) from None
 
         print_summary(console or Console(highlight=False), self.figures.summary, title=self.title)
 

@@ -1,8 +1,7 @@
 """Statistics of jurors and systems: confidence, graded scores, repeated answers, differences, and sample sizes.
 
 Importing this package loads nothing: each name is loaded when it is first used. All of it except
-:func:`krippendorff_alpha` and :func:`pairwise_agreement` needs NumPy, which comes with the extra ``stats``:
-``pip install "jury-adapters[stats]"``.
+:func:`krippendorff_alpha` and :func:`pairwise_agreement` needs NumPy, which comes with the extra ``stats``.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = load(home, name, {"numpy": "NumPy: pip install 'jury-adapters[stats]'"})
+    value = globals()[name] = load(home, name, {"numpy": ("NumPy", "stats")})
     return value
 
 

@@ -14,6 +14,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_de
 from jury_adapters.core.cache import CacheKey
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.jitter import backoff
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.store.base import TIMEOUT_S, BaseStore
@@ -25,9 +26,7 @@ try:
     from sqlalchemy.dialects.postgresql import insert
     from sqlalchemy.exc import SQLAlchemyError
 except ImportError as missing:
-    raise ConfigurationError(
-        f"a store in PostgreSQL needs SQLAlchemy: {missing}; pip install 'jury-adapters[postgres]'"
-    ) from missing
+    raise ConfigurationError(needs_extra("a store in PostgreSQL", "SQLAlchemy", "postgres")) from missing
 
 from jury_adapters.store.postgres_connection import Server
 from jury_adapters.store.postgres_errors import transient

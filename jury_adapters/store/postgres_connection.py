@@ -6,6 +6,7 @@ from sqlalchemy import URL, Engine, create_engine, make_url
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.store.postgres_errors import state_of
 
 _DRIVER = "postgresql+psycopg"
@@ -43,7 +44,9 @@ class Server:
                 isolation_level=_ISOLATION,
             )  # fmt: skip
         except (ImportError, NoSuchModuleError) as error:
-            raise ConfigurationError(f"psycopg cannot be loaded: {error}; pip install {_EXTRA}") from None
+            raise ConfigurationError(
+                f"psycopg cannot be loaded: {error}; {needs_extra('the store', 'it', 'postgres')}"
+            ) from None
 
     def message_of(self, error: Exception) -> str:
         """Return the driver's message on one line, without passwords and without the data that was sent."""
@@ -94,7 +97,6 @@ def _last(value: str | tuple[str, ...]) -> str:
     return value if isinstance(value, str) else value[-1]
 
 
-_EXTRA = "'jury-adapters[postgres]'"
 _SECRET = ("password", "sslpassword")
 # Detect a server that does not answer. Do not prepare statements, because connection poolers mix them up.
 _CONNECT: dict[str, object] = {"connect_timeout": 5, "tcp_user_timeout": 15_000, "prepare_threshold": None}

@@ -4,7 +4,7 @@ Each abstains without a workspace, or without anything to compare with. A path t
 refused when the judge is built. A link or a file that turns out to lead out, a pipe or a device counts as missing. A
 file that is too large, binary or in another encoding exists but cannot be read. That is the agent's fault, so it fails.
 
-``FileContent(match="regex")`` needs the extra ``checks``: ``pip install 'jury-adapters[checks]'``.
+``FileContent(match="regex")`` needs the extra ``checks``.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from xml.sax.saxutils import escape, quoteattr
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.installation import needs_extra
 
 _DEEPEST = 1000
 _Target = TypeVar("_Target", bound="_Elements | _Lines")
@@ -48,7 +49,7 @@ def _fed(target: _Target, content: bytes) -> _Target:
         from defusedxml.common import EntitiesForbidden
         from defusedxml.ElementTree import DefusedXMLParser
     except ImportError as error:
-        raise ConfigurationError("reading XML needs defusedxml: pip install 'jury-adapters[checks]'") from error
+        raise ConfigurationError(needs_extra("reading XML", "defusedxml", "checks")) from error
     parser = DefusedXMLParser(target=target)
     try:
         parser.feed(content)

@@ -26,6 +26,7 @@ from jury_adapters.calibration import Votes
 from jury_adapters.calibration.types import MISSING
 from jury_adapters.cli.app import app
 from jury_adapters.core.batch import stream
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.replay import RecordedCritic, recorded_jury
 
 ROWS = [
@@ -240,4 +241,4 @@ def test_without_numpy_the_message_names_the_extra():
         "try: calibration.Votes\n"
         "except ConfigurationError as error: print(error)"
     )
-    assert fresh(code)[0] == "Votes needs NumPy: pip install 'jury-adapters[stats]'"
+    assert fresh(code)[0] == needs_extra("Votes", "NumPy", "stats")

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
+from jury_adapters.core.installation import needs_extra
 from tests.support.scripts import run_script
 
 JURY = 'jurors: [{check: contains, texts: ["2018"]}]\n'
@@ -261,4 +262,4 @@ def test_without_numpy_the_plain_difference_is_there():
     assert (done.code, done.out) == (0, compared("a.jsonl", "b.jsonl"))
     plain, said, labelled = done.err.splitlines()
     assert (plain, labelled) == ("left with 0", "left with 2")
-    assert "needs NumPy: pip install 'jury-adapters[stats]'" in said
+    assert needs_extra("", "NumPy", "stats") in said

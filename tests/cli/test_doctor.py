@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from jury_adapters import Store
 from jury_adapters.cli.app import app
 from jury_adapters.cli.extras import Extra, Part, extras, within
+from jury_adapters.core.installation import install_command
 from jury_adapters.models.prices import PRICES
 from jury_adapters.vendors import VENDORS
 
@@ -158,6 +159,12 @@ def test_an_extra_has_what_its_extras_need():
     by_name = {extra.name: {part.name for part in extra.parts} for extra in extras()}
     assert {"typer", "rich", "regex", "jsonschema"} <= by_name["cli"]
     assert not {"all", "test", "dev"} & by_name.keys()
+
+
+def test_an_extra_that_is_not_ready_has_the_command_that_installs_it():
+    lines = {line.split()[0]: line for line in run("doctor").stdout.splitlines() if line.startswith("  ")}
+    for extra in extras():
+        assert (install_command(extra.name) in lines[extra.name]) is (extra.state != "ready")
 
 
 def test_models_are_listed_with_prices_and_limits(monkeypatch: pytest.MonkeyPatch):

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from jury_adapters.cli.app import app
+from jury_adapters.core.installation import needs_extra
 from tests.support.processes import run_command
 from tests.support.scripts import run_script
 
@@ -116,7 +117,7 @@ def test_what_the_page_needs_is_told_and_not_thrown(missing: str):
             print(command[0], int(left.code), file=sys.stderr)
     """
     done = run_script(code)
-    told = f"error: the HTML report needs {missing}: pip install 'jury-adapters[report]'"
+    told = "error: " + needs_extra("the HTML report", missing, "report")
     assert (done.code, done.err.splitlines()) == (0, [told, "report 2", told, "judge 2"])
 
 

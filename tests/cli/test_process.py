@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import pytest
 
+from jury_adapters.core.installation import needs_extra
 from tests.support.processes import Command, on_a_terminal, run_command
 
 ROW = {"answer": "Ann left the firm in 2019.", "contexts": ["Ann left the firm in 2018."]}
@@ -131,7 +132,7 @@ def test_without_typer_the_command_says_what_to_install(tmp_path: Path):
     (tmp_path / "typer.py").write_text("raise ModuleNotFoundError(\"No module named 'typer'\", name='typer')\n")
     result = jury("--help", PYTHONPATH=str(tmp_path))
     assert result.returncode == 2
-    assert result.stderr == "the jury command needs typer and rich: pip install 'jury-adapters[cli]'\n"
+    assert result.stderr == needs_extra("the jury command", "typer and rich", "cli") + "\n"
     assert result.stdout == ""
 
 

@@ -20,7 +20,7 @@ WRITES = bool(os.environ.get("JURY_DOCS_WRITE"))
 
 # Lines of `sh` blocks that are not run, by how they begin. What follows from them is tested elsewhere, where possible.
 LINES_NOT_RUN = {
-    "pip install": "needs a package registry; .ci/run installs every extra",
+    "pip ": "needs a package registry; .ci/run installs every extra, and .ci/wheel builds the wheel",
     "python3 -m venv": "needs a package registry; .ci/run runs the README's two commands in clean copies",
     "git ": "changes a repository",
     "mkdocs ": "needs the extra docs; .ci/run builds the site",

@@ -1,4 +1,4 @@
-"""The table of renames in the changelog: no old name is left in the package, the documentation or the recipes."""
+"""The table of renames: no old name is left in the package, the documentation or the recipes."""
 
 import re
 from functools import cache
@@ -22,7 +22,8 @@ STILL_USED |= {'"truth"', '"faithfulness"', ".from_yaml_prompt(", "pass_labels",
 STILL_USED |= {"usd", "tokens", "calls", "on_error", "fallback", "guards", '"guards"', '"guard"'}
 
 
-TABLE = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("### Renamed\n")[1].split("\n### ")[0]
+PAGE = ROOT / "docs" / "moving" / "renames.md"
+TABLE = PAGE.read_text(encoding="utf-8")
 
 
 @cache
@@ -36,7 +37,7 @@ def renames():
 def texts():
     """Return the text of each file of the package, the documentation and the recipes."""
     patterns = ("jury_adapters/**/*.py", "README.md", "docs/**/*.md", "cookbook/*.md", "cookbook/*.ipynb")
-    paths = [path for pattern in patterns for path in ROOT.glob(pattern)]
+    paths = [path for pattern in patterns for path in ROOT.glob(pattern) if path != PAGE]
     return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8").replace('\\"', '"') for path in paths}
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import sys
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from support.proportion import assert_proportional
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.installation import install_command
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Status
 from jury_adapters.judges import text
@@ -142,7 +144,7 @@ class TestMatches:
 
     def test_without_the_package_the_message_says_what_to_install(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "regex", None)
-        with pytest.raises(ConfigurationError, match=r"pip install 'jury-adapters\[checks\]'"):
+        with pytest.raises(ConfigurationError, match=re.escape(install_command("checks"))):
             Matches("a")
 
 
@@ -235,7 +237,7 @@ class TestValidJSON:
     def test_without_the_package_only_a_schema_is_refused(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "jsonschema", None)
         assert ValidJSON().judge(answer="1").status is PASS
-        with pytest.raises(ConfigurationError, match=r"pip install 'jury-adapters\[checks\]'"):
+        with pytest.raises(ConfigurationError, match=re.escape(install_command("checks"))):
             ValidJSON(schema={})
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import jury_adapters.langchain as adapter
 from jury_adapters import ConfigurationError
+from jury_adapters.core.installation import install_command, needs_extra
 
 SOURCE = ast.parse(Path(adapter.__file__).read_text("utf-8"))
 HAS_DECISIONS = find_spec("langchain_core.decisions") is not None
@@ -85,9 +86,10 @@ assert "JuryCallbackHandler" in dir() and "JuryMiddleware" not in dir()
 import jury_adapters
 import jury_adapters.langchain as adapter
 from importlib import import_module
+from jury_adapters.core.installation import install_command
 for load, fix in (
-    (lambda: adapter.JuryMiddleware, "pip install 'jury-adapters[langchain]' 'langchain>=1.2'"),
-    (lambda: import_module("jury_adapters.langchain.classic"), "pip install 'jury-adapters[classic]'"),
+    (lambda: adapter.JuryMiddleware, install_command("langchain", "langchain>=1.2")),
+    (lambda: import_module("jury_adapters.langchain.classic"), install_command("classic")),
 ):
     try:
         load()
@@ -123,12 +125,12 @@ def raised_without(absent, name):
 )
 def test_without_langchain_a_name_says_what_to_install(absent, name):
     said = raised_without([absent], name)
-    assert said.endswith(f"ConfigurationError: {name} needs LangChain: pip install 'jury-adapters[langchain]'")
+    assert said.endswith(f"ConfigurationError: {needs_extra(name, 'LangChain', 'langchain')}")
 
 
 def test_without_langsmith_its_helpers_say_what_to_install():
     said = raised_without(["langsmith"], "langsmith")
-    assert said.endswith("langchain.langsmith needs LangChain: pip install 'jury-adapters[langchain]'")
+    assert said.endswith(needs_extra("jury_adapters.langchain.langsmith", "LangChain", "langchain"))
 
 
 def test_the_helpers_for_langsmith():
@@ -140,7 +142,7 @@ def test_the_helpers_for_langsmith():
 def test_what_langchain_itself_needs_is_said_too():
     said = raised_without(["langgraph"], "JuryMiddleware")
     assert "ConfigurationError" in said
-    assert "pip install 'jury-adapters[langchain]' 'langchain>=1.2'" in said
+    assert install_command("langchain", "langchain>=1.2") in said
 
 
 def test_another_module_that_is_missing_is_named_as_it_is():

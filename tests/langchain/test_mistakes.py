@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from jury_adapters import ConfigurationError
 from jury_adapters.checks import NotEmpty
+from jury_adapters.core.installation import install_command
 from jury_adapters.langchain import (
     JuryCallbackHandler,
     JuryEvaluator,
@@ -267,4 +268,4 @@ def test_what_the_middleware_needs_is_said_at_once():
         "from jury_adapters.langchain import JuryMiddleware"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'jury-adapters[langchain]' 'langchain>=1.2'" in ran.stderr
+    assert install_command("langchain", "langchain>=1.2") in ran.stderr

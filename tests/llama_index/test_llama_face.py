@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from jury_adapters.core.installation import needs_extra
+
 BARE = """
 import sys
 class Absent:
@@ -33,7 +35,7 @@ def raised_without(absent: str, name: str) -> str:
 )
 def test_without_llama_index_a_name_says_what_to_install(absent: str, name: str):
     said = raised_without(absent, name)
-    assert said.endswith(f"ConfigurationError: {name} needs LlamaIndex: pip install 'jury-adapters[llama-index]'")
+    assert said.endswith(f"ConfigurationError: {needs_extra(name, 'LlamaIndex', 'llama-index')}")
 
 
 def test_another_module_that_is_missing_is_named_as_it_is():

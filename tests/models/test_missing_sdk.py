@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from jury_adapters.core.installation import needs_extra
+
 WITHOUT = """
 import sys
 
@@ -14,6 +16,9 @@ class Without:
 
     def find_spec(self, name, path=None, target=None):
         return None if name.partition(".")[0] == {sdk!r} else self.finder.find_spec(name, path, target)
+
+    def __getattr__(self, name):  # it finds the metadata of packages as before
+        return getattr(self.finder, name)
 
 sys.meta_path = [Without(finder) for finder in sys.meta_path]
 
@@ -32,5 +37,5 @@ def test_it_is_refused_with_the_command_that_installs_it(sdk, other):
         code = WITHOUT.format(sdk=sdk, model=model)
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
-    assert said(f"{sdk}:m") == f"this model needs an SDK: pip install 'jury-adapters[{sdk}]'\n"
+    assert said(f"{sdk}:m") == needs_extra("this model", "an SDK", sdk) + "\n"
     assert said(f"{other}:m") == ""

@@ -22,6 +22,7 @@ from spans_seen import Spans, by_name
 
 from jury_adapters import CascadedJury, Case, Critic, Ensemble, Judge, Tier
 from jury_adapters.core.background.judge_queue import JudgeQueue, Run
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.observability import trace_juries, tracing
@@ -381,7 +382,7 @@ def printed_by(program: str) -> list[str]:
 
 
 def test_without_opentelemetry_it_says_what_to_install() -> None:
-    assert printed_by(WITHOUT) == ["trace_juries() needs OpenTelemetry: pip install 'jury-adapters[otel]'"]
+    assert printed_by(WITHOUT) == [needs_extra("trace_juries()", "OpenTelemetry", "otel")]
 
 
 def test_the_import_loads_nothing_and_the_bare_api_is_enough() -> None:

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+from jury_adapters.core.installation import needs_extra
+
 
 def run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -22,7 +24,7 @@ try:
 except ConfigurationError as error:
     print(error)
 """
-    assert "judge_dataset needs Ray Data: pip install 'jury-adapters[ray]'" in run(code)
+    assert needs_extra("judge_dataset", "Ray Data", "ray") in run(code)
 
 
 def test_an_unknown_name_is_an_attribute_error():

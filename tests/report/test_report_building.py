@@ -12,6 +12,7 @@ from rich.console import Console
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judge, Judgment
 from jury_adapters.core.batch import stream
 from jury_adapters.core.errors import InputError
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.report import Report
 from jury_adapters.report.markdown import code
 from tests.support.hostile_page import ATTACKS, hostile_report
@@ -207,6 +208,6 @@ for make in (report.to_html, report.summary):
 def test_without_the_extra_every_part_that_needs_it_names_it():
     ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout.splitlines() == [
-        "the HTML report needs jinja2: pip install 'jury-adapters[report]'",
-        "the summary needs rich: pip install 'jury-adapters[report]'",
+        needs_extra("the HTML report", "jinja2", "report"),
+        needs_extra("the summary", "rich", "report"),
     ]

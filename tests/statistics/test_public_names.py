@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jury_adapters import statistics
+from jury_adapters.core.installation import needs_extra
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +30,7 @@ def test_importing_the_package_loads_no_numpy_and_a_name_says_that_it_needs_it()
         "None; statistics.labels_for_interval"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "labels_for_interval needs NumPy: pip install 'jury-adapters[stats]'" in done.stderr
+    assert needs_extra("labels_for_interval", "NumPy", "stats") in done.stderr
 
 
 def test_every_name_stands_in_the_reference():

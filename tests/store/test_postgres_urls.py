@@ -10,6 +10,7 @@ import pytest
 from jury_adapters import ConfigurationError, Critic, Store
 from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.cache import open_cache
+from jury_adapters.core.installation import install_command
 from jury_adapters.store import existing_store, is_url, open_store, place_name, place_of
 from jury_adapters.store.postgres_connection import Server
 from jury_adapters.testing import ScriptedModel
@@ -105,7 +106,7 @@ except ConfigurationError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    assert "pip install 'jury-adapters[postgres]'" in done.stdout
+    assert install_command("postgres") in done.stdout
 
 
 def test_nothing_of_sqlalchemy_is_loaded_for_a_file(tmp_path):

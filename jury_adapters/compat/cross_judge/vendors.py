@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
+from jury_adapters.core.installation import needs_extra
 from jury_adapters.models.api_keys import Key
 
 if TYPE_CHECKING:
@@ -83,6 +84,6 @@ def make_client(
     try:
         from openai import OpenAI
     except ImportError as error:
-        raise ImportError("this client needs an SDK: pip install 'jury-adapters[openai]'") from error
+        raise ImportError(needs_extra("this client", "an SDK", "openai")) from error
     found = get_vendor(vendor)
     return OpenAI(api_key=vendor_key(found, api_key).reveal(), base_url=base_url or found.base_url)
