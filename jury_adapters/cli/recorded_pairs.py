@@ -18,16 +18,18 @@ from jury_adapters.core.statistics import Score, paired_interval
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic
 
-SMALL = ("PaLM2", "LLaMA2", "Falcon")  # chosen on the adversarial pairs by tests/tools/demo_votes.py
+# Panel and prompt are chosen on the adversarial pairs, by tests/tools/demo_votes.py.
+SMALL = ("PaLM2", "LLaMA2", "Falcon")
+PROMPT = "Metrics_Reference"
+OTHER_PROMPTS = ("Vanilla", "Vanilla_NoRules", "CoT", "Metrics", "Reference", "Swap", "Swap_CoT")
 LARGE = "GPT-4"
 SMALL_TIER, LARGE_TIER = "small models agree", f"{LARGE} decides"
-PLAIN = "Vanilla"
-OTHER_PROMPTS = ("Vanilla_NoRules", "CoT", "Metrics", "Reference", "Metrics_Reference", "Swap", "Swap_CoT")
-# The source recorded no prices; these are assumed, in US dollars per vote, which is a request for each order.
-SMALL_COST, LARGE_COST = 0.002, 0.040
+# The source recorded no prices; these are assumed, in US dollars per vote. A vote is several requests: for the metrics,
+# the reference and each order of the answers.
+SMALL_COST, LARGE_COST = 0.005, 0.100
 
 
-def pair_juror(model: str, prompt: str = PLAIN) -> RecordedCritic:
+def pair_juror(model: str, prompt: str = PROMPT) -> RecordedCritic:
     """Return a model's recorded votes; it abstains where its preference depends on the order of the answers.
 
     Args:
@@ -38,7 +40,7 @@ def pair_juror(model: str, prompt: str = PLAIN) -> RecordedCritic:
     return RecordedCritic(f"{model}/{prompt}", labels={"tie": "abstain"}, name=model, cost=cost)
 
 
-def pair_jury(prompt: str = PLAIN) -> CascadedJury:
+def pair_jury(prompt: str = PROMPT) -> CascadedJury:
     """Return a jury in which three small models vote and a large one decides unless they agree.
 
     Args:

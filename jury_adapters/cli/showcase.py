@@ -121,11 +121,10 @@ class _Pairs:
         return _LIMIT.format(compared=compared, pairs=self.hard.pairs, large=LARGE)
 
     def _method(self) -> str:
-        fewer = [large.right - jury.right for jury, large in self.prompts]
+        others = [jury.right - large.right for jury, large in self.prompts]
         return _METHOD.format(
-            pairs=self.score.pairs, hard=self.hard.pairs, prompts=len(self.prompts), large=LARGE,
-            fewer=f"{min(fewer)} to {max(fewer)} pairs fewer", small_cost=f"{SMALL_COST:.3f}",
-            large_cost=f"{LARGE_COST:.3f}",
+            pairs=self.score.pairs, hard=self.hard.pairs, prompts=len(self.prompts), large=LARGE, fewer=-min(others),
+            more=max(others), small_cost=f"{SMALL_COST:.3f}", large_cost=f"{LARGE_COST:.3f}",
         )  # fmt: skip
 
 
@@ -229,10 +228,10 @@ _LIMIT = (
     "together never ask {large}. So measure a jury on your own labelled cases: jury replay, jury calibrate."
 )
 _METHOD = (
-    "All {pairs} natural pairs count. The small models are the best panel of three on the other {hard}. The prompt is "
-    "the plain one; with the {prompts} others on record the jury is right on {fewer} than {large}. Balanced: mean "
-    "share right where the first answer is better and where the second is; undecided is not right. Prices are assumed, "
-    "${small_cost} and ${large_cost} ({large}) a vote; none are recorded."
+    "All {pairs} natural pairs count. Panel and prompt (metrics and a reference first) are the best ones on the other "
+    "{hard}; with the {prompts} other prompts on record the jury is right on {fewer} pairs fewer to {more} more than "
+    "{large}. Balanced: mean share right where the first answer is better and where the second is; undecided is not "
+    "right. Prices are assumed, ${small_cost} and ${large_cost} ({large}) a vote; none are recorded."
 )
 _SCREEN_INTRO = "{answers} answers of our own, checked by rules, no model. Grounded: said by the context, not correct."
 _NEXT_STEPS = """

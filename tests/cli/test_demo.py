@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_adapters.cli.recorded_pairs import LARGE, OTHER_PROMPTS, PLAIN, SMALL, pair_jury
+from jury_adapters.cli.recorded_pairs import LARGE, OTHER_PROMPTS, PROMPT, SMALL, pair_jury
 from jury_adapters.core.case import Case
 from tests.support.processes import run_command
 from tests.tools import demo_votes
@@ -38,12 +38,12 @@ def rows(subset=""):
     return [row for row in read if subset in row["meta"]["subset"]]
 
 
-def alone(model, subset="Natural", prompt="Vanilla"):
+def alone(model, subset="Natural", prompt="Metrics_Reference"):
     """What a model says alone about each pair, and the human label."""
     return [(row["gold"], row["votes"][f"{model}/{prompt}"]) for row in rows(subset)]
 
 
-def together(subset="Natural", prompt="Vanilla"):
+def together(subset="Natural", prompt="Metrics_Reference"):
     """What the jury says, the human label, and whether GPT-4 was asked: two small models or more, none against it."""
     found = []
     for row in rows(subset):
@@ -94,9 +94,9 @@ def difference(one, other):
 def test_the_table_is_what_the_votes_come_to():
     asked = sum(escalated for *_, escalated in together())
     rows_of_table = {
-        "the jury": (together(), 300 * 0.002 + asked * 0.040),
-        "GPT-4 alone": (alone("GPT-4"), 4.0),
-        **{f"{model} alone": (alone(model), 0.2) for model in ("PaLM2", "LLaMA2", "Falcon")},
+        "the jury": (together(), 300 * 0.005 + asked * 0.100),
+        "GPT-4 alone": (alone("GPT-4"), 10.0),
+        **{f"{model} alone": (alone(model), 0.5) for model in ("PaLM2", "LLaMA2", "Falcon")},
     }
     for name, (pairs, cost) in rows_of_table.items():
         mean, low, high = balanced(pairs)
@@ -134,23 +134,25 @@ def test_the_jury_is_compared_with_its_best_juror_and_the_verdict_is_that_of_the
     assert {"not shown to differ": float(low) < 0 < float(high), "less often right": float(high) < 0}[verdict]
 
 
-def test_the_other_prompts_are_told_where_they_are_worse_than_the_one_shown():
+def test_it_is_said_how_the_jury_fares_with_the_other_prompts():
     prompts = {name.split("/")[1] for row in rows() for name in row["votes"]}
-    assert prompts == {PLAIN, *OTHER_PROMPTS}
-    fewer = [counts(alone("GPT-4", prompt=one))[0] - counts(together(prompt=one))[0] for one in OTHER_PROMPTS]
-    assert min(fewer) >= 0
-    told = f"with the {len(fewer)} others on record the jury is right on {min(fewer)} to {max(fewer)} pairs fewer"
+    assert prompts == {PROMPT, *OTHER_PROMPTS}
+    more = [counts(together(prompt=one))[0] - counts(alone("GPT-4", prompt=one))[0] for one in OTHER_PROMPTS]
+    assert min(more) < 0 < max(more)
+    told = f"other prompts on record the jury is right on {-min(more)} pairs fewer to {max(more)} more than GPT-4"
     assert told in " ".join(shown().split())
 
 
 def test_the_whole_set_is_shown_and_the_jury_was_chosen_on_the_rest():
     assert (len(rows("Natural")), len(rows("Adversarial")), len(rows())) == (100, 319, 419)
     best, *others = demo_votes.choose(rows("Adversarial"))
-    assert (best[2], LARGE) == (SMALL, demo_votes.LARGE)
-    assert best[0] >= max(right for right, _, _ in others)
-    assert "All 100 natural pairs count. The small models are the best panel of three on the other 319." in " ".join(
-        shown().split()
-    )
+    assert (*best[2:], LARGE) == (SMALL, PROMPT, demo_votes.LARGE)
+    assert len(others) == 4 * 8 - 1
+    assert all((best[0], -best[1]) >= (right, -escalated) for right, escalated, *_ in others)
+    assert best[0] == counts(together("Adversarial"))[0]
+    text = " ".join(shown().split())
+    assert "All 100 natural pairs count." in text
+    assert "are the best ones on the other 319;" in text
 
 
 def test_the_data_is_what_the_script_makes_of_the_source():
@@ -189,7 +191,7 @@ def test_the_script_reads_a_clone_of_the_source(tmp_path):
 
 def test_a_large_model_decides_unless_two_small_ones_agree_and_none_is_against_it():
     def judged(*small):
-        votes = {f"{model}/Vanilla": vote for model, vote in zip((*SMALL, LARGE), (*small, "B"), strict=True)}
+        votes = {f"{model}/{PROMPT}": vote for model, vote in zip((*SMALL, LARGE), (*small, "B"), strict=True)}
         verdict = pair_jury().judge(Case(metadata={"votes": votes}))
         return verdict.label, verdict.usage.calls
 
@@ -209,7 +211,7 @@ def test_the_demo_is_short_needs_no_key_and_leads_on():
 
 
 def test_prices_are_called_assumed():
-    assert "Prices are assumed, $0.002 and $0.040 (GPT-4) a vote; none are recorded." in " ".join(shown().split())
+    assert "Prices are assumed, $0.005 and $0.100 (GPT-4) a vote; none are recorded." in " ".join(shown().split())
 
 
 def test_the_demo_is_not_coloured_where_it_is_no_terminal():
@@ -224,7 +226,7 @@ def test_the_figures_as_json_are_those_of_the_text():
         score = by_name[name]
         assert (score["right"], score["wrong"], score["undecided"]) == counts(pairs)
     assert by_name["always the second"]["balanced_accuracy_interval"] is None
-    assert [stop["pairs"] for stop in jury["stopped"]] == [72, 28]
+    assert [stop["pairs"] for stop in jury["stopped"]] == [57, 43]
     assert jury["adversarial"]["scores"][0]["right"] == counts(together("Adversarial"))[0]
     assert set(jury["other_prompts"]) == set(OTHER_PROMPTS)
     assert jury["label_comparison"]["labelled_cases"] == 100

@@ -8,8 +8,8 @@ All 419 pairs are taken, with the votes of five models (of two ChatGPTs, the lat
 them answered. Texts are left out: those of the 100 natural pairs come from sets with other licences.
 
 The jury is chosen on the 319 adversarial pairs, which the demo does not count among the pairs that it judges: of the
-four panels of three small models, with the plain prompt, the one whose cascade is right most often; of equally good
-panels, the one that asks GPT-4 less.
+four panels of three small models and the eight prompts, those whose cascade is right most often; of equally good ones,
+those that ask GPT-4 less.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ import gzip
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[2] / "jury_adapters/cli/data/llmbar.jsonl.gz"
 SUBSETS = ("Natural", "Adversarial/Neighbor", "Adversarial/GPTInst", "Adversarial/GPTOut", "Adversarial/Manual")
 SMALL, LARGE = ("ChatGPT", "PaLM2", "LLaMA2", "Falcon"), "GPT-4"
-PLAIN = "Vanilla"
-PROMPTS = (PLAIN, "Vanilla_NoRules", "CoT", "Metrics", "Reference", "Metrics_Reference", "Swap", "Swap_CoT")
+PROMPTS = ("Vanilla", "Vanilla_NoRules", "CoT", "Metrics", "Reference", "Metrics_Reference", "Swap", "Swap_CoT")
 TIE = "tie"
 
 Row = Mapping[str, Any]
@@ -50,7 +49,7 @@ def read_source(clone: Path) -> Iterator[Row]:
             }
 
 
-def cascade(row: Row, small: Sequence[str], prompt: str = PLAIN) -> tuple[str, bool]:
+def cascade(row: Row, small: Sequence[str], prompt: str) -> tuple[str, bool]:
     """Return what a cascade says about a pair, and whether it asked the large model."""
     votes = [row["votes"][f"{model}/{prompt}"] for model in small]
     opinions = [vote for vote in votes if vote != TIE]
@@ -59,13 +58,13 @@ def cascade(row: Row, small: Sequence[str], prompt: str = PLAIN) -> tuple[str, b
     return row["votes"][f"{LARGE}/{prompt}"], True
 
 
-def choose(rows: Sequence[Row]) -> list[tuple[int, int, tuple[str, ...]]]:
-    """Return the panels of three, best first: the pairs that it gets right, those that reach GPT-4, and its models."""
+def choose(rows: Sequence[Row]) -> list[tuple[int, int, tuple[str, ...], str]]:
+    """Return panels of three, best first: pairs that each gets right, pairs that reach GPT-4, its models and prompt."""
     found = []
-    for small in combinations(SMALL, 3):
-        said = [cascade(row, small) for row in rows]
+    for small, prompt in product(combinations(SMALL, 3), PROMPTS):
+        said = [cascade(row, small, prompt) for row in rows]
         right = sum(label == row["gold"] for row, (label, _) in zip(rows, said, strict=True))
-        found.append((right, sum(escalated for _, escalated in said), small))
+        found.append((right, sum(escalated for _, escalated in said), small, prompt))
     return sorted(found, key=lambda panel: (-panel[0], panel[1]))
 
 
@@ -80,8 +79,8 @@ def main(clone: Path) -> None:
     rows = list(read_source(clone))
     DATA.write_bytes(packed(rows))
     print(f"{DATA.name}: {len(rows)} rows, {DATA.stat().st_size:,} bytes")
-    for right, escalated, small in choose([row for row in rows if row["meta"]["subset"] == "Adversarial"]):
-        print(f"  {', '.join(small)}: right on {right} of the adversarial pairs, {escalated} of them by {LARGE}")
+    for right, escalated, small, prompt in choose([row for row in rows if row["meta"]["subset"] == "Adversarial"]):
+        print(f"  {', '.join(small)}, {prompt}: right on {right} adversarial pairs; {escalated} reach {LARGE}")
 
 
 def _read(path: Path) -> Any:
