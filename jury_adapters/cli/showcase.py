@@ -102,7 +102,7 @@ class _Pairs:
         _print_paragraph(console, self._intro())
         _print_lines(console, ["", *_score_table(self.rows), ""])
         _print_paragraph(console, self._gain(), "bold")
-        _print_lines(console, _stop_lines(self.stops))
+        _print_lines(console, ["", *_stop_lines(self.stops), ""])
         _print_paragraph(console, self._limit())
         _print_paragraph(console, self._method(), "dim")
         console.print()
@@ -113,8 +113,7 @@ class _Pairs:
     def _gain(self) -> str:
         saved = percent(1 - self.score.cost_usd / self.large.cost_usd, 0)
         compared = _compared(self.score, self.large)
-        pairs, asked = self.score.pairs, self.stops[-1].pairs
-        return _GAIN.format(compared=compared, saved=saved, asked=asked, pairs=pairs, large=LARGE)
+        return _GAIN.format(compared=compared, saved=saved, asked=self.stops[-1].pairs, large=LARGE)
 
     def _limit(self) -> str:
         compared = _compared(self.hard, self.hard_large)
@@ -220,11 +219,11 @@ _INTRO = (
     "undecided. {small} and {last} judge first; {large} decides unless they agree."
 )
 _GAIN = (
-    "The jury costs {saved} less than its best juror, {large}, which judges only {asked} of the {pairs} pairs. It is "
-    "{compared}."
+    "At assumed prices the jury costs {saved} less than its best juror, {large}, which judges {asked} pairs "
+    "only. It is {compared}."
 )
 _LIMIT = (
-    "On the {pairs} other pairs of LLMBar, written to fool judges, it is {compared}. Small models that are wrong "
+    "On the {pairs} other pairs of LLMBar, written to fool judges, the jury is {compared}. Small models that are wrong "
     "together never ask {large}. So measure a jury on your own labelled cases: jury replay, jury calibrate."
 )
 _METHOD = (
@@ -236,7 +235,6 @@ _METHOD = (
 _SCREEN_INTRO = "{answers} answers of our own, checked by rules, no model. Grounded: said by the context, not correct."
 _NEXT_STEPS = """
 Next: judge your own. The column names of any framework will do.
-
   jury judge answers.jsonl                    the offline screen for RAG answers
   jury judge answers.jsonl --jury jury.yaml   your own jury: `jury show schema`
   jury replay votes.jsonl --jury jury.yaml    other juries over recorded votes"""
