@@ -18,11 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from jury_adapters import Case
-from jury_adapters.cli.showcase import feedback_jury
+from jury_adapters import CascadedJury, Case, Ensemble, Tier
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.row_files import read_rows
 from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.replay import RecordedCritic
 from jury_adapters.report import Report
 
 IMAGES = Path(__file__).parent / "images"
@@ -63,7 +63,7 @@ def main(folder: Path = IMAGES) -> None:
 
 
 def demo_report() -> Report:
-    """The report of ``jury demo``: three small models on 200 cases, and a large one where they split."""
+    """The report of three small models on 200 cases, and a large one where they split."""
     with as_file(files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz") as votes:
         cases = [Case.from_row(row.values) for row in read_rows(votes) if row.values is not None]
     verdicts = (untimed(verdict.to_dict()) for verdict in feedback_jury().judge_many(cases))
@@ -71,6 +71,18 @@ def demo_report() -> Report:
         Judged(at, case, judgment_from_dict(told)) for at, (case, told) in enumerate(zip(cases, verdicts, strict=True))
     )
     return Report.from_results(judged, title=TITLE)
+
+
+def feedback_jury() -> CascadedJury:
+    """A jury in which three small models vote and a large one decides if they are split; the costs are assumed."""
+    labels = {"valid": "pass", "invalid": "fail"}
+    names = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
+    small = [RecordedCritic(name, labels=labels, cost=0.0003) for name in names]
+    large = RecordedCritic("gemini-2.5-pro", labels=labels, cost=0.0060)
+    return CascadedJury(
+        [Tier("small models", Ensemble(small, min_votes=2), "escalate_on_split"), Tier("large model", large)],
+        name="small-to-large cascade",
+    )
 
 
 def untimed(told: Any) -> Any:

@@ -1,5 +1,6 @@
 """Outputs of recorded votes that pages show without the votes: each is what the command prints."""
 
+import re
 from textwrap import dedent
 
 from doc_pages import ROOT
@@ -28,3 +29,15 @@ def test_the_jury_against_human_labels(tmp_path, monkeypatch):
     shown = dedent(page[begin : page.index("\nRead it from the right", begin)]).splitlines()
     printed = done.stdout[done.stdout.index("Against human labels: 2,686") :].splitlines()
     assert shown == [line.rstrip() for line in printed[: len(shown)]]
+
+
+def test_the_demo_in_the_readme(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    begin = re.search(r"^ +right  wrong", readme, re.MULTILINE)
+    shown = readme[begin.start() :].split("\n\nThe second")[0].splitlines()
+    done = CliRunner().invoke(app, ["demo"], catch_exceptions=False)
+    printed = [line.rstrip() for line in done.stdout.splitlines()]
+    at = printed.index(shown[0].removeprefix("  "))
+    assert len(shown) > 10
+    assert shown == [f"  {line}".rstrip() for line in printed[at : at + len(shown)]]
