@@ -2,7 +2,7 @@
 
 ``jury judge`` judges a file of cases, ``jury review`` asks for human labels of the contested ones, ``jury calibrate``
 learns from human labels, and ``jury doctor`` shows the setup; ``jury --help`` lists all commands.
-Importing this package loads neither typer nor rich; :func:`main` does.
+Importing this package loads neither typer nor rich; :func:`main` does, except for ``jury --version``.
 """
 
 from __future__ import annotations
@@ -21,18 +21,36 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a character that cannot be decoded or shown must not stop the run
             stream.reconfigure(errors="backslashreplace")
     try:
-        from jury_adapters.cli.app import run
-    except ModuleNotFoundError as error:
-        if error.name not in ("typer", "rich", "click"):
-            raise
-        print("the jury command needs typer and rich: pip install 'jury-adapters[cli]'", file=sys.stderr)
-        sys.exit(ExitCode.BAD_INPUT)
-    try:
-        sys.exit(run())
+        sys.exit(_run(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
     finally:
         _close_quietly()
+
+
+def _run(arguments: list[str]) -> int:
+    """Run the command and return its exit code."""
+    try:
+        if arguments == ["--version"]:  # typer alone takes longer than all of this
+            from jury_adapters.cli.version import print_version
+
+            print_version()
+            return ExitCode.OK
+        from jury_adapters.cli.app import run
+
+        return run()
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich", "click"):
+            raise
+        print("the jury command needs typer and rich: pip install 'jury-adapters[cli]'", file=sys.stderr)
+        return ExitCode.BAD_INPUT
+    except OSError as error:
+        if error.filename is None:  # not about a given file, so not an error of the user
+            raise
+        from jury_adapters.cli.streams import Messages
+
+        Messages().error(f"{error.filename}: {error.strerror}")
+        return ExitCode.BAD_INPUT
 
 
 def _close_quietly() -> None:
