@@ -7,6 +7,7 @@ Importing this package loads neither typer nor rich; :func:`main` does, except f
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 
@@ -14,9 +15,12 @@ from jury_adapters.cli.exit_codes import ExitCode
 
 __all__ = ["main"]
 
+_OBJECTS_BETWEEN_COLLECTIONS = 10_000  # the objects of imported modules are not garbage, so look for it less often
+
 
 def main() -> None:
     """Run the ``jury`` command and exit with its :class:`~jury_adapters.cli.exit_codes.ExitCode`."""
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a character that cannot be decoded or shown must not stop the run
             stream.reconfigure(errors="backslashreplace")

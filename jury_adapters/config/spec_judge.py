@@ -114,7 +114,7 @@ class Question:
 class Spec(BaseModel):
     """Mapping of the file: every key is checked, and no value is silently converted."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
     @classmethod
     def keys(cls) -> list[str]:
@@ -191,7 +191,7 @@ class JudgeSpec(Spec, ABC):
         description="Seconds one case may take; then the judgment is ERROR timeout, and fallbacks are asked.",
     )
     fallbacks: Fallbacks = Field(
-        default_factory=list,
+        default_factory=lambda: [],  # pydantic reads the signature of a factory, which takes long for builtins
         min_length=1,
         description="Judges that are asked in order if it breaks; the first answer has its name.",
     )
