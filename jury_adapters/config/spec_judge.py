@@ -42,6 +42,10 @@ REFERENCE = "x-jury-adapters-reference"
 """Key in a model's JSON schema that refers to a definition of :mod:`.schema`, which builds the whole schema."""
 
 
+def _no_answers() -> AnswerOptions:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Place in the file of the judge that is being built, for messages and relative paths.
@@ -60,7 +64,7 @@ class Place:
     where: Where = ()
     replay: bool = False
     question: Question | None = None
-    answers: AnswerOptions = field(default_factory=lambda: {})
+    answers: AnswerOptions = field(default_factory=_no_answers)
     _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
 
     def at(self, *steps: str | int) -> Place:
@@ -107,7 +111,7 @@ class Question:
 
     rubric: str
     place: Place
-    answers: AnswerOptions = field(default_factory=lambda: {})
+    answers: AnswerOptions = field(default_factory=_no_answers)
     is_sentence: bool = False
 
 
