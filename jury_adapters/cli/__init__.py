@@ -24,8 +24,9 @@ def main() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a character that cannot be decoded or shown must not stop the run
             stream.reconfigure(errors="backslashreplace")
+    _, *arguments = sys.argv
     try:
-        sys.exit(_run(sys.argv[1:]))
+        sys.exit(_run(arguments))
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
     finally:
