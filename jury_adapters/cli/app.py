@@ -11,10 +11,10 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from jury_adapters import __version__
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.options import example, flag_option
-from jury_adapters.cli.streams import Messages, write
+from jury_adapters.cli.streams import Messages
+from jury_adapters.cli.version import print_version
 
 _JUDGE, _READ, _LABELS, _TEST, _LOOK_UP = "Judge", "Read results", "Human labels", "Test the jury", "Look up"
 # Newer typers include their own click, whose base class of usage errors has no public name.
@@ -142,11 +142,6 @@ def run() -> int:
         return ExitCode.INTERRUPTED
     except _UsageError as error:
         return _report_usage_error(error)
-    except OSError as error:
-        if error.filename is None:  # not about a given file, so not an error of the user
-            raise
-        Messages().error(f"{error.filename}: {error.strerror}")
-        return ExitCode.BAD_INPUT
     return code if isinstance(code, int) else ExitCode.OK
 
 
@@ -180,7 +175,7 @@ _REPLACED = {
 
 def _print_version(asked: bool) -> None:
     if asked:
-        write(f"jury {__version__}\n")
+        print_version()
         raise typer.Exit
 
 

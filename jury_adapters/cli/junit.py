@@ -9,7 +9,6 @@ from pathlib import Path
 from shutil import copyfileobj
 from types import TracebackType
 from typing import IO, Self
-from xml.sax.saxutils import escape, quoteattr
 
 from jury_adapters.core.case_files import Place
 from jury_adapters.core.errors import InputError
@@ -18,8 +17,8 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.whole_file import whole_file
 
-# Characters that XML 1.0 cannot represent, not even as a reference.
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML 1.0 cannot represent, not even as a reference; compiled where a report is written.
+_NOT_XML = "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _ELEMENTS = {Status.FAIL: "failure", Status.ERROR: "error", Status.ABSTAIN: "skipped"}
 _IN_MEMORY = 1 << 20
 
@@ -132,8 +131,12 @@ class JUnitReport:
 
 
 def _text(value: str) -> str:
-    return escape(_NOT_XML.sub("\ufffd", value))
+    from xml.sax.saxutils import escape
+
+    return escape(re.sub(_NOT_XML, "\ufffd", value))
 
 
 def _attribute(value: str) -> str:
-    return quoteattr(_NOT_XML.sub("\ufffd", value))
+    from xml.sax.saxutils import quoteattr
+
+    return quoteattr(re.sub(_NOT_XML, "\ufffd", value))

@@ -24,7 +24,6 @@ from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.results_file import pass_labels_named_in
 from jury_adapters.core.row_files import read_rows
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
     from jury_adapters.report import Entry, Report
@@ -188,6 +187,8 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels) -> Report:
         said = labels_of_run(found, people.column)
     else:
         return found
+    from jury_adapters.critic.recorded import is_store
+
     pass_labels: Collection[str] = people.pass_labels
     if not pass_labels and not is_store(file):
         votes = (vote.label for entry in found.entries for _, vote in votes_in(entry.judgment))

@@ -9,8 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from jury_adapters.store.opening import is_url
-
 
 def file_names(incomplete: str) -> list[str]:
     """Return nothing, so that the shell itself completes file names, as it does for other commands."""
@@ -30,7 +28,11 @@ def file_option(about: str, *names: str, show_default: str | bool = False, metav
 
 def file_of_store(store: str | None) -> Path | None:
     """Return the file of a store; None for the URL of a database, which a Path would change."""
-    return None if store is None or is_url(store) else Path(store)
+    if store is None:
+        return None
+    from jury_adapters.store.opening import is_url
+
+    return None if is_url(store) else Path(store)
 
 
 def number_option(about: str, least: int) -> Any:

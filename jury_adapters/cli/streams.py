@@ -1,21 +1,22 @@
-"""Standard output and standard error of the command: results go to the former, messages to the latter."""
+"""Standard output and standard error of the command: results go to the former, messages to the latter.
+
+rich is imported when something is printed with it.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
-from rich.text import Text
-
-from jury_adapters.core.formatting import visible_lines
-
 if TYPE_CHECKING:
+    from rich.console import Console
     from tqdm import tqdm
+
+    from jury_adapters.cli.safe_console import SafeConsole
 
 _WIDTH = 120  # if there is no terminal and COLUMNS is not set
 
@@ -25,31 +26,18 @@ def show(render: Callable[[Console], None]) -> None:
     console = _console(stderr=False)
     with _to_stdout(), console.capture() as captured:
         render(console)
-    _send(captured.get())
+    send(captured.get())
 
 
 def write(text: str) -> None:
     """Write text to standard output, even to a closed pipe; control characters except line breaks become visible."""
-    _send(visible_lines(text))
+    from jury_adapters.core.formatting import visible_lines
+
+    send(visible_lines(text))
 
 
-class SafeConsole(Console):
-    """Console that makes control characters visible in everything it prints, so that no text can control the terminal.
-
-    Tables measure a text before it is printed, so texts from files are already made visible there. This class is a
-    second line of defence, for all texts of all commands.
-    """
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render as :class:`rich.console.Console` does, with safe texts; rich's own control codes are kept."""
-        for segment in super().render(renderable, options):
-            if segment.control or segment.text.isprintable():
-                yield segment
-            else:
-                yield Segment(visible_lines(segment.text), segment.style)
-
-
-def _send(text: str) -> None:
+def send(text: str) -> None:
+    """Write text of this package to standard output as it is, even to a closed pipe."""
     with _to_stdout():
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -89,9 +77,13 @@ class Messages:
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.console = _console(stderr=True)
         self.quiet = quiet
         self._bar: tqdm[NoReturn] | None = None
+
+    @cached_property
+    def console(self) -> SafeConsole:
+        """The console of standard error."""
+        return _console(stderr=True)
 
     def info(self, message: str, style: str = "") -> None:
         """Print a message; line breaks are kept, other control characters are made visible."""
@@ -122,11 +114,17 @@ class Messages:
                 self._bar = None
 
     def _print(self, message: str, style: str) -> None:
+        from rich.text import Text
+
+        from jury_adapters.core.formatting import visible_lines
+
         with nullcontext() if self._bar is None else self._bar.external_write_mode(file=sys.stderr):
             self.console.print(Text(visible_lines(message), style=style), soft_wrap=True)
 
 
 def _console(*, stderr: bool) -> SafeConsole:
+    from jury_adapters.cli.safe_console import SafeConsole
+
     terminal = (sys.stderr if stderr else sys.stdout).isatty()
     width = None if terminal or os.environ.get("COLUMNS") else _WIDTH
     return SafeConsole(stderr=stderr, highlight=False, width=width)

@@ -76,7 +76,6 @@ from jury_adapters.config.problems import configuration_error
 from jury_adapters.config.schema import jury_schema
 from jury_adapters.config.spec_judge import Place
 from jury_adapters.core.jury import Jury
-from jury_adapters.critic.replayed import place_critics
 from jury_adapters.yaml_files import read_source
 
 __all__ = ["jury_schema", "load_jury"]
@@ -126,5 +125,7 @@ def load_jury(
     place = Place(source, Permissions(allow_commands, allow_base_url), replay=replay)
     jury = spec.build(place, calibrated=calibrated)
     if replay:
+        from jury_adapters.critic.replayed import place_critics
+
         place_critics(jury)
     return jury

@@ -1,13 +1,13 @@
 """Critics in a jury file: judges that ask a model, by a rubric or by one sentence.
 
 Keys are never read from a file, only from each vendor's environment variable. A file may send such a key to an address
-of its own only with permission.
+of its own only with permission. What asks a model is imported where a file has a critic.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -16,14 +16,13 @@ from jury_adapters.config.questions import AnswersSpec, without_default
 from jury_adapters.config.spec_judge import Place, Question
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.judge import Judge
-from jury_adapters.critic.asking import default_name
-from jury_adapters.critic.critic import Critic
-from jury_adapters.critic.given_rubric import AnswerOptions, given_rubric
-from jury_adapters.critic.replayed import ReplayedCritic
-from jury_adapters.critic.rubric import Rubric
-from jury_adapters.models.registry import split_name
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.vendors import VENDORS
+
+if TYPE_CHECKING:
+    from jury_adapters.critic.given_rubric import AnswerOptions
+    from jury_adapters.critic.replayed import ReplayedCritic
+    from jury_adapters.critic.rubric import Rubric
 
 _NO_KEY = "replayed"  # nothing is sent: a replayed critic is only built for its fingerprint and its price
 
@@ -44,6 +43,9 @@ class _AskingSpec(AnswersSpec):
     request_timeout: float = Field(TIMEOUT_S, gt=0, description="Seconds one request may take.")
 
     def _critic(self, rubric: Rubric, place: Place, answers: AnswerOptions) -> Judge:
+        from jury_adapters.critic.critic import Critic
+        from jury_adapters.critic.given_rubric import given_rubric
+
         if not place.replay:
             self._check_address(place.at("base_url"))
         options: dict[str, Any] = {
@@ -55,6 +57,11 @@ class _AskingSpec(AnswersSpec):
 
     def _replayed(self, rubric: Rubric, options: dict[str, Any]) -> ReplayedCritic:
         """Return a critic that serves recorded votes; it needs neither a key nor an SDK."""
+        from jury_adapters.critic.asking import default_name
+        from jury_adapters.critic.critic import Critic
+        from jury_adapters.critic.replayed import ReplayedCritic
+        from jury_adapters.models.registry import split_name
+
         own_name = default_name([rubric], split_name(self.model)[1])
         fingerprint, cost, unknown_because = None, 0.0, ""
         try:
@@ -73,6 +80,8 @@ class _AskingSpec(AnswersSpec):
         Raises:
             ConfigurationError: it would; the message says what to do.
         """
+        from jury_adapters.models.registry import split_name
+
         vendor, _ = split_name(self.model)
         variable = VENDORS[vendor].key_variable if vendor is not None else None
         if self.base_url is None or variable is None or place.permissions.base_url:
@@ -127,6 +136,8 @@ class CriterionSpec(_AskingSpec):
     def build(self, place: Place) -> Judge:
         if not self.criterion.strip():
             raise InputError(place.source.problem((*place.where, "criterion"), "the sentence is blank"))
+        from jury_adapters.critic.rubric import Rubric
+
         with place.named():
             rubric = Rubric.from_criteria(self.criterion)
         return self._critic(rubric, place, self.answers() or place.answers)
@@ -137,6 +148,8 @@ class CriterionSpec(_AskingSpec):
 
 
 def _rubric(question: Question, folder: Path) -> Rubric:
+    from jury_adapters.critic.rubric import Rubric
+
     name = question.rubric
     if question.is_sentence:
         return Rubric.from_criteria(name)

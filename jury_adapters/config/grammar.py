@@ -1,13 +1,15 @@
 """Juries in a jury file, and the kinds of judges of this package.
 
 A file is a judge, with ``gates:`` and ``guarantee:`` beside its keys. To add a kind of judge, add an entry at the end:
-its key, and the spec that reads and builds it.
+its key, and the spec that reads and builds it. The checks are imported where a file names them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, TypeAdapter, create_model, field_validator, model_validator
@@ -17,6 +19,7 @@ from jury_adapters.config.gates import GatesSpec
 from jury_adapters.config.guarantee import GuaranteeSpec
 from jury_adapters.config.jurors import ReadyMadeSpec, RecordedSpec
 from jury_adapters.config.misnamed_keys import unknown_key
+from jury_adapters.config.on_use import OnUse
 from jury_adapters.config.problems import problem, problem_at, shown
 from jury_adapters.config.questions import QuestionSpec
 from jury_adapters.config.scorecards import ScorecardSpec
@@ -39,6 +42,7 @@ from jury_adapters.config.voting_options import PREFIX, voting_fields
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.ensemble import Ensemble, EnsembleOptions
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.scheduling import Schedule
 from jury_adapters.core.tier_policies import THRESHOLD_POLICIES, Policy, TierPolicy, policy_of
@@ -46,10 +50,6 @@ from jury_adapters.core.values import unit_interval
 from jury_adapters.core.verdict import BandOn
 from jury_adapters.core.voting import STRATEGIES, options_of
 from jury_adapters.core.voting.registry import normal_name
-from jury_adapters.grounding import screen as grounding
-from jury_adapters.judges import text, trajectory
-from jury_adapters.retrieval import RetrievalMeasure
-from jury_adapters.workspace import commands, coverage, files
 
 
 class PeersSpec(QuestionSpec):
@@ -265,51 +265,93 @@ class GroundingSpec(JudgeSpec):
     final: LoneJudge | None = Field(None, description="The judge of what the screen cannot decide; ABSTAIN without it.")
 
     def build(self, place: Place) -> CascadedJury:
+        from jury_adapters.grounding.screen import grounding_screen
+
         final = None if self.final is None else self.final.build_judge(place.at("final"))
-        screen = grounding.grounding_screen(final)
+        screen = grounding_screen(final)
         return screen.named(self.name) if self.name else screen
 
 
-CHECKS = {
-    "not_empty": text.NotEmpty,
-    "contains": text.Contains,
-    "matches": text.Matches,
-    "equals": text.Equals,
-    "valid_json": text.ValidJSON,
-    "length_between": text.LengthBetween,
-    "refusal_check": text.RefusalCheck,
-    "file_exists": files.FileExists,
-    "file_content": files.FileContent,
-    "directory_superset": files.DirectorySuperset,
-    "files_match": files.FilesMatch,
-    "coverage_kept": coverage.CoverageKept,
-    "coverage_improved": coverage.CoverageImproved,
-    "tool_calls": trajectory.ToolCalls,
-    "forbidden_tools": trajectory.ForbiddenTools,
-    "step_limit": trajectory.StepLimit,
-    "cost_limit": trajectory.CostLimit,
-    "no_tool_errors": trajectory.NoToolErrors,
-    "final_answer": trajectory.FinalAnswer,
-}
-RETRIEVAL = {"retrieval": RetrievalMeasure}
-COMMANDS = {
-    "command": commands.Command,
-    "tests_pass": commands.TestsPass,
-    "build_passes": commands.BuildPasses,
-}
-GROUNDING = {
-    "names_and_numbers": grounding.NamesAndNumbers,
-    "sentence_alignment": grounding.SentenceAlignment,
-    "sentence_support": grounding.SentenceSupport,
-    "context_relevance": grounding.ContextRelevance,
-    "undecided": grounding.Undecided,
-}
+def _judges_in(homes: Mapping[str, Mapping[str, str]]) -> Mapping[str, type[Judge]]:
+    """Return the judges by name; the module of each is imported when the judge is used.
+
+    Args:
+        homes: for each module, the classes of its judges by name.
+    """
+    return OnUse(
+        {
+            name: partial(_class_in, f"jury_adapters.{module}", of_class)
+            for module, judges in homes.items()
+            for name, of_class in judges.items()
+        }
+    )
+
+
+def _class_in(module: str, name: str) -> type[Judge]:
+    found: type[Judge] = getattr(import_module(module), name)
+    return found
+
+
+CHECKS = _judges_in(
+    {
+        "judges.text": {
+            "not_empty": "NotEmpty",
+            "contains": "Contains",
+            "matches": "Matches",
+            "equals": "Equals",
+            "valid_json": "ValidJSON",
+            "length_between": "LengthBetween",
+            "refusal_check": "RefusalCheck",
+        },
+        "workspace.files": {
+            "file_exists": "FileExists",
+            "file_content": "FileContent",
+            "directory_superset": "DirectorySuperset",
+            "files_match": "FilesMatch",
+        },
+        "workspace.coverage": {"coverage_kept": "CoverageKept", "coverage_improved": "CoverageImproved"},
+        "judges.trajectory": {
+            "tool_calls": "ToolCalls",
+            "forbidden_tools": "ForbiddenTools",
+            "step_limit": "StepLimit",
+            "cost_limit": "CostLimit",
+            "no_tool_errors": "NoToolErrors",
+            "final_answer": "FinalAnswer",
+        },
+    }
+)
+GROUNDING = _judges_in(
+    {
+        "grounding.screen": {
+            "names_and_numbers": "NamesAndNumbers",
+            "sentence_alignment": "SentenceAlignment",
+            "sentence_support": "SentenceSupport",
+            "context_relevance": "ContextRelevance",
+            "undecided": "Undecided",
+        }
+    }
+)
+RETRIEVAL = _judges_in({"retrieval": {"retrieval": "RetrievalMeasure"}})
+COMMANDS = _judges_in(
+    {"workspace.commands": {"command": "Command", "tests_pass": "TestsPass", "build_passes": "BuildPasses"}}
+)
+
+
+def _ready_made(judges: Mapping[str, type[Judge]], name: str) -> type[JudgeSpec]:
+    return ReadyMadeSpec.of(name, judges[name], runs_programs=judges is COMMANDS)
+
+
 _OF_THIS_PACKAGE: dict[str, Kind] = {
-    "check": {
-        **{name: ReadyMadeSpec.of(name, make) for name, make in {**CHECKS, **GROUNDING, **RETRIEVAL}.items()},
-        **{name: ReadyMadeSpec.of(name, make, runs_programs=True) for name, make in COMMANDS.items()},
-        "grounding_screen": GroundingSpec,
-    },
+    "check": OnUse(
+        {
+            **{
+                name: partial(_ready_made, judges, name)
+                for judges in (CHECKS, GROUNDING, RETRIEVAL, COMMANDS)
+                for name in judges
+            },
+            "grounding_screen": lambda: GroundingSpec,
+        }
+    ),
     "rubric": CriticSpec,
     "criterion": CriterionSpec,
     "recorded": RecordedSpec,

@@ -22,7 +22,6 @@ from jury_adapters.config.spec_judge import JudgeSpec, Place
 from jury_adapters.core.docstrings import entries_of
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
-from jury_adapters.critic.recorded import RecordedCritic
 
 
 class ReadyMadeSpec(JudgeSpec):
@@ -85,6 +84,8 @@ class RecordedSpec(JudgeSpec):
     )
 
     def build(self, place: Place) -> Judge:
+        from jury_adapters.critic.recorded import RecordedCritic
+
         with place.named():
             critic = RecordedCritic(
                 self.recorded,

@@ -11,7 +11,6 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.formatting import visible
-from jury_adapters.critic.answers import unknown_meaning
 from jury_adapters.yaml_files import Plain, Source, Where
 
 _MOST_SHOWN = 20
@@ -114,6 +113,8 @@ def _message(group: Sequence[ErrorDetails], where: Where) -> str:
     if telling["type"] == "literal_error":
         known = re.findall(r"'([^']*)'", str(telling.get("ctx", {}).get("expected", "")))
         if len(where) > 1 and where[-2] == "labels":
+            from jury_adapters.critic.answers import unknown_meaning
+
             return unknown_meaning(telling["input"], known)
         return unknown(str(where[-1]) if where else "value", telling["input"], known)
     if telling["type"] in _BOUNDS:

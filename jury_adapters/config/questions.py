@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
@@ -12,9 +12,9 @@ from jury_adapters.config.problems import problem_at
 from jury_adapters.config.spec_judge import REFERENCE, JudgeSpec, Place, Question, ReadBy, Spec
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
-from jury_adapters.critic.asking import AskingJudge
-from jury_adapters.critic.given_rubric import AnswerOptions
-from jury_adapters.critic.replayed import ReplayedCritic
+
+if TYPE_CHECKING:
+    from jury_adapters.critic.given_rubric import AnswerOptions
 
 Meaning: TypeAlias = Literal["pass", "fail", "abstain"] | Annotated[float, Field(ge=0, le=1)]
 
@@ -92,12 +92,16 @@ class QuestionSpec(AnswersSpec):
             ConfigurationError: there is no critic among the judges or inside them.
         """
         given = [key for key in ("rubric", "labels", "scale") if key in self.model_fields_set]
-        if given and not any(isinstance(judge, _CRITICS) for judge in _with_members(judges)):
+        if given and not _has_critic(judges):
             with place.at(given[0]).named():
                 raise ConfigurationError("no model in this jury answers it; give it a juror {model: ...}")
 
 
-_CRITICS = (AskingJudge, ReplayedCritic)
+def _has_critic(judges: Iterable[Judge]) -> bool:
+    from jury_adapters.critic.asking import AskingJudge
+    from jury_adapters.critic.replayed import ReplayedCritic
+
+    return any(isinstance(judge, AskingJudge | ReplayedCritic) for judge in _with_members(judges))
 
 
 def _with_members(judges: Iterable[Judge]) -> Iterator[Judge]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Self, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -32,13 +32,18 @@ from jury_adapters.config.permissions import NO_PERMISSIONS, Permissions
 from jury_adapters.config.problems import in_a_file, problem, problem_at, shown
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import Judge
-from jury_adapters.critic.given_rubric import AnswerOptions
-from jury_adapters.critic.recorded import Votes, read_votes
-from jury_adapters.critic.replayed import ReplayedCritic, ReplayedFallbackJudge
 from jury_adapters.yaml_files import Source, Where
+
+if TYPE_CHECKING:
+    from jury_adapters.critic.given_rubric import AnswerOptions
+    from jury_adapters.critic.recorded import Votes
 
 REFERENCE = "x-jury-adapters-reference"
 """Key in a model's JSON schema that refers to a definition of :mod:`.schema`, which builds the whole schema."""
+
+
+def _no_answers() -> AnswerOptions:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class Place:
     where: Where = ()
     replay: bool = False
     question: Question | None = None
-    answers: AnswerOptions = field(default_factory=AnswerOptions)
+    answers: AnswerOptions = field(default_factory=_no_answers)
     _votes: dict[Path, dict[str, Votes]] = field(default_factory=dict)
 
     def at(self, *steps: str | int) -> Place:
@@ -77,6 +82,8 @@ class Place:
 
     def votes(self, path: str) -> dict[str, Votes]:
         """Return recorded votes; a file that several jurors share is read once."""
+        from jury_adapters.critic.recorded import read_votes
+
         file = self.source.folder / path
         if file not in self._votes:
             self._votes[file] = read_votes(file)
@@ -104,14 +111,14 @@ class Question:
 
     rubric: str
     place: Place
-    answers: AnswerOptions = field(default_factory=AnswerOptions)
+    answers: AnswerOptions = field(default_factory=_no_answers)
     is_sentence: bool = False
 
 
 class Spec(BaseModel):
     """Mapping of the file: every key is checked, and no value is silently converted."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
     @classmethod
     def keys(cls) -> list[str]:
@@ -188,7 +195,7 @@ class JudgeSpec(Spec, ABC):
         description="Seconds one case may take; then the judgment is ERROR timeout, and fallbacks are asked.",
     )
     fallbacks: Fallbacks = Field(
-        default_factory=list,
+        default_factory=lambda: [],  # pydantic reads the signature of a factory, which takes long for builtins
         min_length=1,
         description="Judges that are asked in order if it breaks; the first answer has its name.",
     )
@@ -216,6 +223,8 @@ class JudgeSpec(Spec, ABC):
             return judge
         inside = self.place_of_fallbacks(place)
         others = [spec.build_judge(inside.at("fallbacks", index)) for index, spec in enumerate(self.fallbacks)]
+        from jury_adapters.critic.replayed import ReplayedCritic, ReplayedFallbackJudge
+
         if isinstance(judge, ReplayedCritic):
             return ReplayedFallbackJudge(judge, others)
         return judge.with_fallbacks(others)

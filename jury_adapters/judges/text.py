@@ -23,7 +23,6 @@ from jury_adapters.core.strict_json import unique_keys
 from jury_adapters.core.values import JsonValue
 from jury_adapters.judges.json_schema import SchemaValidator
 from jury_adapters.judges.patterns import check_pattern_timeout, compile_pattern
-from jury_adapters.judges.refusals import refusal_in, unknown_in
 
 if TYPE_CHECKING:
     import regex
@@ -356,6 +355,8 @@ class RefusalCheck(Judge):
     def assess(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)
+        from jury_adapters.judges.refusals import refusal_in, unknown_in
+
         refusal = refusal_in(case.answer)
         unknown = "" if refusal or self.allow_unknown else unknown_in(case.answer)
         if not refusal and not unknown:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from jury_adapters import Case, InputError, Judgment, Verdict
 from jury_adapters.cli.app import app
-from jury_adapters.cli.streams import SafeConsole
+from jury_adapters.cli.safe_console import SafeConsole
 from jury_adapters.core.judgment import Finding
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.tally import Tally

@@ -107,6 +107,12 @@ def test_a_reader_that_is_gone_is_no_error(tmp_path: Path):
         assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_full_disk_is_an_error_of_the_version_too():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*COMMAND, "--version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "error: standard output: No space left on device\n")
+
+
 def test_a_reader_that_is_gone_is_no_error_of_the_interpreter_either(tmp_path: Path):
     """Which flushes its standard streams when it ends."""
     process = subprocess.Popen(
