@@ -1,6 +1,7 @@
 "use strict";
 // Everything shown comes from models and answers, so it is only ever set as text, never as HTML.
 const byId = (id) => document.getElementById(id);
+const formatted = (number) => number.toLocaleString("en");
 const rows = JSON.parse(byId("rows").textContent);
 const lines = byId("details").textContent.split("\n"); // one case each, parsed when it is opened
 const STATUSES = ["PASS", "FAIL", "ABSTAIN", "ERROR"];
@@ -91,10 +92,6 @@ function counted() {
   const all = `${formatted(rows.length)} ${rows.length === 1 ? "case" : "cases"}`;
   const shown = found.length === rows.length && !filtered() ? all : found.length ? `${formatted(found.length)} of ${all}` : `None of ${all} matches`;
   return drawn < found.length ? `${shown}, the first ${formatted(drawn)} are listed` : shown;
-}
-
-function formatted(number) {
-  return number.toLocaleString("en");
 }
 
 function draw() {
@@ -339,9 +336,7 @@ function fill(id, words) {
   }
 }
 
-function offer(id, useful) {
-  byId(id).closest("label").hidden = !useful;
-}
+const offer = (id, useful) => (byId(id).closest("label").hidden = !useful);
 
 function offerFilters() {
   for (const [id, of] of Object.entries(CHOICES)) {
@@ -351,8 +346,7 @@ function offerFilters() {
     fill(id, values);
   }
   for (const [id, holds] of Object.entries(TICKS)) offer(id, rows.some(holds));
-  const jurors = new Set(rows.flatMap((row) => row.votes.map(([name]) => name)));
-  const said = new Set(rows.flatMap((row) => row.votes.map(([, word]) => word)));
+  const [jurors, said] = [0, 1].map((part) => new Set(rows.flatMap((row) => row.votes.map((vote) => vote[part]))));
   const differ = rows.some((row) => row.against);
   if (!differ) byId("differs").remove();
   fill("juror", jurors);

@@ -69,6 +69,14 @@ class Tab:
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
 
+    def wait_for(self, expression):
+        """Wait until an expression of the page holds."""
+        for _ in range(250):
+            if self.run(expression):
+                return
+            self.run("new Promise((done) => setTimeout(done, 20))")
+        raise AssertionError(f"this does not come true: {expression}")
+
     def press(self, *keys):
         """Press keys, as somebody at a keyboard does."""
         for key in keys:
