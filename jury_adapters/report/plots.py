@@ -115,23 +115,23 @@ def _pairs_in_words(figures: Figures) -> str:
 
 def _diagram(name: str, bins: Sequence[ReliabilityBin]) -> Markup:
     """Return a plot of the share of right answers against confidence; the two are equal on the diagonal."""
-    size, left = 180.0, 50.0
-    plot = _plot(left + size + 24, size + 40, f"how often {name} is right, by its confidence")
-    _box(plot, (left, 4), (size, size), "track")
+    size, left, top = 180.0, 50.0, 8.0
+    plot = _plot(left + size + 24, size + 44, f"how often {name} is right, by its confidence")
+    _box(plot, (left, top), (size, size), "track")
     for step in range(_DOTS + 1):
         share = step / _DOTS
-        _box(plot, (left + size * share - 1, 4 + size * (1 - share) - 1), (2, 2), "axis")
+        _box(plot, (left + size * share - 1, top + size * (1 - share) - 1), (2, 2), "axis")
     for one in bins:
         low, high = one.interval
         caption = f"confidence {one.confidence:.2f}: {percent(one.accuracy)} of {one.n:,} right"
         group = _group(plot, f"{caption}, 95 % interval {percent(low)} to {percent(high)}")
-        x, y = left + size * one.confidence, 4 + size * (1 - one.accuracy)
-        _box(group, (x - 1, 4 + size * (1 - high)), (2, size * (high - low)), "bar")
+        x, y = left + size * one.confidence, top + size * (1 - one.accuracy)
+        _box(group, (x - 1, top + size * (1 - high)), (2, size * (high - low)), "bar")
         _box(group, (x - 4, y - 4), (8, 8), "mark", corner=4)
     for share in (0, 0.5, 1):
-        _write(plot, (left + size * share, size + 18), percent(share, 0), "tick", "middle")
-        _write(plot, (left - 5, 8 + size * (1 - share)), percent(share, 0), "tick", "end")
-    _write(plot, (left + size / 2, size + 36), "confidence", "tick", "middle")
+        _write(plot, (left + size * share, top + size + 14), percent(share, 0), "tick", "middle")
+        _write(plot, (left - 5, top + 4 + size * (1 - share)), percent(share, 0), "tick", "end")
+    _write(plot, (left + size / 2, top + size + 32), "confidence", "tick", "middle")
     return _markup(plot)
 
 
