@@ -115,7 +115,7 @@ def _pairs_in_words(figures: Figures) -> str:
 
 def _diagram(name: str, bins: Sequence[ReliabilityBin]) -> Markup:
     """Return a plot of the share of right answers against confidence; the two are equal on the diagonal."""
-    size, left, top = 180.0, 50.0, 8.0
+    size, left, top = 180.0, 58.0, 8.0
     plot = _plot(left + size + 24, size + 44, f"how often {name} is right, by its confidence")
     _box(plot, (left, top), (size, size), "track")
     for step in range(_DOTS + 1):
