@@ -41,8 +41,8 @@ class Shot:
 
 
 SHOTS = (
-    Shot("report-desktop-light", 1280, 1290),
-    Shot("report-desktop-dark", 1280, 1290, dark=True),
+    Shot("report-desktop-light", 1280, 1420),
+    Shot("report-desktop-dark", 1280, 1420, dark=True),
     Shot("report-phone", 390, 1700),
 )
 

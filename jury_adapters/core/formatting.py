@@ -38,6 +38,15 @@ def percent(share: float | None, digits: int = 1) -> str:
     return "-" if share is None else f"{100 * share:.{digits}f} %"
 
 
+def percent_span(interval: tuple[float, float] | None) -> str:
+    """Return an interval of shares as percentages, or an empty text for None.
+
+    >>> percent_span((0.5, 0.9238))
+    '50.0 to 92.4 %'
+    """
+    return "" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f} %"
+
+
 def two_decimals(value: float | None) -> str:
     """Return a number with two decimals and without a negative zero, or ``-`` for None.
 

@@ -23,15 +23,7 @@ from jury_adapters.core.human_labels import (
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, read_labels, said_by
 from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, table_lines, warn_of_constants
-from jury_adapters.core.opinions import (
-    Path,
-    criteria_of,
-    is_inside,
-    is_pairwise_opinion,
-    juror_names,
-    opinions_of,
-    screening_tiers_in,
-)
+from jury_adapters.core.opinions import Path, comparable_opinions_of, is_pairwise_opinion, juror_names
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, outage_as_error
@@ -111,10 +103,8 @@ class LabelComparison:
         self._jury[truth, said_by(outage_as_error(judgment)), group] += 1
         if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
             return
-        apart = (*screening_tiers_in(judgment), *(path for path, _ in criteria_of(judgment)))
-        for path, vote in opinions_of(judgment):
-            if not is_inside(path, apart):
-                self._jurors.setdefault(path, Counter())[truth, said_by(vote), group] += 1
+        for path, vote in comparable_opinions_of(judgment):
+            self._jurors.setdefault(path, Counter())[truth, said_by(vote), group] += 1
 
     def add_votes(self, truth: object, votes: Mapping[str, str | None], group: Hashable = None) -> None:
         """Count one item of recorded votes, which have no verdict.
@@ -153,7 +143,7 @@ class LabelComparison:
     @property
     def problem(self) -> str:
         """The reason why there are no figures, with the fix; empty if there are figures."""
-        return self._reading().problem
+        return self.reading().problem
 
     @property
     def unknown_pass_label(self) -> str:
@@ -180,7 +170,7 @@ class LabelComparison:
     @property
     def pass_fail(self) -> bool:
         """Whether the human labels and the jury's opinions mean PASS and FAIL."""
-        return self._reading().pass_fail
+        return self.reading().pass_fail
 
     @property
     def jury(self) -> LabelScore | None:
@@ -204,7 +194,7 @@ class LabelComparison:
     @property
     def rows(self) -> tuple[LabelScore, ...]:
         """The jury, its jurors and the constant answers; empty if there is a problem or no label."""
-        reading = self._reading()
+        reading = self.reading()
         if reading.problem or not self.cases:
             return ()
         human: Counter[tuple[str, Hashable]] = Counter()
@@ -248,7 +238,7 @@ class LabelComparison:
             text += f" ({counted(self.merged, 'copy', 'copies')} left out)"
         if self.problem:
             return text
-        reading = self._reading()
+        reading = self.reading()
         if not reading.pass_fail:
             return f"{text} ({tally(self.labels)})"
         sides = {
@@ -276,11 +266,24 @@ class LabelComparison:
             "share of the human PASSes."
         )
 
+    def reading(self) -> Reading:
+        """Return the way in which labels and opinions are compared, based on the cases so far."""
+        if self._contradiction:
+            return Reading(problem=self._contradiction)
+        if len(self.labels) > _MOST_LABELS:
+            return Reading(problem=_NO_LABELS)
+        try:
+            meanings = self._meanings()
+        except UnclearLabels as error:
+            return Reading(problem=f"{error.what}; {HOW_TO_NAME_THEM}")
+        everyone = [self._jury] if self._jury else list(self._jurors.values())
+        return read_labels(self.labels, {said for counts in everyone for _, said, _ in counts if said}, meanings)
+
     def to_dict(self) -> dict[str, JsonValue] | None:
         """Return JSON values; None if no case has a human label."""
         if not self.cases:
             return None
-        reading, jury = self._reading(), self.jury
+        reading, jury = self.reading(), self.jury
         known = reading.pass_fail and not reading.problem
         return {
             "labelled_cases": self.cases,
@@ -346,19 +349,6 @@ class LabelComparison:
     def _meanings(self) -> LabelMeanings:
         used = {said[1] for counts in self._everyone() for _, said, _ in counts if said and said[1]}
         return LabelMeanings.from_learned(self._learned, self.pass_labels, self.labels, used)
-
-    def _reading(self) -> Reading:
-        """Return the way in which labels and opinions are compared, based on the cases so far."""
-        if self._contradiction:
-            return Reading(problem=self._contradiction)
-        if len(self.labels) > _MOST_LABELS:
-            return Reading(problem=_NO_LABELS)
-        try:
-            meanings = self._meanings()
-        except UnclearLabels as error:
-            return Reading(problem=f"{error.what}; {HOW_TO_NAME_THEM}")
-        everyone = [self._jury] if self._jury else list(self._jurors.values())
-        return read_labels(self.labels, {said for counts in everyone for _, said, _ in counts if said}, meanings)
 
 
 _WIDTH = 98

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Literal
 
 from jury_adapters.core.clustered_shares import clustered_wilson
-from jury_adapters.core.formatting import percent, two_decimals, visible
+from jury_adapters.core.formatting import percent, percent_span, two_decimals, visible
 from jury_adapters.core.statistics import Score, wilson
 from jury_adapters.core.values import JsonValue
 
@@ -121,7 +121,7 @@ class LabelScore:
         """Return the formatted figures, in the order of :func:`headings`."""
         constant = self.kind == "constant"  # decides everything and errs on one side only, so some intervals are void
         decided, accuracy = (_cell(rate) for rate in (self.coverage, self.accuracy))
-        balanced = Cell(percent(self.balanced_accuracy), interval=_span(self.balanced_interval))
+        balanced = Cell(percent(self.balanced_accuracy), interval=percent_span(self.balanced_interval))
         mistakes = [_cell(rate) for rate in (self.false_passes, self.false_fails) if rate is not None]
         if constant:
             decided, *mistakes = (replace(cell, interval="") for cell in (decided, *mistakes))
@@ -244,11 +244,7 @@ def _aligned(cells: Iterable[str], widths: Iterable[int]) -> str:
 
 
 def _cell(rate: Rate) -> Cell:
-    return Cell(percent(rate.share), f"{rate.hits:,}/{rate.n:,}" if rate.n else "", _span(rate.interval))
-
-
-def _span(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f} %"
+    return Cell(percent(rate.share), f"{rate.hits:,}/{rate.n:,}" if rate.n else "", percent_span(rate.interval))
 
 
 def _listed(interval: tuple[float, float] | None) -> list[JsonValue] | None:

@@ -87,6 +87,15 @@ def fallbacks_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, st
             yield from fallbacks_in(juror, (*path, juror.critic))
 
 
+def comparable_opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
+    """Yield the opinions that answer the question of the verdict.
+
+    Opinions in screening tiers and of the criteria of a scorecard are left out, because they answer another question.
+    """
+    apart = (*screening_tiers_in(judgment), *(path for path, _ in criteria_of(judgment)))
+    return ((path, vote) for path, vote in opinions_of(judgment) if not is_inside(path, apart))
+
+
 def is_inside(path: Path, places: Iterable[Path]) -> bool:
     """Whether a path leads to one of these places, or into one of them."""
     return any(path[: len(place)] == place for place in places)

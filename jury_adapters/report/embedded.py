@@ -8,10 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from jury_adapters.core.case import Case
 from jury_adapters.core.claims import Claim
 from jury_adapters.core.formatting import to_word, visible
+from jury_adapters.core.human_labels import GOLD, human_label_of
 from jury_adapters.core.judgment import Finding, Judgment
-from jury_adapters.core.opinions import is_pairwise_opinion, juror_names, opinions_of
+from jury_adapters.core.label_comparison import LabelComparison
+from jury_adapters.core.label_reading import Reading, said_by
+from jury_adapters.core.opinions import (
+    comparable_opinions_of,
+    first_vote,
+    is_pairwise_opinion,
+    juror_names,
+    opinions_of,
+)
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.report.comparison import Comparison
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest
@@ -22,11 +31,25 @@ _LONGEST = 20_000  # characters of one text; a longer text makes the page slow, 
 _UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
-def embedded(entries: Sequence[Entry], compared: Comparison | None = None) -> tuple[str, str]:
-    """Return the rows as a JSON list, and the details as one JSON object per line; both fit a script element safely."""
+def embedded(
+    entries: Sequence[Entry], compared: Comparison | None = None, against: LabelComparison | None = None
+) -> tuple[str, str]:
+    """Return the rows as a JSON list, and the details as one JSON object per line; both fit a script element safely.
+
+    Args:
+        entries: the judged cases.
+        compared: a comparison with an earlier run; its changed cases say so.
+        against: the comparison with human labels; the labelled cases say how the verdict compares with the label.
+    """
+    column, reading = (GOLD, None) if against is None else (against.column, against.reading())
     names = juror_names(path for entry in entries for path in dict(opinions_of(entry.judgment)))
     flips = {flip.index: flip for flip in compared.flips} if compared is not None else {}
-    rows = safe_json([_row(entry, names, flips.get(entry.index)) for entry in entries])
+    rows = safe_json(
+        [
+            _row(entry, names, flips.get(entry.index), human_label_of(entry.case, entry.judgment, column), reading)
+            for entry in entries
+        ]
+    )
     thumbnails = Thumbnails()
     details = "\n".join(safe_json(_details(entry, names, thumbnails)) for entry in entries)
     return rows, details
@@ -47,7 +70,9 @@ def shown(text: str) -> str:
     return clipped if clipped.isprintable() else "\n".join(visible(line) for line in clipped.splitlines())
 
 
-def _row(entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None) -> JsonValue:
+def _row(
+    entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None, truth: str | None, reading: Reading | None
+) -> JsonValue:
     judgment, case = entry.judgment, entry.case
     contested, agreement = contest(judgment)
     row: dict[str, JsonValue] = {
@@ -57,7 +82,12 @@ def _row(entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None) 
         "review": judgment.needs_review,
         "votes": [[shown(names[path]), shown(to_word(vote))] for path, vote in opinions_of(judgment)],
     }
+    first = first_vote(judgment)
     rest: dict[str, JsonValue] = {
+        "split": (first is not None and first.disagreement) or None,
+        "against": _dissenting(judgment, names),
+        "unmet": bool(entry.unmet) or None,
+        "human": None if truth is None or reading is None else _beside_label(judgment, truth, reading),
         "label": judgment.label and shown(judgment.label),
         "score": judgment.score,
         "agreement": agreement,
@@ -68,7 +98,28 @@ def _row(entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None) 
         "was": None if flip is None else shown(flip.before),
         "why": None if flip is None else shown(_behind(flip)),
     }
-    return row | {name: value for name, value in rest.items() if value not in (None, "")}
+    return row | {name: value for name, value in rest.items() if value not in (None, "", [])}
+
+
+def _dissenting(judgment: Judgment, names: Mapping[tuple[str, ...], str]) -> list[JsonValue]:
+    """Return the jurors whose opinion differs from the verdict, as the table of jurors counts them."""
+    verdict = judgment.opinion
+    if verdict is None or is_pairwise_opinion(judgment):
+        return []
+    votes = comparable_opinions_of(judgment)
+    return [shown(names[path]) for path, vote in votes if vote.opinion is not None and vote.opinion != verdict]
+
+
+def _beside_label(judgment: Judgment, truth: str, reading: Reading) -> str:
+    """Return how a verdict compares with the human label of its case; empty if the two cannot be compared."""
+    if reading.problem:
+        return ""
+    said, true = reading.opinion(said_by(outage_as_error(judgment))), reading.truth(truth)
+    if said is None:
+        return "not decided"
+    if said == true:
+        return "agrees"
+    return f"false {said.lower()}" if reading.pass_fail else "differs"
 
 
 def _behind(flip: Flip) -> str:

@@ -9,7 +9,7 @@ from statistics import median
 
 from jury_adapters.core.agreement import pairwise_agreement
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.opinions import criteria_of, is_inside, juror_names, opinions_of, screening_tiers_in
+from jury_adapters.core.opinions import comparable_opinions_of, juror_names, opinions_of
 from jury_adapters.core.statistics import cohen_kappa
 from jury_adapters.core.tier_policies import is_screening_policy
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -215,11 +215,11 @@ def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[
 
     Opinions in screening tiers and of the criteria of a scorecard are not compared with others.
     """
-    apart = (*screening_tiers_in(judgment), *(path for path, _ in criteria_of(judgment)))
     for path, vote in opinions_of(judgment):
         tapes.setdefault(path, _Tape()).add(vote)
-        if vote.opinion is not None and not is_inside(path, apart):
-            yield path, str(vote.opinion)
+    yield from (
+        (path, str(vote.opinion)) for path, vote in comparable_opinions_of(judgment) if vote.opinion is not None
+    )
 
 
 def _with_rest(path: tuple[str, ...], votes: Sequence[Mapping[tuple[str, ...], str]]) -> tuple[float | None, int]:

@@ -1,11 +1,19 @@
 "use strict";
 // Everything shown comes from models and answers, so it is only ever set as text, never as HTML.
 const byId = (id) => document.getElementById(id);
+const formatted = (number) => number.toLocaleString("en");
 const rows = JSON.parse(byId("rows").textContent);
 const lines = byId("details").textContent.split("\n"); // one case each, parsed when it is opened
 const STATUSES = ["PASS", "FAIL", "ABSTAIN", "ERROR"];
 const BATCH = 100;
 const OPEN_ON_PAPER = 20;
+const CHOICES = { verdict: (row) => row.verdict, tier: (row) => row.tier, human: (row) => row.human };
+const TICKS = {
+  review: (row) => row.review,
+  split: (row) => row.split,
+  unmet: (row) => row.unmet,
+  flipped: (row) => row.was !== undefined,
+};
 let found = [];
 let drawn = 0;
 
@@ -48,16 +56,26 @@ const orders = {
 
 function wanted() {
   const search = byId("search").value.trim().toLowerCase();
-  const [verdict, juror, said] = ["verdict", "juror", "said"].map((id) => byId(id).value);
-  const review = byId("review").checked;
-  const flipped = byId("flipped")?.checked;
+  const chosen = Object.entries(CHOICES).filter(([id]) => byId(id).value).map(([id, of]) => [byId(id).value, of]);
+  const ticked = Object.keys(TICKS).filter((id) => byId(id).checked).map((id) => TICKS[id]);
+  const [juror, said] = [byId("juror").value, opinionSought()];
   return (row) =>
-    (!verdict || row.verdict === verdict) &&
-    (!review || row.review) &&
-    (!flipped || row.was !== undefined) &&
+    chosen.every(([word, of]) => of(row) === word) &&
+    ticked.every((holds) => holds(row)) &&
     (!juror || row.said.has(juror)) &&
-    (!said || (juror ? row.said.get(juror) === said : row.votes.some((vote) => vote[1] === said))) &&
+    (!said || said(row, juror)) &&
     (!search || row.text.includes(search));
+}
+
+function opinionSought() {
+  if (byId("differs")?.selected) return (row, juror) => row.against?.some((name) => !juror || name === juror);
+  const said = byId("said").value;
+  return said && ((row, juror) => (juror ? row.said.get(juror) === said : row.votes.some((vote) => vote[1] === said)));
+}
+
+function filtered() {
+  const inputs = [...document.querySelectorAll(".filters input, .filters select:not(#sort)")];
+  return inputs.some((input) => (input.type === "checkbox" ? input.checked : input.value !== ""));
 }
 
 function update() {
@@ -66,19 +84,24 @@ function update() {
   found = rows.filter(wanted()).sort(order);
   drawn = 0;
   byId("list").replaceChildren();
-  const all = rows.length.toLocaleString("en");
-  byId("count").textContent =
-    found.length === rows.length ? `${all} ${rows.length === 1 ? "case" : "cases"}` : `${found.length.toLocaleString("en")} of ${all} cases`;
+  byId("clear").hidden = !filtered();
   draw();
+}
+
+function counted() {
+  const all = `${formatted(rows.length)} ${rows.length === 1 ? "case" : "cases"}`;
+  const shown = found.length === rows.length && !filtered() ? all : found.length ? `${formatted(found.length)} of ${all}` : `None of ${all} matches`;
+  return drawn < found.length ? `${shown}, the first ${formatted(drawn)} are listed` : shown;
 }
 
 function draw() {
   const batch = document.createDocumentFragment();
-  for (const row of found.slice(drawn, drawn + BATCH)) batch.append(caseOf(row));
+  for (const row of found.slice(drawn, drawn + BATCH)) batch.append(element("li", "", caseOf(row)));
   drawn = Math.min(drawn + BATCH, found.length);
   byId("list").append(batch);
   byId("more").hidden = drawn >= found.length;
-  byId("more").textContent = `Show more (${(found.length - drawn).toLocaleString("en")} left)`;
+  byId("more").textContent = `Show ${formatted(Math.min(BATCH, found.length - drawn))} more of ${formatted(found.length - drawn)} left`;
+  byId("count").textContent = counted();
 }
 
 // ---- one case
@@ -88,8 +111,14 @@ function caseOf(row) {
   head.append(badge(row.verdict), readable("span", "where", row.where));
   if (row.was !== undefined) head.append(element("span", "chip", `was ${row.was}`));
   if (row.review) head.append(element("span", "chip ask", "needs review"));
+  const wrong = { "false pass": "false pass", "false fail": "false fail", differs: "differs from the human label" }[row.human];
+  if (wrong) head.append(element("span", "chip ask", wrong));
   head.append(readable("span", "asked", (row.question ?? row.answer ?? "").slice(0, 240)));
   const strip = element("span", "strip");
+  if (row.votes.length) {
+    strip.setAttribute("role", "img");
+    strip.setAttribute("aria-label", row.votes.map(([name, word]) => `${name}: ${word}`).join(", "));
+  }
   for (const [name, word] of row.votes.slice(0, 24)) {
     const dot = element("span", `dot ${STATUSES.includes(word) ? word.toLowerCase() : "label"}`);
     dot.title = `${name}: ${word}`;
@@ -118,7 +147,12 @@ function bodyOf(row, told) {
   const findings = [...(told.jurors ?? []).flatMap((juror) => juror.findings ?? []), ...(told.findings ?? [])];
   findings.push(...(told.claims ?? []).map(findingOf));
   const add = (title, text, claims = findings) => {
-    if (text) body.append(element("h4", "", title), marked(text, claims));
+    if (!text) return;
+    const shown = marked(text, claims);
+    shown.setAttribute("role", "group");
+    shown.setAttribute("aria-label", title);
+    sizes.observe(shown);
+    body.append(element("h3", "", title), shown);
   };
   if (row.why) add("Why the verdict changed", row.why, []);
   for (const note of told.unmet ?? []) body.append(readable("p", "missed", `Gate missed: ${note}`));
@@ -133,22 +167,22 @@ function bodyOf(row, told) {
   if (row.question === undefined && row.answer === undefined && !told.contexts) {
     body.append(element("p", "quiet", "The texts of this case are not in the result file; give the cases with --cases."));
   }
-  body.append(element("h4", "", "Verdict"), element("p", "", badge(row.verdict), " ", readable("span", "", told.reasoning)));
+  body.append(element("h3", "", "Verdict"), element("p", "", badge(row.verdict), " ", readable("span", "", told.reasoning)));
   if (told.gold) body.append(readable("p", "", `Human label: ${told.gold}`));
   if (told.notes) body.append(element("ul", "notes", ...told.notes.map((note) => readable("li", "", note))));
   if (told.findings) body.append(findingList(told.findings));
-  if (told.claims) body.append(element("h4", "", "Claims"), claimList(told.claims));
-  if (told.jurors) body.append(element("h4", "", "Jurors"), ...told.jurors.map(jurorOf));
+  if (told.claims) body.append(element("h3", "", "Claims"), claimList(told.claims));
+  if (told.jurors) body.append(element("h3", "", "Jurors"), ...told.jurors.map(jurorOf));
   return body;
 }
 
 function imageOf(image, place) {
   const about = readable("p", "quiet", image.about);
-  if (!image.source) return [element("h4", "", `Image ${place + 1}`), about];
+  if (!image.source) return [element("h3", "", `Image ${place + 1}`), about];
   const picture = element("img", "thumbnail");
   picture.alt = `Image ${place + 1}: ${image.about}`;
   picture.src = image.source; // a data: URL; the policy of the page allows no other source
-  return [element("h4", "", `Image ${place + 1}`), picture, about];
+  return [element("h3", "", `Image ${place + 1}`), picture, about];
 }
 
 function jurorOf(juror) {
@@ -265,8 +299,8 @@ function unfold() {
     if (!made.open) toOpen(made);
   }
   const rest = found.length - drawn;
-  const told = `The first ${Math.min(OPEN_ON_PAPER, drawn)} cases are opened, and those you have opened yourself.`;
-  byId("on-paper").textContent = rest ? `${told} ${rest.toLocaleString("en")} more are on the page only.` : told;
+  const opened = `The first ${Math.min(OPEN_ON_PAPER, drawn)} cases are opened, and those you have opened yourself.`;
+  byId("on-paper").textContent = rest ? `${opened} ${formatted(rest)} more are on the page only.` : opened;
 }
 
 function toOpen(made) {
@@ -281,39 +315,75 @@ function fold() {
   }
 }
 
+// ---- what can be scrolled can be reached with the keyboard
+
+const sizes = new ResizeObserver((seen) => {
+  for (const { target: box } of seen) {
+    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+    if (scrolls) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+});
+
 // ---- at work
 
 function fill(id, words) {
-  for (const word of words) {
+  const rank = (word) => STATUSES.indexOf(word) + 1 || 9;
+  for (const word of [...words].sort((a, b) => rank(a) - rank(b)).slice(0, 100)) {
     const option = element("option", "", word);
     option.value = word;
     byId(id).append(option);
   }
 }
 
-function start() {
-  const verdicts = [...new Set(rows.map((row) => row.verdict))];
-  const rank = (word) => (STATUSES.indexOf(word) + 1 || 9);
-  fill("verdict", verdicts.sort((a, b) => rank(a) - rank(b)).slice(0, 100));
-  const jurors = new Set();
-  const said = new Set();
-  for (const row of rows) {
-    for (const [name, word] of row.votes) {
-      jurors.add(name);
-      said.add(word);
-    }
+const offer = (id, useful) => (byId(id).closest("label").hidden = !useful);
+
+function offerFilters() {
+  for (const [id, of] of Object.entries(CHOICES)) {
+    const values = new Set(rows.map(of));
+    offer(id, values.size > 1);
+    values.delete(undefined);
+    fill(id, values);
   }
+  for (const [id, holds] of Object.entries(TICKS)) offer(id, rows.some(holds));
+  const [jurors, said] = [0, 1].map((part) => new Set(rows.flatMap((row) => row.votes.map((vote) => vote[part]))));
+  const differ = rows.some((row) => row.against);
+  if (!differ) byId("differs").remove();
   fill("juror", jurors);
-  fill("said", [...said].sort((a, b) => rank(a) - rank(b)).slice(0, 100));
-  for (const input of document.querySelectorAll(".filters input, .filters select")) {
-    input.addEventListener("input", update);
+  fill("said", said);
+  offer("juror", jurors.size > 0);
+  offer("said", said.size > 1 || differ);
+}
+
+function offerOrders() {
+  const known = { low: "score", high: "score", cost: "cost" };
+  for (const option of [...byId("sort").options]) {
+    const value = known[option.value];
+    if (value && !rows.some((row) => row[value] !== undefined)) option.remove();
   }
-  document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
-  byId("to-review")?.addEventListener("click", () => { // and the link leads to the list, as without this
-    document.querySelector(".filters").reset();
-    byId("review").checked = true;
+}
+
+function only(id) {
+  document.querySelector(".filters").reset();
+  byId(id).checked = true;
+  update();
+}
+
+function start() {
+  const filters = document.querySelector(".filters");
+  offerFilters();
+  offerOrders();
+  filters.hidden = rows.length < 2;
+  filters.addEventListener("input", update);
+  filters.addEventListener("submit", (event) => event.preventDefault());
+  byId("clear").addEventListener("click", (event) => {
+    event.preventDefault(); // the list is drawn once the form is empty, and the focus is not lost with the button
+    filters.reset();
     update();
+    byId("search").focus();
   });
+  // The links lead to the list, as without this script.
+  for (const id of ["review", "split"]) byId(`to-${id}`)?.addEventListener("click", () => only(id));
   window.addEventListener("beforeprint", unfold);
   window.addEventListener("afterprint", fold);
   byId("more").addEventListener("click", () => {
@@ -321,9 +391,7 @@ function start() {
     draw();
     byId("list").children[first]?.querySelector("summary").focus();
   });
-  new IntersectionObserver((seen) => {
-    if (seen.some((entry) => entry.isIntersecting) && !byId("more").hidden) draw();
-  }, { rootMargin: "600px" }).observe(byId("more"));
+  for (const box of document.querySelectorAll(".scroll")) sizes.observe(box);
   update();
 }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jury_adapters import __version__
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.formatting import counted, latency, money, percent, two_decimals
+from jury_adapters.core.formatting import counted, latency, money, percent, percent_span, two_decimals
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.label_scores import headings
 from jury_adapters.report.embedded import embedded, shown
@@ -58,7 +58,8 @@ def page(
         compared: the comparison with an earlier run.
     """
     style, script = file_of_page("page.css"), file_of_page("page.js")
-    rows, details = embedded(entries, compared)
+    against = figures.summary.label_comparison
+    rows, details = embedded(entries, compared, against)
     return page_template("page.html").render(
         title=title,
         version=__version__,
@@ -69,10 +70,15 @@ def page(
         details=Markup(details),  # likewise
         summary=figures.summary,
         interval=figures.summary.pass_interval,
-        against=figures.summary.label_comparison,
-        label_headings=headings(pass_fail=figures.summary.label_comparison.pass_fail),
+        against=against,
+        label_headings=headings(pass_fail=against.pass_fail),
         figures=figures,
         agreement=agreement,
+        measured={
+            title: found
+            for title, found in agreement.sections.items()
+            if any(estimate.value is not None for estimate in found)
+        },
         unread=unread[:_UNREAD_SHOWN],
         compared=compared,
         flips_shown=_FLIPS_SHOWN,
@@ -95,7 +101,7 @@ def page_template(name: str) -> Template:
     """Return a template of the package, which escapes every value."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": percent, "number": _number, "seconds": latency, "money": money}
-    environment.filters |= {"text": shown, "counted": counted}
+    environment.filters |= {"text": shown, "counted": counted, "span": percent_span}
     return environment.from_string(file_of_page(name))
 
 

@@ -24,6 +24,7 @@ _WIDE = 520.0  # width of a tier's bar, which is stretched to the available spac
 _STRONG = 0.72  # from this strength on, a number is more readable in the page's background colour
 _Point = tuple[float, float]
 _DOTS = 24  # dots of a diagonal
+_PAIRS_TOLD = 15  # pairs of jurors whose agreement a screen reader is told
 _LONGEST = 26  # characters of a name in a plot; the whole name is its tooltip
 
 
@@ -59,9 +60,10 @@ def heat_map(figures: Figures) -> Markup:
     compared = sorted({position for pair, met in figures.pairs.items() if met.n for position in pair})
     if not compared:
         return Markup("")
-    names, cell, left = [figures.jurors[position].name for position in compared], 46, 190
+    names, cell = [figures.jurors[position].name for position in compared], 46
+    left = 34 + 6.5 * min(max(map(len, names)), _LONGEST - 3)
     size = cell * len(names)
-    plot = _plot(left + size, size + 24, "agreement of each juror with each other")
+    plot = _plot(left + size, size + 24, f"agreement of each juror with each other{_pairs_in_words(figures)}")
     for row, name in enumerate(names):
         label = _group(plot, name)
         _write(label, (left - 8, row * cell + cell / 2 + 4), f"{clip(name, _LONGEST - 3)} {row + 1}", "name", "end")
@@ -99,25 +101,37 @@ def reliability(analysis: Analysis) -> list[tuple[str, Markup]]:
     return [(shown(name), _diagram(name, bins)) for name, bins in found if bins]
 
 
+def _pairs_in_words(figures: Figures) -> str:
+    """Return the numbers of the heat map for screen readers; empty if there are too many to listen to."""
+    if not 0 < len(figures.pairs) <= _PAIRS_TOLD:
+        return ""
+    found = (
+        f"{figures.jurors[one].name} and {figures.jurors[other].name} decide {percent(pair.share)} alike, kappa "
+        f"{two_decimals(pair.kappa)}"
+        for (one, other), pair in figures.pairs.items()
+    )
+    return f": {'; '.join(found)}"
+
+
 def _diagram(name: str, bins: Sequence[ReliabilityBin]) -> Markup:
     """Return a plot of the share of right answers against confidence; the two are equal on the diagonal."""
-    size, left = 180.0, 34.0
-    plot = _plot(left + size + 8, size + 34, f"how often {name} is right, by its confidence")
-    _box(plot, (left, 4), (size, size), "track")
+    size, left, top = 180.0, 58.0, 8.0
+    plot = _plot(left + size + 24, size + 44, f"how often {name} is right, by its confidence")
+    _box(plot, (left, top), (size, size), "track")
     for step in range(_DOTS + 1):
         share = step / _DOTS
-        _box(plot, (left + size * share - 1, 4 + size * (1 - share) - 1), (2, 2), "axis")
+        _box(plot, (left + size * share - 1, top + size * (1 - share) - 1), (2, 2), "axis")
     for one in bins:
         low, high = one.interval
         caption = f"confidence {one.confidence:.2f}: {percent(one.accuracy)} of {one.n:,} right"
         group = _group(plot, f"{caption}, 95 % interval {percent(low)} to {percent(high)}")
-        x, y = left + size * one.confidence, 4 + size * (1 - one.accuracy)
-        _box(group, (x - 1, 4 + size * (1 - high)), (2, size * (high - low)), "bar")
+        x, y = left + size * one.confidence, top + size * (1 - one.accuracy)
+        _box(group, (x - 1, top + size * (1 - high)), (2, size * (high - low)), "bar")
         _box(group, (x - 4, y - 4), (8, 8), "mark", corner=4)
     for share in (0, 0.5, 1):
-        _write(plot, (left + size * share, size + 18), percent(share, 0), "tick", "middle")
-        _write(plot, (left - 5, 8 + size * (1 - share)), percent(share, 0), "tick", "end")
-    _write(plot, (left + size / 2, size + 32), "confidence", "tick", "middle")
+        _write(plot, (left + size * share, top + size + 14), percent(share, 0), "tick", "middle")
+        _write(plot, (left - 5, top + 4 + size * (1 - share)), percent(share, 0), "tick", "end")
+    _write(plot, (left + size / 2, top + size + 32), "confidence", "tick", "middle")
     return _markup(plot)
 
 

@@ -75,7 +75,8 @@ def test_the_policy_stops_what_escaping_would_let_through(tmp_path):
 def test_filters_sorting_and_opening(tmp_path):
     html = hostile_report("plain").to_html()
     found = measured(html, tmp_path, """
-      const set = (id, value) => { byId(id).value = value; byId(id).dispatchEvent(new Event("input")); };
+      const said = () => new Event("input", { bubbles: true });
+      const set = (id, value) => { byId(id).value = value; byId(id).dispatchEvent(said()); };
       const shown = () => [...document.querySelectorAll("details.case .where")].map((where) => where.textContent);
       out.all = shown().length;
       set("search", "2 PLAIN"); out.searched = shown();
@@ -96,7 +97,7 @@ def test_the_count_of_cases_that_need_review_leads_to_these_cases(tmp_path):
         [Judgment("PASS"), Judgment("ABSTAIN", reasoning="cannot say"), Judgment("FAIL")]
     ).to_html()
     found = measured(html, tmp_path, """
-      byId("verdict").value = "PASS"; byId("verdict").dispatchEvent(new Event("input"));
+      byId("verdict").value = "PASS"; byId("verdict").dispatchEvent(new Event("input", { bubbles: true }));
       byId("to-review").click();
       out.shown = [...document.querySelectorAll("details.case .badge")].map((badge) => badge.textContent);
       out.ticked = byId("review").checked; out.verdict = byId("verdict").value; out.place = location.hash;

@@ -14,7 +14,7 @@ def headings(**details):
     table = html.split('id="jurors"')[1].split("</table>")[0]
     rows = re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
     assert len({row.count("</th>") + row.count("</td>") for row in rows}) == 1
-    return re.findall(r"<th[^>]*>([^<]*)</th>", table), table
+    return re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', table), table
 
 
 def test_times_and_tokens_that_are_known_are_shown():
