@@ -89,6 +89,10 @@ def _is_nothing(derived: object) -> bool:
 def _plain(value: object) -> JsonValue:
     if value.__class__ in _SCALARS:  # the most frequent case
         return value  # type: ignore[return-value]
+    if value.__class__ is Status:
+        return value.value  # type: ignore[attr-defined, no-any-return]  # just tested
+    if value.__class__ is tuple:
+        return [item if item.__class__ in _SCALARS else _plain(item) for item in value]  # type: ignore[attr-defined]
     if isinstance(value, FrozenDict):
         return {key: item if item.__class__ in _SCALARS else _plain(item) for key, item in value.items()}
     if isinstance(value, str):
