@@ -11,7 +11,7 @@ from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.row_files import Row, first_row, read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
-from jury_adapters.core.values import EMPTY, JsonValue
+from jury_adapters.core.values import JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _pass_labels(values: Mapping[str, object]) -> tuple[str, ...]:
 def _paths(values: Mapping[str, object]) -> Mapping[str, str]:
     found = values.get("field_map")
     if not isinstance(found, Mapping):
-        return EMPTY
+        return {}
     return {str(field): path for field, path in found.items() if isinstance(path, str)}
 
 
