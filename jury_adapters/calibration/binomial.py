@@ -100,22 +100,42 @@ def most_errors(n: int, alpha: float, delta: float) -> Ints:
     """Return, for each number of items 0..n, the most errors with ``P(Bin(items, alpha) <= errors) <= delta``.
 
     The table reduces the test of many thresholds to one comparison. It has -1 where even zero errors do not suffice.
+
+    >>> most_errors(50, 0.1, 0.1)[[21, 22, 37, 38]].tolist()
+    [-1, 0, 0, 1]
     """
     _check(n, alpha)
     check_level(delta, "delta")
-    table = np.empty(n + 1, dtype=np.int64)
-    allowed, tail = -1, 1.0  # the tail is P(Bin(items, alpha) <= allowed + 1), updated item by item
-    for items in range(n + 1):
-        if items:
-            tail -= alpha * binomial_pmf(allowed + 1, items - 1, alpha)
-        # One more item never allows fewer errors, and at most one more.
-        exact = binomial_cdf(allowed + 1, items, alpha) if abs(tail - delta) < _UNSURE else tail
-        if exact <= delta:
-            allowed += 1
-            tail += binomial_pmf(allowed + 1, items, alpha)
-        table[items] = allowed
+    table = np.searchsorted(_rises(n, alpha, delta), np.arange(n + 1), side="right") - 1
     table.flags.writeable = False  # the cached table is shared
     return table
+
+
+def _rises(n: int, alpha: float, delta: float) -> list[int]:
+    """Return the numbers of items, up to ``n``, from which on 0, 1, 2 ... errors are allowed.
+
+    One more item never allows fewer errors, and at most one more. The tail and its last term are updated item by item:
+    ``P(X = k)`` of ``m`` items is that of ``m - 1`` items times ``(1 - alpha) m / (m - k)``, and ``P(X = k + 1)`` is
+    ``P(X = k)`` times ``(m - k) / (k + 1) * alpha / (1 - alpha)``.
+    """
+    if alpha == 1:  # every item is an error: P(X <= k) is 0 for k below the number of items
+        return list(range(1, n + 1))
+    right, odds = 1 - alpha, alpha / (1 - alpha)
+    rises: list[int] = []
+    k, tail, last = 0, 1.0, 1.0  # P(X <= k) and P(X = k), of no items
+    for items in range(1, n + 1):
+        tail -= alpha * last
+        last *= right * items / (items - k)
+        if tail > delta + _UNSURE:
+            continue
+        if tail > delta - _UNSURE:  # this also ends what the updates have rounded so far
+            tail, last = binomial_cdf(k, items, alpha), binomial_pmf(k, items, alpha)
+        if tail <= delta:
+            rises.append(items)
+            last *= (items - k) / (k + 1) * odds
+            k += 1
+            tail += last
+    return rises
 
 
 def check_level(value: float, what: str) -> None:

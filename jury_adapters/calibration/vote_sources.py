@@ -10,11 +10,12 @@ from typing import Any, Literal, TypeVar
 
 from jury_adapters.calibration.items import ItemVotes, plain, with_meanings
 from jury_adapters.calibration.repetitions import answers_by_place
+from jury_adapters.calibration.slim_judgments import SlimJudgments
 from jury_adapters.calibration.stated_numbers import is_jury, numbers_of, recorded_numbers
 from jury_adapters.calibration.types import Answer, Numbers, On, Raw
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_row, row_of_case
-from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of, one_label
+from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of, one_label, refuse_other_content
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.human_labels import LabelMeanings, human_label
 from jury_adapters.core.judgment import Judgment
@@ -32,6 +33,7 @@ _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
     "score": lambda judgment: judgment.numeric_score,
 }
 _PAIR = 2
+_NONE: dict[str, Any] = {}  # shared by the items without such facts
 T = TypeVar("T")
 
 
@@ -42,7 +44,9 @@ class _JudgedItem:
     item: str
     judgment: Judgment
     gold: Raw
-    row: Mapping[str, Any]
+    group: object
+    generator: str | None
+    length: float | None
     identity: Identity | None
     place: str
 
@@ -72,8 +76,12 @@ def verdict_items(
         item = str(one.index) if own_id is None else own_id
         truth = in_order[one.position] if in_order else by_id.get(item) if by_id else row.get("gold")
         identity = identity_of(None if one.case is None else one.case.content_hash, own_id)
-        items.append(_JudgedItem(item, one.judgment, truth, row, identity, f"verdict {one.index + 1}"))
-    return _items(items, on, group, screening_tiers=screening_tiers, pass_labels=pass_labels)
+        items.append(
+            _JudgedItem(
+                item, one.judgment, truth, *_facts(item, one.judgment, row, group), identity, f"verdict {one.index + 1}"
+            )
+        )
+    return _items(items, on, SlimJudgments(), screening_tiers=screening_tiers, pass_labels=pass_labels)
 
 
 def recorded_items(
@@ -104,7 +112,7 @@ def recorded_items(
     abstaining = {plain(label) for label in abstain_labels}
     ids = Counter(str(row["item_id"]) for _, row in taken)
     repeated = [(line, str(row["item_id"]), _key(row)) for line, row in taken if ids[str(row["item_id"])] > 1]
-    _refuse_other_content(repeated)
+    refuse_other_content(repeated)
     return [replace(_recorded(row, row[column], key, abstaining, group), place=f"{file} {line}") for line, row in taken]
 
 
@@ -134,10 +142,11 @@ def result_items(
     source = gold if isinstance(gold, str | Path) else cases
     lines = {} if source is None else dict(read_whole_rows(source))
     rows = _by_id(lines, str(source))
-    results = list(read_results(path))
-    _refuse_other_content([(result.at, result.item_id, result.key) for result in results if result.item_id is not None])
-    items = []
-    for result in results:
+    slim = SlimJudgments()
+    items, with_id = [], []
+    for result in read_results(path):
+        if result.item_id is not None:
+            with_id.append((result.at, result.item_id, result.key))
         at = f"result {result.at}" if result.line is None else f"line {result.line}"
         item = at if result.item_id is None else result.item_id
         at_line = {} if result.line is None else lines.get(result.line, {})
@@ -146,11 +155,20 @@ def result_items(
             row = _metadata(result.judgment)
         truth = gold.get(item) if isinstance(gold, Mapping) else row.get("gold")
         identity = identity_of(result.key, result.item_id)
-        items.append(
-            _JudgedItem(item, result.judgment, truth, _in_our_names(row), identity, f"{path}, line {result.at}")
-        )
+        facts = _facts(item, result.judgment, _in_our_names(row), group)
+        place = f"{path}, line {result.at}"
+        items.append(_JudgedItem(item, slim.of(result.judgment), truth, *facts, identity, place))
+    refuse_other_content(with_id)
     named = pass_labels or pass_labels_named_in(path, _labels_used(items))
-    return _items(items, on, group, screening_tiers=screening_tiers, pass_labels=named)
+    return _items(items, on, slim, screening_tiers=screening_tiers, pass_labels=named)
+
+
+def _facts(
+    item: str, judgment: Judgment, row: Mapping[str, Any], group: str
+) -> tuple[object, str | None, float | None]:
+    """Return the group, the generator and the length of an item, so that its row need not be kept."""
+    known = {**_metadata(judgment), **row} if group else {}
+    return group_of_row(known, group, f"item {item}") if group else None, _generator(row), _length(row)
 
 
 def _labels_used(judged: Iterable[_JudgedItem]) -> Iterator[str | None]:
@@ -160,16 +178,26 @@ def _labels_used(judged: Iterable[_JudgedItem]) -> Iterator[str | None]:
 
 
 def _items(
-    judged: Sequence[_JudgedItem], on: On | None, group: str, *, screening_tiers: bool, pass_labels: tuple[str, ...]
+    judged: Sequence[_JudgedItem],
+    on: On | None,
+    slim: SlimJudgments,
+    *,
+    screening_tiers: bool,
+    pass_labels: tuple[str, ...],
 ) -> tuple[list[ItemVotes], tuple[str, ...]]:
     ballot = _ballot(on, [one.judgment for one in judged])
-    opinions = [_opinions(one.judgment, screening_tiers=screening_tiers) for one in judged]
-    answers = [answers_by_place(one.judgment, ballot) for one in judged]
-    names = juror_names(path for one in opinions for path in one)
-    names |= juror_names(path for one in answers for path in one if path not in names)
+
+    def opinions(one: _JudgedItem) -> dict[Place, Judgment]:
+        return _opinions(one.judgment, screening_tiers=screening_tiers)
+
+    # Both are found twice, because those of all cases together take much memory.
+    places = dict.fromkeys(path for one in judged for path in opinions(one))
+    repeated = dict.fromkeys(path for one in judged for path in answers_by_place(one.judgment, ballot))
+    names = juror_names(places)
+    names |= juror_names(path for path in repeated if path not in names)
     items = [
-        _item(one, _named(said, names), _named(again, names), ballot, group)
-        for one, said, again in zip(judged, opinions, answers, strict=True)
+        _item(one, _named(opinions(one), names), _named(answers_by_place(one.judgment, ballot), names), ballot, slim)
+        for one in judged
     ]
     if items and not any(item.votes for item in items):
         raise ConfigurationError(
@@ -189,24 +217,24 @@ def _named(found: Mapping[Place, T], names: Mapping[Place, str]) -> dict[str, T]
 def _item(
     judged: _JudgedItem,
     opinions: Mapping[str, Judgment],
-    repetitions: Mapping[str, tuple[Answer, ...]],
+    repetitions: dict[str, tuple[Answer, ...]],
     ballot: Callable[[Judgment], Raw],
-    group: str,
+    slim: SlimJudgments,
 ) -> ItemVotes:
-    row = {**_metadata(judged.judgment), **judged.row}
+    orders = {name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None}
     return ItemVotes(
         judged.item,
-        {name: ballot(opinion) for name, opinion in opinions.items()},
+        slim.mapping({name: ballot(opinion) for name, opinion in opinions.items()}),
         gold=judged.gold,
-        group=group_of_row(row, group, f"item {judged.item}") if group else None,
-        generator=_generator(judged.row),
-        length=_length(judged.row),
-        models={name: opinion.model for name, opinion in opinions.items()},
-        orders={name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None},
+        group=judged.group,
+        generator=judged.generator,
+        length=judged.length,
+        models=slim.mapping({name: opinion.model for name, opinion in opinions.items()}),
+        orders=orders or _NONE,
         verdict=judged.judgment,
         jury=ballot(judged.judgment) if is_jury(judged.judgment) else None,
-        numbers={name: numbers_of(opinion) for name, opinion in opinions.items()},
-        repetitions=repetitions,
+        numbers=slim.mapping({name: numbers_of(opinion) for name, opinion in opinions.items()}),
+        repetitions=repetitions or _NONE,
         identity=judged.identity,
         place=judged.place,
         label=judged.gold,
@@ -350,21 +378,3 @@ def _key(row: Mapping[str, Any]) -> str | None:
         return Case.from_row(row).content_hash
     except (ValueError, TypeError, RecursionError):
         return None
-
-
-def _refuse_other_content(rows: Iterable[tuple[int, str, str | None]]) -> None:
-    """Refuse an id that rows of different content have, because labels and results are matched by id.
-
-    Args:
-        rows: line, id and hash of the content of each row that has an id.
-
-    Raises:
-        InputError: two rows have the same id and different content.
-    """
-    seen: dict[str, tuple[int, str | None]] = {}
-    for line, item, key in rows:
-        first, content = seen.setdefault(item, (line, key))
-        if content != key:
-            raise InputError(
-                f"row {line}: item_id {item!r} is in row {first} too, with other content; give each item its own id"
-            )

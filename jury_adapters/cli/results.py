@@ -90,7 +90,7 @@ class Results:
             field_map=self._paths, draw=self.draw, pass_labels=self.pass_labels,
         )  # fmt: skip
         try:
-            self._file.write(json.dumps(result.to_row(), allow_nan=False) + "\n")
+            self._file.write(_ENCODER.encode(result.to_row()) + "\n")
             self._file.flush()
         except OSError as error:
             raise InputError(f"{self._path}: {error.strerror or error}") from error
@@ -105,6 +105,9 @@ class Results:
         except OSError as problem:
             if not isinstance(error, InputError):  # otherwise, it repeats the error of the last write
                 raise InputError(f"{self._path}: {problem.strerror or problem}") from problem
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False)
 
 
 def _from_folder(cases: Path, results: Path) -> str:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import fsum, isfinite
 from typing import Literal
 
@@ -21,6 +22,7 @@ Rating = str | float | None
 
 HIGH = Fraction(4, 5)
 MEDIUM = Fraction(2, 3)
+_REMEMBERED = 1024  # combinations of ballots, of the cases seen last
 
 
 def pairwise_agreement(ballots: Sequence[str | float]) -> float | None:
@@ -29,7 +31,7 @@ def pairwise_agreement(ballots: Sequence[str | float]) -> float | None:
     >>> pairwise_agreement(["KEEP", "KEEP", "KEEP", "REJECT"])
     0.5
     """
-    exact = _exact_agreement(ballots)
+    exact = _exact_agreement(tuple(ballots))
     return None if exact is None else float(exact)
 
 
@@ -40,9 +42,7 @@ def modal_share(ballots: Sequence[str | float]) -> Fraction:
 
 def ballots_band(ballots: Sequence[str | float], on: Literal["pairs", "share"] = "pairs") -> Band | None:
     """Return the agreement band of one case, computed with exact fractions; None below two ballots."""
-    if len(ballots) < 2:
-        return None
-    return band_of(modal_share(ballots) if on == "share" else _exact_agreement(ballots))
+    return _band(tuple(ballots), on)
 
 
 def band_of(agreement: Fraction | float | None) -> Band | None:
@@ -159,7 +159,16 @@ class _Distance:
         return ((a - b) / (a + b)) ** 2 if a + b else 0.0
 
 
-def _exact_agreement(ballots: Sequence[str | float]) -> Fraction | None:
+# The ballots of many cases are the same, and a verdict is asked several times for its agreement.
+@lru_cache(maxsize=_REMEMBERED)
+def _band(ballots: tuple[str | float, ...], on: Literal["pairs", "share"]) -> Band | None:
+    if len(ballots) < 2:
+        return None
+    return band_of(modal_share(ballots) if on == "share" else _exact_agreement(ballots))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _exact_agreement(ballots: tuple[str | float, ...]) -> Fraction | None:
     n = len(ballots)
     if n < 2:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
 from jury_adapters.core.case import EMPTY_KEY
@@ -95,3 +95,21 @@ _SHOWN = 3
 def _few(places: Sequence[str]) -> str:
     more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
     return ", ".join(places[:_SHOWN]) + more
+
+
+def refuse_other_content(rows: Iterable[tuple[int, str, str | None]]) -> None:
+    """Refuse an id that rows of different content have, because labels and results are matched by id.
+
+    Args:
+        rows: line, id and hash of the content of each row that has an id.
+
+    Raises:
+        InputError: two rows have the same id and different content.
+    """
+    seen: dict[str, tuple[int, str | None]] = {}
+    for line, item, key in rows:
+        first, content = seen.setdefault(item, (line, key))
+        if content != key:
+            raise InputError(
+                f"row {line}: item_id {item!r} is in row {first} too, with other content; give each item its own id"
+            )

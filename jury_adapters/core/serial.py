@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cache
+from sys import intern
 from typing import Any, TypeVar
 
 from jury_adapters.core.claims import Claim
@@ -30,6 +31,8 @@ _DERIVED = (
     "panel_warning",
     "fallbacks_used",
 )
+_DERIVED_NAMES = frozenset(_DERIVED)
+_NAMES = ("critic", "model", "family", "label", "voting", "stopped_at")
 _NO_REASON = "no reason was recorded"
 _VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids", "case_id", "case_metadata"})
 
@@ -89,6 +92,8 @@ def _is_nothing(derived: object) -> bool:
 def _plain(value: object) -> JsonValue:
     if value.__class__ in _SCALARS:  # the most frequent case
         return value  # type: ignore[return-value]
+    if isinstance(value, tuple):
+        return [item if item.__class__ in _SCALARS else _plain(item) for item in value]
     if isinstance(value, FrozenDict):
         return {key: item if item.__class__ in _SCALARS else _plain(item) for key, item in value.items()}
     if isinstance(value, str):
@@ -101,8 +106,6 @@ def _plain(value: object) -> JsonValue:
         return {"kind": "verdict", **data, **derived}
     if isinstance(value, Usage | Finding | Claim | Tally | TierResult):
         return _set_fields(value)
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
     if value is None or isinstance(value, bool | int | float):
         return value
     raise TypeError(f"{type(value).__name__} cannot stand in a judgment")
@@ -126,8 +129,9 @@ def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
 def _read_judgment(data: Mapping[str, Any]) -> Judgment:
     values = dict(data)
     kind: type[Judgment] = Verdict if values.pop("kind", None) == "verdict" else Judgment
-    for name in _DERIVED:
-        values.pop(name, None)
+    if not _DERIVED_NAMES.isdisjoint(values):
+        for name in _DERIVED:
+            values.pop(name, None)
     if "usage" in values:
         values["usage"] = _read_usage(values["usage"])
     if "findings" in values:
@@ -135,23 +139,36 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
     if "claims" in values:
         values["claims"] = tuple(Claim(**claim) for claim in values["claims"])
     if kind is Verdict:
-        if "tally" in values:
-            tally = values["tally"]
-            values["tally"] = Tally(**{**tally, "ballots": tuple(tally.get("ballots", ()))})
-        if "judgments" in values:
-            values["judgments"] = tuple(_read_judgment(item) for item in values["judgments"])
-        if "tiers" in values:
-            values["tiers"] = tuple(
-                TierResult(**{**tier, "judgment": _read_judgment(tier["judgment"])}) for tier in values["tiers"]
-            )
-        for name in ("weights", "skipped"):
-            if name in values:
-                values[name] = tuple(values[name])
+        _read_parts(values)
+    for name in _NAMES:
+        if name in values:
+            values[name] = _once(values[name])
     # Older results files may have no reason, or a blank one.
     for status, needed in ((Status.ABSTAIN, "reasoning"), (Status.ERROR, "error")):
         if values.get("status") == status and isinstance(text := values.get(needed) or "", str):
             values[needed] = stated(text, _NO_REASON)
     return kind(**values)
+
+
+def _read_parts(values: dict[str, Any]) -> None:
+    """Replace the fields that only verdicts have by the objects that they describe."""
+    if "tally" in values:
+        tally = values["tally"]
+        values["tally"] = Tally(**{**tally, "ballots": tuple(map(_once, tally.get("ballots", ())))})
+    if "judgments" in values:
+        values["judgments"] = tuple(_read_judgment(item) for item in values["judgments"])
+    if "tiers" in values:
+        values["tiers"] = tuple(
+            TierResult(**{**tier, "judgment": _read_judgment(tier["judgment"])}) for tier in values["tiers"]
+        )
+    for name in ("weights", "skipped"):
+        if name in values:
+            values[name] = tuple(values[name])
+
+
+def _once(value: Any) -> Any:
+    """Return the one object that all equal texts share, since the same names are in all results of a file."""
+    return intern(value) if value.__class__ is str else value
 
 
 def _read_usage(data: Mapping[str, Any]) -> Usage:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Real
+from sys import intern
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
@@ -103,7 +104,7 @@ def freeze_mapping(values: Mapping[Any, object] | None, depth: int = 0) -> Froze
         raise ConfigurationError(f"expected a mapping of names to values, not {type(values).__name__}")
     if not values:
         return EMPTY
-    return FrozenDict({clean_text(shown(key)): freeze(value, depth + 1) for key, value in values.items()})
+    return FrozenDict({intern(clean_text(shown(key))): freeze(value, depth + 1) for key, value in values.items()})
 
 
 def is_missing(value: object) -> bool:

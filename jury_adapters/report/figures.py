@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import TypeAlias
 
 from jury_adapters.core.agreement import pairwise_agreement
 from jury_adapters.core.judgment import Judgment, Status
@@ -19,6 +20,9 @@ from jury_adapters.report.entries import Entry
 from jury_adapters.report.summary import Summary
 
 BINS = 10
+
+_Cast: TypeAlias = tuple[tuple[tuple[str, ...], str], ...]
+"""Opinions in one verdict that may be compared, with the paths of their jurors; many cases have the same."""
 
 
 @dataclass(slots=True)
@@ -119,7 +123,7 @@ class Figures:
         tapes: dict[tuple[str, ...], _Tape] = {}
         tiers: dict[str, Usage] = {}
         scores: list[float] = []
-        votes: list[dict[tuple[str, ...], str]] = []
+        votes: Counter[_Cast] = Counter()
         for entry in entries:
             judgment = entry.judgment
             summary.add(entry.case, judgment, entry.place)
@@ -128,7 +132,7 @@ class Figures:
             if isinstance(judgment, Verdict):
                 for tier in judgment.tiers:
                     tiers[tier.name] = tiers.get(tier.name, NO_USAGE) + tier.judgment.usage.total
-            votes.append(dict(_heard(judgment, tapes)))
+            votes[tuple(dict(_heard(judgment, tapes)).items())] += 1
         names = juror_names(tapes)
         paths = list(tapes)
         kappas = [_with_rest(path, votes) for path in paths]
@@ -222,10 +226,11 @@ def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[
     )
 
 
-def _with_rest(path: tuple[str, ...], votes: Sequence[Mapping[tuple[str, ...], str]]) -> tuple[float | None, int]:
+def _with_rest(path: tuple[str, ...], votes: Mapping[_Cast, int]) -> tuple[float | None, int]:
     """Return the kappa of one juror with the majority of the others, without the cases on which these tie."""
     met: Counter[tuple[str, str]] = Counter()
-    for cast in votes:
+    for opinions, times in votes.items():
+        cast = dict(opinions)
         own = cast.get(path)
         if own is None or len(cast) < 2:
             continue
@@ -233,20 +238,18 @@ def _with_rest(path: tuple[str, ...], votes: Sequence[Mapping[tuple[str, ...], s
         rest[own] -= 1
         ranked = rest.most_common(2)
         if len(ranked) == 1 or ranked[0][1] > ranked[1][1]:
-            met[own, ranked[0][0]] += 1
+            met[own, ranked[0][0]] += times
     return cohen_kappa(met), met.total()
 
 
-def _pairs(
-    paths: Sequence[tuple[str, ...]], votes: Sequence[Mapping[tuple[str, ...], str]]
-) -> dict[tuple[int, int], Pair]:
+def _pairs(paths: Sequence[tuple[str, ...]], votes: Mapping[_Cast, int]) -> dict[tuple[int, int], Pair]:
     met: dict[tuple[int, int], Counter[tuple[str, str]]] = {}
     place = {path: position for position, path in enumerate(paths)}
-    for cast in votes:
-        opinions = sorted((place[path], opinion) for path, opinion in cast.items())
+    for cast, times in votes.items():
+        opinions = sorted((place[path], opinion) for path, opinion in cast)
         for position, (first, one) in enumerate(opinions):
             for second, other in opinions[position + 1 :]:
-                met.setdefault((first, second), Counter())[one, other] += 1
+                met.setdefault((first, second), Counter())[one, other] += times
     return {
         pair: Pair(
             counts.total(),

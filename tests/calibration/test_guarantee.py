@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 from support.examples import examples
 from support.panels import DATA, PANELS, SMALL, fold
 
@@ -56,6 +57,34 @@ def test_the_test_and_the_bound_are_the_same_decision(n: int, alpha: float, delt
     if allowed < n:
         assert binomial_cdf(allowed + 1, n, alpha) > delta
     assert (allowed >= 0) == (n >= fewest_items(alpha, delta))
+
+
+def most_errors_by_definition(n: int, alpha: float, delta: float) -> list[int]:
+    """Every entry on its own, from the exact tails."""
+    return [next(k for k in range(items + 1) if binomial_cdf(k, items, alpha) > delta) - 1 for items in range(n + 1)]
+
+
+@given(
+    st.integers(0, 150),
+    st.one_of(st.floats(1e-12, 1 - 1e-12), st.integers(1, 19).map(lambda part: part / 20)),
+    st.one_of(st.floats(1e-12, 1 - 1e-12), st.integers(1, 7).map(lambda part: part / 8)),  # ties with the tails
+)
+@examples(150)
+def test_the_table_is_that_of_the_definition(n: int, alpha: float, delta: float) -> None:
+    assert most_errors(n, alpha, delta).tolist() == most_errors_by_definition(n, alpha, delta)
+
+
+@pytest.mark.parametrize(("alpha", "delta"), [(1, 0.1), (0, 0.1), (0.5, 1e-300), (1e-12, 0.5), (1 - 2**-53, 0.5)])
+def test_the_table_is_that_of_the_definition_at_the_ends(alpha: float, delta: float) -> None:
+    assert most_errors(40, alpha, delta).tolist() == most_errors_by_definition(40, alpha, delta)
+
+
+@pytest.mark.parametrize(("alpha", "delta"), [(0.1, 0.1), (0.02, 0.05), (0.44, 0.0125)])
+def test_large_tables_are_exact_too(alpha: float, delta: float) -> None:
+    items = np.arange(300_001)
+    allowed = most_errors(300_000, alpha, delta)
+    assert (binom.cdf(allowed, items, alpha) <= delta).all()
+    assert (binom.cdf(allowed + 1, items, alpha)[1:] > delta).all()
 
 
 def test_large_samples_are_exact_too() -> None:
