@@ -28,6 +28,7 @@ from jury_adapters.core import event_loop
 from jury_adapters.core.batch import stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
+from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.clustered_shares import sign_flip_test
 from jury_adapters.core.errors import ConfigurationError, plain_repr
@@ -45,6 +46,10 @@ from jury_adapters.models.base import Options, Prompt, Turn
 from jury_adapters.models.registry import ModelLike, resolve_model
 
 _AS_IT_IS = "as it is"
+_VOID = (
+    "the guarantee of the jury does not hold with another rubric: both were tested without its thresholds, and a "
+    "changed jury has none; calibrate it again, with other labels"
+)
 
 
 class OptimiserLog(NamedTuple):
@@ -137,10 +142,14 @@ def align(
             labels, or only one.
     """
     how = aligner or Aligner()
-    rubric = _rubric_of(jury, how.rubric)
+    rubric = rubric_to_change(jury, how.rubric)
     labelled = labelled_cases(given_cases(cases), pass_labels=pass_labels, label_column=label_column, group=group)
     labelled = with_same_group(labelled, lambda case: _shown_text(rubric, case))
-    return _Alignment(jury, rubric, labelled, how, _Spending(store, budget, max_concurrency)).run()
+    plain = jury.uncalibrated if isinstance(jury, CascadedJury) else jury
+    found = _Alignment(plain, rubric, labelled, how, _Spending(store, budget, max_concurrency)).run()
+    if plain is jury:
+        return found
+    return replace(found, jury=found.jury if found.accepted else jury, suggestions=(_VOID, *found.suggestions))
 
 
 class _Alignment:
@@ -279,7 +288,12 @@ def _check_groups(test: Sequence[LabelledCase], level: float) -> None:
         )
 
 
-def _rubric_of(jury: Judge, name: str) -> Rubric:
+def rubric_to_change(jury: Judge, name: str) -> Rubric:
+    """Return the rubric of a jury that an alignment changes: the only one, or the one of that name.
+
+    Raises:
+        ConfigurationError: no critic of the jury has a rubric, or several have one and the name is not that of one.
+    """
     found = {rubric.fingerprint: rubric for rubric in rubrics_in(jury)}
     if not found:
         raise ConfigurationError("align changes the rubric of critics; no judge of this jury has one")

@@ -1,12 +1,14 @@
 """Alignments that must not be fooled: by copies of a case, by groups, by outages, or by the notes of people."""
 
+import dataclasses
 import json
 
 import pytest
 
-from jury_adapters import Case, ConfigurationError, Critic, Rubric
+from jury_adapters import CascadedJury, Case, ConfigurationError, Critic, Rubric, Tier
 from jury_adapters.align import Aligner, align, labelled_cases
 from jury_adapters.align.labelled import divide
+from jury_adapters.calibration.guarantee import Guarantee, fingerprint_of
 from tests.simulations.labelled_jurors import RUBRIC, LearningModel, labelled
 
 
@@ -109,3 +111,21 @@ def test_notes_of_people_are_data_in_the_prompt():
     assert all("<|im" not in reply["reasoning"] and "\u202e" not in reply["reasoning"] for reply in replies)
     assert {reply["answer"] for reply in replies} == {"YES", "NO"}
     assert Rubric.model_validate(found.rubric.model_dump()).examples == found.rubric.examples
+
+
+def test_a_changed_jury_has_no_guarantee():
+    critic = Critic(LearningModel("examples", 3), RUBRIC, name="critic")
+    cascade = CascadedJury([Tier("jury", critic)])
+    guarantee = Guarantee(
+        agreement=0.8, delta=0.1, method="path", found_by="path", thresholds={"jury": 0.1}, n=100, decided=100,
+        errors=5, bound=0.1, coverage=1.0, tier_shares={"jury": 1.0}, cost_expected=None, granted_if_false=0.1,
+        granted_as_seen=0.9, simulated_runs=100, fingerprint=fingerprint_of(cascade),
+    )  # fmt: skip
+    calibrated = guarantee.applied_to(cascade)
+    found = align(calibrated, labelled(200, 3))
+    assert found.accepted
+    assert not hasattr(found.jury, "guarantee")
+    assert "guarantee" in found.suggestions[0]
+    fixed = CascadedJury([Tier("jury", Critic(LearningModel("fixed", 3), RUBRIC, name="c"))])
+    kept = dataclasses.replace(guarantee, fingerprint=fingerprint_of(fixed)).applied_to(fixed)
+    assert align(kept, labelled(60, 3)).jury is kept
