@@ -100,12 +100,12 @@ def _is_free_span(material: Material, start: int, end: int) -> bool:
     sentence = material.sentence_at(start)
     if sentence is None or NEGATION.search(sentence.text) or sentence.text.rstrip().endswith("?"):
         return False
-    before = material.answer[sentence.start : start]
+    before = material.answer[max(sentence.start, start - _NEAR) : start]
     return not (
         BOUND.search(before)
-        or BOUND_AFTER.search(material.answer[end : sentence.end])
+        or BOUND_AFTER.search(material.answer[end : min(sentence.end, end + _NEAR)])
         or _RANGE_BEFORE.search(before)
-        or (not before.strip() and re.match(r"[.)]\s", material.answer[end:]))
+        or (not material.answer[sentence.start : start].strip() and re.match(r"[.)]\s", material.answer[end:]))
         or _COUNTED.search(before)
         or (_CELL.search(before) and re.match(r"\s*\|", material.answer[end:]))
     )
@@ -224,6 +224,7 @@ def _stated(source: str, number: str, unit: str) -> bool:
     )
 
 
+_NEAR = 80  # characters beside a number in which a bound is looked for
 _FACTORS = (0.35, 0.4, 0.5, 0.55, 0.6, 1.4, 1.5, 1.6, 1.8, 2.0, 2.2, 2.5, 3.0)
 _NUMERAL = re.compile(
     r"(?<![\w.,/:#\[\-–—+'])(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<part>\.\d+)?(?![\w/:\]\-–—']|\.\d|,\d|\s?(?:am|pm|a\.m|p\.m|o'clock)\b)"  # noqa: RUF001

@@ -1,0 +1,64 @@
+"""Audits of cases that were not made for them: copies, other languages, long texts, wrong use."""
+
+import os
+from random import Random
+
+import pytest
+
+from jury_adapters import ConfigurationError, judge
+from jury_adapters.audit import Sizes, audit, audit_pairs, example_cases, plan_audit
+
+CHINESE = [{"question": "水箱多大？", "answer": "水箱很大。", "contexts": ["水箱很大。"]}]  # noqa: RUF001
+
+
+@judge(name="generous")
+def generous(case):
+    return True
+
+
+def test_copies_of_a_case_count_once():
+    few = example_cases()[:4]
+    copies = [
+        case.model_copy(update={"metadata": {"id": number}, "answer": f" {case.answer}\n"})
+        for number in range(10) for case in few
+    ]  # fmt: skip
+    once, often = plan_audit(generous, few), plan_audit(generous, [*few, *copies])
+    assert [probe.case.answer for probe in often.probes] == [probe.case.answer for probe in once.probes]
+
+
+def test_copies_make_no_false_findings():
+    right = {case.answer for case in example_cases()}
+    found = 0
+    for seed in range(20):
+        random = Random(seed)
+        passed = {case.question for case in example_cases() if random.random() < 0.2}  # which is tolerated
+
+        @judge(name="tolerable")
+        def tolerable(case, passed=passed):
+            return case.question in passed or case.answer in right
+
+        cases = [case for case in random.sample(example_cases(), 6) for _ in range(10)]
+        found += bool(audit(tolerable, cases, sizes=Sizes(60, 0, 0)).findings)
+    assert found == 0
+
+
+def test_pairs_of_answers_that_no_operator_can_change_are_refused():
+    with pytest.raises(ConfigurationError, match="no operator can make a wrong answer"):
+        audit_pairs(generous, CHINESE)
+
+
+@pytest.mark.parametrize("pairs", [0, -1, "3", True, 2.5])
+def test_a_number_of_pairs_is_a_number(pairs):
+    with pytest.raises(ConfigurationError, match="pairs is a number of pairs from 1"):
+        audit_pairs(generous, pairs=pairs)
+
+
+def test_long_answers_take_time_in_proportion():
+    def cpu(numbers):
+        answer = " ".join(f"{number} km and the" for number in range(numbers))
+        before = os.times().user
+        plan_audit(generous, [{"question": "q", "answer": answer, "contexts": ["the is of"]}])
+        return os.times().user - before
+
+    cpu(50)
+    assert cpu(800) < 12 * max(cpu(200), 0.05)
