@@ -81,7 +81,9 @@ def ask(
         The verdicts, the jurors with their judgments, and the total usage.
     """
     options = {"store": store, "budget": budget, "max_concurrency": max_concurrency}
-    jurors = [JurorAnswers(name, judge) for name, judge in zip(*_unique(list(jurors_of(jury))), strict=True)]
+    named = list(jurors_of(jury))
+    names = unique_names([jury.name or "jury", *(name for name, _ in named)])[1:]
+    jurors = [JurorAnswers(name, judge) for name, (_, judge) in zip(names, named, strict=True)]
     answers, usage = _ask(jury, probes, options)
     for number, verdict in answers.items():
         for juror, judgment in zip(jurors, _judgments_in(jury, verdict), strict=True):
@@ -168,7 +170,3 @@ def _by_member(judge: Jury, judgment: Judgment | None) -> Mapping[str, Judgment]
 
 _OTHER_WAYS: Mapping[str, Callable[[Judge], Judge]] = {"repeat": _Again, LABEL_ORDER: with_labels_reversed}
 """Ways of asking about a case that differ from that of its base, by the name of the probe."""
-
-
-def _unique(jurors: Sequence[tuple[str, Judge]]) -> tuple[tuple[str, ...], tuple[Judge, ...]]:
-    return unique_names([name for name, _ in jurors]), tuple(judge for _, judge in jurors)

@@ -5,8 +5,9 @@ from random import Random
 
 import pytest
 
-from jury_adapters import ConfigurationError, judge
+from jury_adapters import ConfigurationError, Ensemble, judge
 from jury_adapters.audit import Sizes, audit, audit_pairs, example_cases, plan_audit
+from jury_adapters.audit.junit import junit_of
 
 CHINESE = [{"question": "水箱多大？", "answer": "水箱很大。", "contexts": ["水箱很大。"]}]  # noqa: RUF001
 
@@ -62,3 +63,16 @@ def test_long_answers_take_time_in_proportion():
 
     cpu(50)
     assert cpu(800) < 12 * max(cpu(200), 0.05)
+
+
+def test_a_jury_with_the_name_of_a_juror_is_told_from_it():
+    @judge(name="strict")
+    def strict(case):
+        return case.answer in {one.answer for one in example_cases()}
+
+    jury = Ensemble([generous, strict, strict.named("second")], name="generous", voting="majority")
+    report = audit(jury, sizes=Sizes(30, 10, 10))
+    assert len({one.name for one in report.subjects}) == 4
+    assert "misses_wrong_answers" not in {one.name for one in report.findings if one.subject == report.jury.name}
+    first = junit_of(report).split("<testcase")[2]
+    assert "gives PASS" not in first
