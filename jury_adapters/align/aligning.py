@@ -22,12 +22,13 @@ from jury_adapters.align.changes import (
     balanced,
     is_right,
 )
-from jury_adapters.align.labelled import LabelledCase, digest_of, divide, labelled_cases
+from jury_adapters.align.labelled import LabelledCase, digest_of, divide, labelled_cases, with_same_group
 from jury_adapters.align.suggestions import suggestions_of
 from jury_adapters.core import event_loop
 from jury_adapters.core.batch import stream
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
+from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.clustered_shares import sign_flip_test
 from jury_adapters.core.errors import ConfigurationError, plain_repr
@@ -36,13 +37,19 @@ from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.usage import NO_USAGE, Usage
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics
+from jury_adapters.critic.prompt import material_texts
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.critic.rubric_history import RubricChange
 from jury_adapters.models.base import Options, Prompt, Turn
 from jury_adapters.models.registry import ModelLike, resolve_model
 
 _AS_IT_IS = "as it is"
+_VOID = (
+    "the guarantee of the jury does not hold with another rubric: both were tested without its thresholds, and a "
+    "changed jury has none; calibrate it again, with other labels"
+)
 
 
 class OptimiserLog(NamedTuple):
@@ -135,9 +142,14 @@ def align(
             labels, or only one.
     """
     how = aligner or Aligner()
-    rubric = _rubric_of(jury, how.rubric)
+    rubric = rubric_to_change(jury, how.rubric)
     labelled = labelled_cases(given_cases(cases), pass_labels=pass_labels, label_column=label_column, group=group)
-    return _Alignment(jury, rubric, labelled, how, _Spending(store, budget, max_concurrency)).run()
+    labelled = with_same_group(labelled, lambda case: _shown_text(rubric, case))
+    plain = jury.uncalibrated if isinstance(jury, CascadedJury) else jury
+    found = _Alignment(plain, rubric, labelled, how, _Spending(store, budget, max_concurrency)).run()
+    if plain is jury:
+        return found
+    return replace(found, jury=found.jury if found.accepted else jury, suggestions=(_VOID, *found.suggestions))
 
 
 class _Alignment:
@@ -153,6 +165,7 @@ class _Alignment:
         """Try all changes, and test the best one."""
         how = self._how
         search, test = divide(self._labelled, (1 - how.test_share, how.test_share), how.seed)
+        _check_groups(test, how.level)
         before = self._judge(self._jury, search)
         present = _balanced(search, before)
         asked = OptimiserLog([], [])
@@ -181,11 +194,14 @@ class _Alignment:
         first, second = self._judge(self._jury, test), self._judge(jury, test)
         old = [is_right(one, judgment) is True for one, judgment in zip(test, first, strict=True)]
         new = [is_right(one, judgment) is True for one, judgment in zip(test, second, strict=True)]
+        gains = [
+            now - was if not failed_only_before(*pair) else min(0, now - was)
+            for was, now, pair in zip(old, new, zip(first, second, strict=True), strict=True)
+        ]
         differences: dict[str, int] = {}
-        for one, was, now in zip(test, old, new, strict=True):
-            differences[one.group] = differences.get(one.group, 0) + now - was
-        won = sum(now and not was for was, now in zip(old, new, strict=True))
-        lost = sum(was and not now for was, now in zip(old, new, strict=True))
+        for one, gain in zip(test, gains, strict=True):
+            differences[one.group] = differences.get(one.group, 0) + gain
+        won, lost = gains.count(1), gains.count(-1)
         p = sign_flip_test(differences.values()) / 2 if won > lost else 1.0
         shares = (_balanced(test, first), _balanced(test, second))
         found = replace(
@@ -240,7 +256,44 @@ def rubric_yaml(rubric: Rubric) -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
 
 
-def _rubric_of(jury: Judge, name: str) -> Rubric:
+def failed_only_before(before: Judgment, after: Judgment) -> bool:
+    """Return whether a judge failed in the first judgment of a case and not in the second.
+
+    An outage or a spent budget while the jury as it was is asked is no merit of the changed one.
+    """
+    return bool(_failures(before) - _failures(after))
+
+
+def _failures(judgment: Judgment, name: str = "") -> set[str]:
+    found = {name} if judgment.status is Status.ERROR or judgment.error is not None else set()
+    for juror in judgment.judgments if isinstance(judgment, Verdict) else ():
+        found |= _failures(juror, f"{name}/{juror.critic}")
+    return found
+
+
+def _shown_text(rubric: Rubric, case: Case) -> str:
+    """Return what a critic with this rubric sees of a case; white space and capitals make no other case."""
+    if case.attachments:
+        return case.content_hash
+    return "\0".join(" ".join(text.split()).casefold() for text in material_texts(rubric, case)) or case.content_hash
+
+
+def _check_groups(test: Sequence[LabelledCase], level: float) -> None:
+    """Raise ConfigurationError if the cases of a test are of so few groups that no result could be significant."""
+    groups = len({one.group for one in test})
+    if 0.5**groups > level:
+        raise ConfigurationError(
+            f"the labels for the test are of {groups} independent groups, and with so few no result is significant at "
+            f"the level {level:g}; label cases of more groups, or keep a larger share for the test"
+        )
+
+
+def rubric_to_change(jury: Judge, name: str) -> Rubric:
+    """Return the rubric of a jury that an alignment changes: the only one, or the one of that name.
+
+    Raises:
+        ConfigurationError: no critic of the jury has a rubric, or several have one and the name is not that of one.
+    """
     found = {rubric.fingerprint: rubric for rubric in rubrics_in(jury)}
     if not found:
         raise ConfigurationError("align changes the rubric of critics; no judge of this jury has one")

@@ -90,7 +90,7 @@ class ClarifyCriteria(Change):
 
 @dataclass(frozen=True)
 class MovePassMark(Change):
-    """Moves the pass mark of a scale to where most labelled cases are judged rightly. It needs no further judgments."""
+    """Moves the pass mark of a scale to where most labelled cases are judged rightly."""
 
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
         scale = rubric.answers

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 from jury_adapters.core.case import Case
@@ -45,8 +45,8 @@ def labelled_cases(
         cases: cases with a human label in their metadata.
         pass_labels: the labels that mean PASS; by default PASS, pass, yes, true and the like.
         label_column: the entry of the metadata with the label.
-        group: the field that identifies the group of a case, such as ``"metadata.document"``; empty if every case is
-            independent.
+        group: the field that identifies the group of a case, such as ``"document"``; empty if every case is
+            independent. Cases with the same content are of one group in any case.
 
     Raises:
         ConfigurationError: too few cases have a label, or none of them means PASS, or FAIL.
@@ -69,7 +69,26 @@ def labelled_cases(
         )
     if len({one.passed for one in labelled}) < 2:
         raise ConfigurationError("aligning takes cases with both labels, PASS and FAIL; all labels mean the same")
-    return labelled
+    return with_same_group(labelled, lambda case: case.content_hash) if group else labelled
+
+
+def with_same_group(cases: Sequence[LabelledCase], key: Callable[[Case], str]) -> tuple[LabelledCase, ...]:
+    """Return the cases with one group for all that have the same key, and for all of their groups.
+
+    The same case under two groups, or twice with another field that the jury does not see, would otherwise be learned
+    from in one part and tested in another.
+    """
+    joined: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while joined.get(name, name) != name:
+            name = joined[name]
+        return name
+
+    first: dict[str, str] = {}
+    for one in cases:
+        joined[root(one.group)] = root(first.setdefault(key(one.case), one.group))
+    return tuple(replace(one, group=root(one.group)) for one in cases)
 
 
 def divide(cases: Sequence[LabelledCase], shares: Sequence[float], seed: int) -> list[list[LabelledCase]]:

@@ -84,7 +84,9 @@ class Asking:
         max_concurrency: int | None = None,
     ) -> None:
         self.verdicts: Answers = {}
-        self.jurors = [JurorAnswers(name, judge) for name, judge in zip(*_unique(list(jurors_of(jury))), strict=True)]
+        named = list(jurors_of(jury))
+        names = unique_names([jury.name or "jury", *(name for name, _ in named)])[1:]
+        self.jurors = [JurorAnswers(name, judge) for name, (_, judge) in zip(names, named, strict=True)]
         self.usage = NO_USAGE
         self._jury = jury
         self._every_juror = every_juror
@@ -181,7 +183,3 @@ def _by_member(judge: Jury, judgment: Judgment | None) -> Mapping[str, Judgment]
 
 _OTHER_WAYS: Mapping[str, Callable[[Judge], Judge]] = {"repeat": _Again, LABEL_ORDER: with_labels_reversed}
 """Ways of asking about a case that differ from that of its base, by the name of the probe."""
-
-
-def _unique(jurors: Sequence[tuple[str, Judge]]) -> tuple[tuple[str, ...], tuple[Judge, ...]]:
-    return unique_names([name for name, _ in jurors]), tuple(judge for _, judge in jurors)

@@ -19,6 +19,7 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.clustered_shares import clustered_wilson, sign_flip_test
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import percent
 from jury_adapters.core.given_cases import given_cases
 from jury_adapters.core.judge_like import JudgeLike, judge_of
@@ -154,6 +155,8 @@ def audit_pairs(
     Raises:
         ConfigurationError: an operator is unknown, or no case is usable.
     """
+    if isinstance(pairs, bool) or not isinstance(pairs, int) or pairs < 1:
+        raise ConfigurationError(f"pairs is a number of pairs from 1, not {plain_repr(pairs)}")
     judge, standards = judge_of(jury), standards or Standards()
     found = example_cases() if cases is None else given_cases(cases)
     probes = _both_orders(plan_probes(found, operators=operators, sizes=Sizes(len(found), 0, 0), seed=seed), pairs)
@@ -231,6 +234,11 @@ def _both_orders(probes: Sequence[Probe], limit: int) -> list[Probe]:
     for probe in probes:
         if probe.kind == "wrong":
             wrong.setdefault(probe.group, []).append(probe)
+    if not wrong:
+        raise ConfigurationError(
+            "no operator can make a wrong answer of these answers; give longer ones, with names and numbers that the "
+            "contexts have, in English"
+        )
     for group, found in wrong.items():
         Random(group).shuffle(found)
     turns = (

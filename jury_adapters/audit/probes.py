@@ -87,7 +87,7 @@ def plan_probes(
     """Return the probes for these cases; the same arguments give the same probes.
 
     Args:
-        cases: cases with right answers, each with contexts or a reference.
+        cases: cases with right answers, each with contexts or a reference. Copies of a case are left out.
         operators: the names of the operators; by default all that fit any rubric about facts.
         families: the vendor families of the jurors, each of which is claimed as the author of answers.
         sizes: the numbers of probes.
@@ -107,7 +107,7 @@ def plan_probes(
             "an audit needs cases with right answers, and contexts or a reference for each; leave out the cases to use "
             "those that come with the package"
         )
-    plan = _Plan(usable, sizes or Sizes(), seed)
+    plan = _Plan(list({_content(case): case for case in reversed(usable)}.values())[::-1], sizes or Sizes(), seed)
     plan.add_originals()
     for operator in operators_named(operators):
         plan.add_changed(operator)
@@ -118,6 +118,12 @@ def plan_probes(
     plan.add_same_cases("repeat", "repeat", "the same question again")
     plan.add_injections(labels, places)
     return tuple(plan.probes)
+
+
+def _content(case: Case) -> tuple[str, ...]:
+    """Return what makes a case another one; copies of a case would count as independent of it."""
+    texts = (case.question or "", case.answer or "", case.reference or "", *case.contexts)
+    return tuple(" ".join(text.split()).casefold() for text in texts)
 
 
 class _Made(TypedDict, total=False):

@@ -95,6 +95,10 @@ def _comparison(audit: Results) -> Iterator[str]:
     if len(audit.subjects) < 3:
         return
     yield "What the jury adds"
+    if not found.best_juror:
+        yield "  unknown, because no juror decided both wrong and right answers"
+        yield ""
+        return
     yield (
         f"  best juror: {visible(found.best_juror)}; the jury was right where it was wrong "
         f"{counted(found.jury_better, 'time')}, and wrong where it was right {counted(found.juror_better, 'time')} "

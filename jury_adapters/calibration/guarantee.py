@@ -227,6 +227,10 @@ class CalibratedJury(CascadedJury):
                 used.append(Tier(tier.name, tier.judge, escalate_below(threshold)))
         super().__init__([*used, Tier(ABSTAINED, _Abstaining(guarantee.agreement))], name=cascade.name)
 
+    @property
+    def uncalibrated(self) -> CascadedJury:
+        return self.calibrated
+
 
 class CalibrationFailed(ConfigurationError):
     """The labelled cases cannot show the required agreement: there are too few, or the jury is not good enough.

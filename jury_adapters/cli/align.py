@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+from uuid import uuid4
 
 import typer
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from jury_adapters.align import Aligner
 from jury_adapters.align import align as align_jury
-from jury_adapters.align.aligning import rubric_yaml
+from jury_adapters.align.aligning import rubric_to_change, rubric_yaml
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury, text_without_guarantee
 from jury_adapters.cli.labelled_cases import labelled_cases
@@ -49,9 +51,6 @@ from jury_adapters.core.whole_file import write_whole
 from jury_adapters.critic.changed_rubrics import rubrics_in
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.yaml_files import compose
-
-if TYPE_CHECKING:
-    from jury_adapters.align import Alignment
 
 _VOID = "# A guarantee of the jury before was left out: it does not hold with another rubric.\n"
 
@@ -101,9 +100,10 @@ def align(
     messages = Messages(quiet=quiet)
     permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
     try:
-        if out is not None:
-            check_place(out, sources=(cases, jury, labels), force=force)
         judge = read_jury(jury, permissions, calibrated=False)
+        target = None if out is None else _Target(jury, out, rubric_to_change(judge, rubric), permissions)
+        if target is not None:
+            target.check(sources=(cases, jury, labels, *_files_in(jury)), force=force)
         labelled, _ = labelled_cases(
             CaseFile(cases, messages.info, field_map=FieldMap.parse(map_ or ())), label_column, messages,
             labels=labels, holds="the alignment holds",
@@ -118,8 +118,8 @@ def align(
             )  # fmt: skip
         except UnclearLabels as error:
             raise InputError(f"{cases}: {error.what}; name those that mean PASS: --pass-label LABEL") from None
-        if found.accepted and out is not None:
-            _write(found, jury, out, permissions)
+        if found.accepted and target is not None:
+            target.write(found.rubric)
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
@@ -137,39 +137,96 @@ def _with_gold(labelled: Iterable[tuple[Case, str | bool]]) -> list[Case]:
     return [case.model_copy(update={"metadata": {**case.metadata, GOLD: label}}) for case, label in labelled]
 
 
-def _write(found: Alignment, jury: Path, out: Path, permissions: Permissions) -> None:
-    """Write the rubric and the jury file, and check that the file is the jury that was tested.
+class _Target:
+    """Jury file with a changed rubric, and the file of the rubric beside it.
 
-    Raises:
-        InputError: a file cannot be written, or the jury file means something else from there.
+    Args:
+        jury: the jury file that is changed.
+        out: the new jury file.
+        rubric: the rubric that is replaced.
+        permissions: the permissions of the jury file.
     """
-    parent = found.rubric.history[-1].parent
-    place = out.with_name(f"{out.stem}.rubric.yaml")
-    text, _ = text_without_guarantee(jury)
-    changed = _with_rubric(text, jury, parent, place.name)
-    if changed is None:
-        raise InputError(
-            f"{jury}: the rubric stands in no place of the file that can be changed; use `align` in Python"
-        )
-    try:
-        write_whole(place, rubric_yaml(found.rubric))
-        write_whole(out, _VOID + changed)
-    except OSError as error:
-        raise InputError(f"{out}: {error.strerror or error}") from error
-    written = {rubric.fingerprint for rubric in rubrics_in(read_jury(out, permissions))}
-    if found.rubric.fingerprint not in written:
-        raise InputError(
-            f"{out} was written, but its `labels:` or `scale:` replace those of the new rubric; delete them there"
-        )
+
+    def __init__(self, jury: Path, out: Path, rubric: Rubric, permissions: Permissions) -> None:
+        self._jury, self._out, self._before, self._permissions = jury, out, rubric, permissions
+        self._rubric = out.with_name(f"{out.stem}.rubric.yaml")
+
+    def check(self, *, sources: Iterable[Path | None], force: bool) -> None:
+        """Check, before anything is paid for, that both files may be written and that they would be that jury.
+
+        Raises:
+            InputError: a file exists or is one of the sources, the rubric stands in no place that can be changed, or
+                the jury file would mean something else in that place.
+        """
+        known = list(sources)
+        for path in (self._out, self._rubric):
+            check_place(path, sources=known, force=force)
+            if path.exists() and not force:
+                raise InputError(f"{path} exists already; give another --out, or --force to replace it")
+        self._try()
+
+    def _try(self) -> None:
+        """Write a trial of both files, and read it: relative paths, anchors and permissions may be in the way."""
+        name = f".jury-align-{uuid4().hex[:12]}"
+        trial = self._before.model_copy(update={"system_prompt": f"{self._before.system_prompt} "})
+        files = (self._out.with_name(f"{name}.rubric.yaml"), self._out.with_name(f"{name}.yaml"))
+        try:
+            write_whole(files[0], rubric_yaml(trial))
+            write_whole(files[1], self._text(files[0].name))
+            read = [one.fingerprint for one in rubrics_in(read_jury(files[1], self._permissions))]
+        except ConfigurationError as error:
+            said = str(error).replace(str(files[1]), str(self._jury))
+            raise InputError(f"a changed jury file would not work as {self._out}: {said}") from None
+        except OSError as error:
+            raise InputError(f"{self._out}: {error.strerror or error}") from error
+        finally:
+            for file in files:
+                file.unlink(missing_ok=True)
+        if trial.fingerprint not in read or self._before.fingerprint in read:
+            raise InputError(
+                f"{self._jury}: the rubric stands in no place of the file that can be changed, or `labels:` or "
+                "`scale:` replace its own; use `align` in Python"
+            )
+
+    def write(self, rubric: Rubric) -> None:
+        """Write the rubric and the jury file.
+
+        Raises:
+            InputError: a file cannot be written.
+        """
+        try:
+            write_whole(self._rubric, rubric_yaml(rubric))
+            write_whole(self._out, _VOID + self._text(self._rubric.name))
+        except OSError as error:
+            raise InputError(f"{self._out}: {error.strerror or error}") from error
+
+    def _text(self, place: str) -> str:
+        text, _ = text_without_guarantee(self._jury)
+        changed = _with_rubric(text, self._jury, self._before.fingerprint, place)
+        if changed is None:
+            raise InputError(
+                f"{self._jury}: the rubric stands in no place of the file that can be changed; use `align` in Python"
+            )
+        return changed
 
 
 def _with_rubric(text: str, path: Path, parent: str, place: str) -> str | None:
     """Return the text of a jury file in which every mention of a rubric is that of a file; None without a mention."""
     root = compose(text, str(path), "a jury file is one mapping")
     mentions = sorted(_mentions(root, path.parent, parent), key=lambda node: -node[0].start_mark.index)
+    named = place if re.fullmatch(r"[^\W\d_][\w.-]*", place) else dumps(place)
     for key, value in mentions:
-        text = text[: key.start_mark.index] + f"rubric: {place}" + text[value.end_mark.index :]
+        end = value.end_mark.index
+        if value.style in ("|", ">"):  # a block ends where the next key begins
+            end = len(text[:end].rstrip())
+        text = text[: key.start_mark.index] + f"rubric: {named}" + text[end:]
     return text if mentions else None
+
+
+def _files_in(path: Path) -> list[Path]:
+    """Return the YAML files that a jury file mentions."""
+    text = path.read_text(encoding="utf-8-sig")
+    return [path.parent / found for found in re.findall(r"[^\s\"',\[\]{}]+\.ya?ml", text)]
 
 
 def _mentions(node: Node | None, folder: Path, parent: str) -> list[tuple[ScalarNode, ScalarNode]]:

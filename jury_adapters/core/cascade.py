@@ -125,6 +125,11 @@ class CascadedJury(Jury):
         return max(member.requests_at_once for member in self.members)
 
     @property
+    def uncalibrated(self) -> CascadedJury:
+        """The cascade without the thresholds of a calibration, and so without its guarantee."""
+        return self
+
+    @property
     def members(self) -> tuple[Judge, ...]:
         """The tiers' judges, in order."""
         return tuple(tier.judge for tier in self.tiers)

@@ -49,7 +49,8 @@ def group_of_case(case: Case | None, judgment: Judgment | None, field: str, wher
         InputError: the case has no such field, or the field is empty.
     """
     if case is not None:
-        return group_of_row(row_of_case(case), field, where)
+        row = row_of_case(case)
+        return group_of_row(row if "metadata" in row else {**row, "metadata": case.metadata}, field, where)
     try:
         return group_of_row(judgment.case_metadata if isinstance(judgment, Verdict) else {}, field, where)
     except InputError as error:

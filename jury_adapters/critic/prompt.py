@@ -14,7 +14,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.values import JsonValue, freeze
 from jury_adapters.critic.answers import Choice
-from jury_adapters.critic.delimiters import Delimiters
+from jury_adapters.critic.delimiters import Delimiters, visible
 from jury_adapters.critic.rubric import CLAIM_LABELS, PLACEHOLDERS, Example, Rubric, claim_keys
 from jury_adapters.critic.shown_case import Piece, pieces_of
 from jury_adapters.critic.shown_images import IMAGES_ARE_DATA, has_image_of, named_images, shown_images
@@ -118,7 +118,7 @@ def _reply_format(rubric: Rubric) -> str:
 
 def _example_reply(rubric: Rubric, example: Example) -> str:
     """Return an example's reply in the form that the schema asks for."""
-    reply: dict[str, JsonValue] = {"reasoning": example.reasoning}
+    reply: dict[str, JsonValue] = {"reasoning": visible(example.reasoning)}
     if rubric.claims:
         reply["claims"] = [{key: getattr(claim, key) for key in claim_keys(rubric)} for claim in example.claims]
     read = rubric.answers.read(example.answer)

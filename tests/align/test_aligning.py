@@ -137,7 +137,7 @@ def test_a_juror_that_is_worse_is_named():
     assert any(line.startswith("coin agrees with the labels in") for line in found.suggestions)
 
 
-def test_the_pass_mark_of_a_scale_needs_no_further_calls():
+def test_the_pass_mark_of_a_scale_moves_to_where_the_labels_want_it():
     async def rates(prompt):
         good = "(good)" in prompt.rsplit("number", 1)[-1]
         return json.dumps({"reasoning": "", "answer": 4 if good else 3, "confidence": 0.9})

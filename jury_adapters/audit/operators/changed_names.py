@@ -127,10 +127,14 @@ _BODY_WORDS = """
 _BODIES = frozenset(_BODY_WORDS.split())
 _SYMMETRIC = re.compile(
     r"\b(?:between|both|together|with|met|meets|marri\w*|border\w*|versus|vs|equal\w*|same|near|distance|from|either|"
-    r"connect\w*|link\w*|join\w*|merg\w*|share\w*|compared?|respectively|each other|next to|beside|neighbou?r\w*|or)\b",
+    r"connect\w*|link\w*|join\w*|merg\w*|share\w*|compared?|respectively|each other|next to|beside|neighbou?r\w*|or|"
+    r"against|cousins?|siblings?|sisters?|brothers?|twins?|friends?|colleagues?|partners?|rivals?|relatives?|competitors?|"
+    r"spouses?|engaged|divorced|talk\w*|speaks?|spoken?|discuss\w*|disagree\w*|argue\w*|negotiat\w*|differ\w*|"
+    r"resembl\w*|similar\w*|like|unlike|cooperat\w*|collaborat\w*|adjacent|parallel|opposite|alongside|jointly|mutual\w*|"
+    r"exchang\w*|identical|alike|synonym\w*|equivalent|plus|total\w*|sum)\b",
     re.IGNORECASE,
 )
-_JOINED = re.compile(r"^\s*(?:,|and|&)[^a-z]*$|^\s*(?:,|\()", re.IGNORECASE)
+_JOINED = re.compile(r"^\s*(?:,|and|&)[^a-z]*$|^\s*(?:,|\(|and\b|&)", re.IGNORECASE)
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|will|can|must|\w+ed|\w{3,}s|won|beat|built|sold|led|gave|made|wrote|became|costs?|"
     r"and|while|but|by|to|for|than)\b"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from jury_adapters.audit.operators.material import BOUND, BOUND_AFTER, NEGATION, Material, Mutant
+from jury_adapters.audit.operators.material import BOUND, BOUND_AFTER, NEGATION, PART_OF_NUMBER, Material, Mutant
 from jury_adapters.grounding.quantities import quantities
 
 
@@ -30,14 +30,15 @@ def change_number(material: Material, random: Random) -> Iterator[Mutant]:
         new = _other_number(
             material, found["whole"], found["part"] or "", _is_percent(material.answer, found.end()), random
         )
-        if new:
+        if new and not _in_stated_range(material, found.end(), found[0], new):
             yield material.replaced(*found.span(), new, _shown(material.answer, found, new))
     for found in _NUMBER_WORD.finditer(material.answer):
-        if _is_free(material, found) and not _PART_OF_NUMBER.search(material.answer[: found.start()]):
+        if _is_free(material, found) and not PART_OF_NUMBER.search(material.answer[: found.start()]):
             value = _WORDS.index(found[0].lower())
             others = [
                 word for other, word in enumerate(_WORDS)
                 if other > 1 and abs(other - value) >= max(2, value / 3) and not material.has_number(f"{other}")
+                and not _in_stated_range(material, found.end(), str(value), str(other))
             ]  # fmt: skip
             if others:
                 word = random.choice(others)
@@ -55,7 +56,7 @@ def change_date(material: Material, random: Random) -> Iterator[Mutant]:
             continue
         span = (date.start, date.start + len(date.text))
         taken.append(span)
-        if not _is_free_span(material, *span):
+        if not _is_free_span(material, *span) or _RANGE_OF_DATES.search(material.source):
             continue
         new = _other_date(material, date.text, random)
         if new:
@@ -78,6 +79,8 @@ def change_unit(material: Material, random: Random) -> Iterator[Mutant]:
     if not material.is_english:
         return
     for found in _WITH_UNIT.finditer(material.answer):
+        if _SAME_IN_BOTH.search(material.answer[: found.end()]):
+            continue
         if not float(found["number"].replace(",", "") or 0) or not _is_free_span(material, found.start(), found.end()):
             continue
         choices = [
@@ -97,12 +100,14 @@ def _is_free_span(material: Material, start: int, end: int) -> bool:
     sentence = material.sentence_at(start)
     if sentence is None or NEGATION.search(sentence.text) or sentence.text.rstrip().endswith("?"):
         return False
-    before = material.answer[sentence.start : start]
+    before = material.answer[max(sentence.start, start - _NEAR) : start]
     return not (
         BOUND.search(before)
-        or BOUND_AFTER.search(material.answer[end : sentence.end])
+        or BOUND_AFTER.search(material.answer[end : min(sentence.end, end + _NEAR)])
         or _RANGE_BEFORE.search(before)
-        or (not before.strip() and re.match(r"[.)]\s", material.answer[end:]))
+        or (not material.answer[sentence.start : start].strip() and re.match(r"[.)]\s", material.answer[end:]))
+        or _COUNTED.search(before)
+        or (_CELL.search(before) and re.match(r"\s*\|", material.answer[end:]))
     )
 
 
@@ -125,6 +130,25 @@ def _other_number(material: Material, whole: str, part: str, percent: bool, rand
         if not material.has_number(text) and len(text.partition(".")[0]) <= len(whole) + 2:
             return text
     return ""
+
+
+def _in_stated_range(material: Material, end: int, old: str, new: str) -> bool:
+    """Return whether the source has a range with both numbers, as in *ages 4 to 12*, or a bound at the old one.
+
+    Args:
+        material: the answer and its source.
+        end: the position after the old number in the answer; the same word must follow the bound.
+        old: the old number.
+        new: the new number.
+    """
+    both = [float(text.replace(",", "")) for text in (old, new)]
+    for found in _RANGE.finditer(material.source):
+        low, high = (float((found[one] or found[other]).replace(",", "")) for one, other in _ENDS)
+        if low <= min(both) and max(both) <= high:
+            return True
+    word = re.match(r"\s?(?:%|[^\W\d]+)", material.answer[end:])
+    value = rf"(?<![\d.,]){re.escape(old + (word[0].lower() if word else ''))}(?![\w,]|\.\d)"
+    return re.search(rf"{_BOUND_IN_SOURCE}{value}|{value}{_OR_MORE}", material.lower_source) is not None
 
 
 def _other_date(material: Material, text: str, random: Random) -> str:
@@ -156,6 +180,8 @@ def _day_exists(text: str) -> bool:
 
 
 def _changed_weekdays(material: Material, random: Random) -> Iterator[Mutant]:
+    if _UNNAMED_DAYS.search(material.source):
+        return
     for found in _WEEKDAY.finditer(material.answer):
         if not _is_free(material, found) or re.match(r"\s*(?:and|or|to|,)", material.answer[found.end() :]):
             continue
@@ -168,6 +194,8 @@ def _changed_weekdays(material: Material, random: Random) -> Iterator[Mutant]:
 
 
 def _changed_hours(material: Material, random: Random) -> Iterator[Mutant]:
+    if _RANGE_OF_HOURS.search(material.source):
+        return
     for found in _CLOCK.finditer(material.answer):
         if not _is_free(material, found):
             continue
@@ -196,6 +224,7 @@ def _stated(source: str, number: str, unit: str) -> bool:
     )
 
 
+_NEAR = 80  # characters beside a number in which a bound is looked for
 _FACTORS = (0.35, 0.4, 0.5, 0.55, 0.6, 1.4, 1.5, 1.6, 1.8, 2.0, 2.2, 2.5, 3.0)
 _NUMERAL = re.compile(
     r"(?<![\w.,/:#\[\-–—+'])(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<part>\.\d+)?(?![\w/:\]\-–—']|\.\d|,\d|\s?(?:am|pm|a\.m|p\.m|o'clock)\b)"  # noqa: RUF001
@@ -203,6 +232,9 @@ _NUMERAL = re.compile(
 _YEAR = re.compile(
     r"(?<![\w.,/:#$€£-])(?:1[5-9]|20)\d\d(?![\w/:-]|\.\d|,\d|\s(?:km|m|kg|g|people|users|litres|steps|watts)\b)"
 )
+_COUNTED = re.compile(r"\($|^#+\s*$|\b(?:step|point|item|option|part)\s$", re.IGNORECASE)
+"""Text before the number of a step, an item or a heading, which states nothing."""
+_CELL = re.compile(r"^\s*\|\s*$")
 _RANGE_BEFORE = re.compile(r"\d\s?(?:to|and|or|-|–|—|x|by)\s$|\bbetween\s$", re.IGNORECASE)  # noqa: RUF001
 _NUMBERS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
@@ -212,9 +244,6 @@ _WORDS = _NUMBERS.split()
 _NUMBER_WORD = re.compile(
     rf"(?<![\w-])(?:{'|'.join(_WORDS[2:])})(?![\w-]|\s(?:hundred|thousand|million|billion|thirds|of the|quarters))",
     re.IGNORECASE,
-)
-_PART_OF_NUMBER = re.compile(
-    r"\b(?:hundred|thousand|million|one|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|and)[\s-]$", re.IGNORECASE
 )
 _MONTH_NAMES = "January February March April May June July August September October November December"
 _LONG_MONTHS = _MONTH_NAMES.split()
@@ -238,7 +267,32 @@ _UNITS = {
     "EUR": ("USD", "GBP"), "GBP": ("USD", "EUR"), "dollars": ("euros", "pounds"), "euros": ("dollars", "pounds"),
     "°C": ("°F",), "°F": ("°C",), "hectares": ("square metres", "square kilometres"), "W": ("kW",), "V": ("kV",),
 }  # fmt: skip
+_SAME_IN_BOTH = re.compile(r"\bminus 40\s?°[CF]$", re.IGNORECASE)
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _WITH_UNIT = re.compile(
     rf"(?<![\w.,/:\[\-–—])(?P<number>\d[\d,]*(?:\.\d+)?)(?:\s|-)?(?P<unit>{_UNIT})(?![\w²³/])"  # noqa: RUF001
+)
+_AMOUNT = r"\d+(?:,\d{3})*(?:\.\d+)?"
+_RANGE = re.compile(
+    rf"(?<![\d:.,])(?P<low>{_AMOUNT})[^\d:.,;()]{{0,12}}?(?:\bto\b|(?<=[\d\s])[-–—])\s?(?P<high>{_AMOUNT})(?!:\d)|"  # noqa: RUF001
+    rf"\bbetween\s(?P<least>{_AMOUNT})[^\d.,;()]{{0,12}}?\band\s(?P<most>{_AMOUNT})"
+)
+_ENDS = (("low", "least"), ("high", "most"))
+_BOUND_IN_SOURCE = (
+    r"\b(?:at least|at most|up to|over|under|above|below|more than|less than|fewer than|older than|minimum(?: of)?|"
+    r"maximum(?: of)?)\s"
+)
+_OR_MORE = r"(?:\s\w+){0,2}\s(?:or|and)\s(?:more|less|fewer|older|younger|over|above|under|below|upwards?)\b"
+_DAY = _DAYS.replace(" ", "|")
+_UNNAMED_DAYS = re.compile(
+    rf"\b(?:{_DAY})\s?(?:to|through|until|till|[-–—])\s?(?:{_DAY})\b|"  # noqa: RUF001
+    r"\b(?:daily|weekdays?|weekends?|workdays?|every day|all week|seven days|7 days)\b",
+    re.IGNORECASE,
+)
+"""Days that a source states without their names; a day that is not named may be one of them."""
+_RANGE_OF_HOURS = re.compile(r"\d:\d\d\s?(?:to|until|till|and|[-–—])\s?\d?\d:\d\d")  # noqa: RUF001
+_MONTH_NAME = _MONTH_NAMES.replace(" ", "|")
+_RANGE_OF_DATES = re.compile(
+    rf"\b(?:{_MONTH_NAME})(?:\s\d{{1,2}},)?(?:\s\d{{4}})?\s?(?:to|until|till|through|and|[-–—])\s?"  # noqa: RUF001
+    rf"(?:\d{{1,2}}\s)?(?:{_MONTH_NAME})\b"
 )

@@ -8,16 +8,30 @@ from random import Random
 
 from jury_adapters.audit.operators.changed_words import negated
 from jury_adapters.audit.operators.material import Material, Mutant
-from jury_adapters.grounding.normalisation import content, words
+from jury_adapters.grounding.normalisation import content, looks_english, words
 
 
 def add_foreign_sentence(material: Material, random: Random) -> Iterator[Mutant]:
     """Yield answers with a sentence of another case that has a name or a number which this source does not have."""
-    unknown = [one for one in material.foreign if not _POINTS_BACK.search(one) and not material.has_facts(one)]
+    unknown = [one for one in material.foreign if not _says_nothing(one) and not _has_facts(material, one)]
     for sentence in random.sample(unknown, min(3, len(unknown))):
         place = random.choice([one.end for one in material.sentences] or [len(material.answer)])
         text = f"{material.answer[:place]} {sentence}{material.answer[place:]}"
         yield Mutant(text, f"added: {sentence}")
+
+
+def _says_nothing(sentence: str) -> bool:
+    """Return whether a sentence needs another one before it, or only addresses the reader: *I hope it helps*."""
+    return _POINTS_BACK.search(sentence) is not None or _SMALL_TALK.search(sentence) is not None
+
+
+def _has_facts(material: Material, sentence: str) -> bool:
+    """Return whether the source has the names and numbers of a sentence.
+
+    Names can be told from other words in English alone; in other languages, numbers decide.
+    """
+    english = material.is_english or looks_english(sentence)
+    return material.has_facts(sentence) if english else material.has_number(sentence)
 
 
 def add_contradiction(material: Material, _: Random) -> Iterator[Mutant]:
@@ -54,15 +68,20 @@ def change_citation(material: Material, random: Random) -> Iterator[Mutant]:
         if sentence is None or not 1 <= number <= len(passages):
             continue
         said = set(content(words(_MARK.sub("", sentence.text))))
+        known = len(said & passages[number - 1]) >= _LEAST_IN_COMMON  # else the words do not show what supports what
         others = [
             other for other, passage in enumerate(passages, 1)
-            if other != number and len(said & passage) < 0.4 * max(1, len(said & passages[number - 1]))
+            if known and other != number and len(said & passage) < 0.4 * max(1, len(said & passages[number - 1]))
         ]  # fmt: skip
         new = random.choice(others) if others else len(passages) + random.randint(1, 3)
         yield material.replaced(*found.span(), f"[{new}]", f"[{number}] -> [{new}]")
 
 
+_LEAST_IN_COMMON = 2
 _MARK = re.compile(r"\[(\d{1,2})\]")
+_SMALL_TALK = re.compile(
+    r"\b(?:I|I'm|I'll|me|thanks?|sorry|hope|helps?|great question|good question|regards|dear|hello)\b", re.IGNORECASE
+)
 _POINTS_BACK = re.compile(
     r"^(?:It|Its|They|Their|Them|He|His|She|Her|This|That|These|Those|Such|Both|However|Also|Then|There|Here|But|And|Or|"
     r"So|Therefore|Thus|In addition|Additionally|Moreover|Furthermore|For example|For instance|Otherwise|Instead|"

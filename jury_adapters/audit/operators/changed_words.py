@@ -90,6 +90,8 @@ def drop_condition(material: Material, _: Random) -> Iterator[Mutant]:
         needed = content(words(found["clause"]))
         if len(kept.split()) < 4 or " or " in kept or NEGATION.search(kept):
             continue
+        if _NO_CONDITION.search(kept) or ("as long as" in found[0] and _COMPARED.search(kept)):
+            continue
         if not needed or sum(word in known for word in needed) < 0.7 * len(needed):
             continue
         new = kept + sentence.text[found.end() :]
@@ -142,7 +144,8 @@ def _around(text: str, start: int, end: int) -> str:
 
 _AUXILIARY = re.compile(
     r"\b(?:is|are|was|were|can|will|must)\b"
-    r"(?!\s+(?:not|only|also|mainly|usually|about|either|both|all|each|often|to be))"
+    r"(?!\s+(?:not|only|also|mainly|usually|about|either|both|all|each|often|to be|"
+    r"almost|nearly|roughly|approximately|around))"
 )
 _SUBORDINATE = re.compile(
     r"\b(?:that|which|who|whose|whom|where|when|if|although|though|because|while|since|as|after|before|until|unless|"
@@ -214,7 +217,9 @@ _OPPOSITES = dict(_PAIRS) | {second: first for first, second in _PAIRS if second
 _OPPOSITES |= {"less than": "more than", "smaller": "larger", "shorter": "longer"}
 _COMPARISON = re.compile(rf"\b(?:{'|'.join(sorted(_OPPOSITES, key=len, reverse=True))})\b", re.IGNORECASE)
 _NO_COMPARISON = re.compile(
-    r"\b(?:no|any|much|once|look\w*|nam\w*|call\w*|day|week|ever|even|and|or|not|shortly|soon|long|just)\s$",
+    r"\b(?:no|any|much|once|look\w*|nam\w*|call\w*|day|week|ever|even|and|or|not|shortly|soon|long|just|"
+    r"see|as|mentioned|described|shown|listed|stated|noted|given|explained|discussed|said|table|figure|list|section|example|"
+    r"paragraph|text|diagram|chart|image|photo)\s$",
     re.IGNORECASE,
 )
 _NOUN = re.compile(r"\b(?:the|an?|of|these|those|such|all|both|further|its|their)\s$", re.IGNORECASE)
@@ -224,6 +229,14 @@ _CONDITION = re.compile(
     r"only when|if)\s"
     r"(?P<clause>[^.;:()]{4,120}?)(?=[.;]?$)"
 )
+_COMPARED = re.compile(r"\b(?:twice|times|half|just|almost|nearly|about|exactly)$", re.IGNORECASE)
+_NO_CONDITION = re.compile(
+    r"\b(?:even|as|what|is|are|was|were|be|been)$|"
+    r"\b(?:ask|check|know|known|see|wonder|decide|determine|test|tell|confirm|verif|find out|found out|say|show|learn|"
+    r"examine|doubt|remember|sure|clear|unclear|unknown)\w*(?:\s\S+){0,3}$",
+    re.IGNORECASE,
+)
+"""Words before *if* or *as long as* where it is no condition: an indirect question, or a comparison."""
 _EMPTY_CONDITION = re.compile(
     r"\b(?:question|need|needed|necessary|possible|wish|want|like|prefer|applicable|any|available|so|in doubt|help)\b",
     re.IGNORECASE,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from jury_adapters.core.case import Case
 from jury_adapters.grounding.names import NameIndex, names
-from jury_adapters.grounding.normalisation import looks_english, sentences, tidy
+from jury_adapters.grounding.normalisation import looks_english, sentences, tidy, words
 from jury_adapters.grounding.quantities import NumberIndex, quantities
 
 
@@ -87,8 +87,19 @@ class Material:
 
     @cached_property
     def is_english(self) -> bool:
-        """Whether the answer is English; rules about words apply to English alone."""
-        return looks_english(self.answer) or looks_english(self.source)
+        """Whether the answer is English; rules about words apply to English alone.
+
+        An answer without the small words of English, such as a table, counts if it has none of another language, and
+        most of its words are those of an English source.
+        """
+        if looks_english(self.answer):
+            return True
+        said = set(words(self.answer))
+        return (
+            looks_english(self.source)
+            and not said & _OTHER_LANGUAGES
+            and len(said & set(words(self.source))) > len(said) / 2
+        )
 
     def sentence_at(self, position: int) -> Sentence | None:
         """Return the sentence that contains a position of the answer."""
@@ -126,7 +137,7 @@ NEGATION = re.compile(
 BOUND = re.compile(
     r"\b(?:at (?:least|most|the (?:latest|earliest))|(?:more|less|fewer|other|later|earlier|longer|higher|lower|rather)"
     r" than|over|under|up to|within|below|above|beyond|exceed\w*|minimum|maximum|min\.|max\.|before|after|until|till|"
-    r"by|the first|can|may|able|"
+    r"by|(?:the )?(?:first|last|top|next|past|previous)|can|may|able|enough|room for|"
     r"since|from|between|through|if|unless|when|whenever|once|every|or|limit\w*|than|only)\b[^.;,]{0,24}$",
     re.IGNORECASE,
 )
@@ -139,3 +150,12 @@ BOUND_AFTER = re.compile(
     re.IGNORECASE,
 )
 """Words after a number that make it a bound or the end of a range."""
+
+_OTHER_LANGUAGE_WORDS = """
+    der das und ist nicht eine einen dem les est une dans qui el las una por che della het een zijn não uma och att är
+"""
+_OTHER_LANGUAGES = frozenset(_OTHER_LANGUAGE_WORDS.split())
+PART_OF_NUMBER = re.compile(
+    r"\b(?:hundred|thousand|million|one|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|and)[\s-]$", re.IGNORECASE
+)
+"""Words before a number word that belong to the same number."""

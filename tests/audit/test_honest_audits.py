@@ -1,0 +1,78 @@
+"""Audits of cases that were not made for them: copies, other languages, long texts, wrong use."""
+
+import os
+from random import Random
+
+import pytest
+
+from jury_adapters import ConfigurationError, Ensemble, judge
+from jury_adapters.audit import Sizes, audit, audit_pairs, example_cases, plan_audit
+from jury_adapters.audit.junit import junit_of
+
+CHINESE = [{"question": "水箱多大？", "answer": "水箱很大。", "contexts": ["水箱很大。"]}]  # noqa: RUF001
+
+
+@judge(name="generous")
+def generous(case):
+    return True
+
+
+def test_copies_of_a_case_count_once():
+    few = example_cases()[:4]
+    copies = [
+        case.model_copy(update={"metadata": {"id": number}, "answer": f" {case.answer}\n"})
+        for number in range(10) for case in few
+    ]  # fmt: skip
+    once, often = plan_audit(generous, few), plan_audit(generous, [*few, *copies])
+    assert [probe.case.answer for probe in often.probes] == [probe.case.answer for probe in once.probes]
+
+
+def test_copies_make_no_false_findings():
+    right = {case.answer for case in example_cases()}
+    found = 0
+    for seed in range(20):
+        random = Random(seed)
+        passed = {case.question for case in example_cases() if random.random() < 0.2}  # which is tolerated
+
+        @judge(name="tolerable")
+        def tolerable(case, passed=passed):
+            return case.question in passed or case.answer in right
+
+        cases = [case for case in random.sample(example_cases(), 6) for _ in range(10)]
+        found += bool(audit(tolerable, cases, sizes=Sizes(60, 0, 0)).findings)
+    assert found == 0
+
+
+def test_pairs_of_answers_that_no_operator_can_change_are_refused():
+    with pytest.raises(ConfigurationError, match="no operator can make a wrong answer"):
+        audit_pairs(generous, CHINESE)
+
+
+@pytest.mark.parametrize("pairs", [0, -1, "3", True, 2.5])
+def test_a_number_of_pairs_is_a_number(pairs):
+    with pytest.raises(ConfigurationError, match="pairs is a number of pairs from 1"):
+        audit_pairs(generous, pairs=pairs)
+
+
+def test_long_answers_take_time_in_proportion():
+    def cpu(numbers):
+        answer = " ".join(f"{number} km and the" for number in range(numbers))
+        before = os.times().user
+        plan_audit(generous, [{"question": "q", "answer": answer, "contexts": ["the is of"]}])
+        return os.times().user - before
+
+    cpu(50)
+    assert cpu(800) < 12 * max(cpu(200), 0.05)
+
+
+def test_a_jury_with_the_name_of_a_juror_is_told_from_it():
+    @judge(name="strict")
+    def strict(case):
+        return case.answer in {one.answer for one in example_cases()}
+
+    jury = Ensemble([generous, strict, strict.named("second")], name="generous", voting="majority")
+    report = audit(jury, sizes=Sizes(30, 10, 10))
+    assert len({one.name for one in report.subjects}) == 4
+    assert "misses_wrong_answers" not in {one.name for one in report.findings if one.subject == report.jury.name}
+    first = junit_of(report).split("<testcase")[2]
+    assert "gives PASS" not in first
