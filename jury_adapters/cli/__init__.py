@@ -12,7 +12,6 @@ import io
 import sys
 
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.core.installation import needs_extra
 
 __all__ = ["main"]
 
@@ -48,6 +47,8 @@ def _run(arguments: list[str]) -> int:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich", "click"):
             raise
+        from jury_adapters.core.installation import needs_extra
+
         print(needs_extra("the jury command", "typer and rich", "cli"), file=sys.stderr)
         return ExitCode.BAD_INPUT
     except OSError as error:

@@ -152,7 +152,7 @@ class _Target:
         self._rubric = out.with_name(f"{out.stem}.rubric.yaml")
 
     def check(self, *, sources: Iterable[Path | None], force: bool) -> None:
-        """Check, before anything is paid for, that both files may be written and that they would be that jury.
+        """Check that both files may be written and that they would be that jury.
 
         Raises:
             InputError: a file exists or is one of the sources, the rubric stands in no place that can be changed, or

@@ -145,7 +145,7 @@ _AUXILIARY = re.compile(
 _BARE_NUMBER = re.compile(r"\W?\d[^a-zA-Z]*$")
 """Number alone, which a bullet would turn into a negative one."""
 _STEP = re.compile(
-    r"(?:Please\s+)?(?:Add|Apply|Ask|Attach|Bake|Boil|Bring|Build|Call|Change|Check|Choose|Clean|Click|Close|Combine|"
+    r"(?:Please\s+)?(?:Add|Apply|Ask|Attach|Bake|Boil|Bring|Build|Call|Change|Chec[k]|Choose|Clean|Click|Close|Combine|"
     r"Connect|Contact|Cook|Copy|Create|Cut|Delete|Disconnect|Download|Drain|Drive|Edit|Empty|Enter|Fill|Fold|Follow|Go|"
     r"Heat|Hold|Insert|Install|Keep|Leave|Let|Lift|Log|Make|Mix|Move|Open|Pay|Peel|Pick|Place|Plug|Pour|Press|Pull|Push|"
     r"Put|Read|Release|Remove|Repeat|Replace|Reset|Restart|Return|Rinse|Run|Save|Scan|Select|Send|Serve|Set|Show|Shut|Sign|"
