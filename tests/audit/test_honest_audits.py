@@ -62,7 +62,7 @@ def test_long_answers_take_time_in_proportion():
         return os.times().user - before
 
     cpu(50)
-    assert cpu(800) < 12 * max(cpu(200), 0.05)
+    assert cpu(400) < 12 * max(cpu(100), 0.05)
 
 
 def test_a_jury_with_the_name_of_a_juror_is_told_from_it():

@@ -57,7 +57,8 @@ def test_json_files_and_limits(jury_file, tmp_path):
 
 
 def test_early_stopping(jury_file):
-    done = jury("audit", "--jury", jury_file, "--precision", "0.15", "--json")
+    sizes = ("--per-operator", "20", "--per-change", "8", "--injections", "8")
+    done = jury("audit", "--jury", jury_file, "--precision", "0.2", *sizes, "--json")
     found = json.loads(done.stdout)
     assert found["stopped"]
     assert found["probes"] < found["planned"]
