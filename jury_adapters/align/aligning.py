@@ -38,7 +38,8 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics
+from jury_adapters.critic.answers import comparable
+from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics, with_replaced
 from jury_adapters.critic.prompt import material_texts
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.critic.rubric_history import RubricChange
@@ -145,7 +146,7 @@ def align(
     rubric = rubric_to_change(jury, how.rubric)
     labelled = labelled_cases(given_cases(cases), pass_labels=pass_labels, label_column=label_column, group=group)
     labelled = with_same_group(labelled, lambda case: _shown_text(rubric, case))
-    plain = jury.uncalibrated if isinstance(jury, CascadedJury) else jury
+    plain = with_replaced(jury, _without_guarantee)
     found = _Alignment(plain, rubric, labelled, how, _Spending(store, budget, max_concurrency)).run()
     if plain is jury:
         return found
@@ -264,6 +265,13 @@ def failed_only_before(before: Judgment, after: Judgment) -> bool:
     return bool(_failures(before) - _failures(after))
 
 
+def _without_guarantee(judge: Judge) -> Judge | None:
+    """Return a calibrated cascade as it was before calibration; None for any other judge."""
+    if not isinstance(judge, CascadedJury) or judge.uncalibrated is judge:
+        return None
+    return with_replaced(judge.uncalibrated, _without_guarantee)
+
+
 def _failures(judgment: Judgment, name: str = "") -> set[str]:
     found = {name} if judgment.status is Status.ERROR or judgment.error is not None else set()
     for juror in judgment.judgments if isinstance(judgment, Verdict) else ():
@@ -275,7 +283,7 @@ def _shown_text(rubric: Rubric, case: Case) -> str:
     """Return what a critic with this rubric sees of a case; white space and capitals make no other case."""
     if case.attachments:
         return case.content_hash
-    return "\0".join(" ".join(text.split()).casefold() for text in material_texts(rubric, case)) or case.content_hash
+    return "\0".join(map(comparable, material_texts(rubric, case))) or case.content_hash
 
 
 def _check_groups(test: Sequence[LabelledCase], level: float) -> None:

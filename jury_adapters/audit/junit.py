@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from xml.sax.saxutils import quoteattr
 
 from jury_adapters.audit.auditing import Audit
 from jury_adapters.core.formatting import counted
-
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from jury_adapters.core.xml_text import xml_attribute
 
 
 def junit_of(audit: Audit, unmet: Sequence[str] = ()) -> str:
@@ -22,11 +19,11 @@ def junit_of(audit: Audit, unmet: Sequence[str] = ()) -> str:
     tests = list(_tests(audit, unmet))
     failures = sum(bool(message) for _, message in tests)
     counts = f'tests="{len(tests)}" failures="{failures}" errors="0"'
-    suite = _attribute(f"audit of {audit.jury.name}")
+    suite = xml_attribute(f"audit of {audit.jury.name}")
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<testsuites {counts}>", f"  <testsuite name={suite} {counts}>"]
     for name, message in tests:
-        inner = f"<failure message={_attribute(message)}/>" if message else ""
-        lines.append(f"    <testcase name={_attribute(name)} classname={suite}>{inner}</testcase>")
+        inner = f"<failure message={xml_attribute(message)}/>" if message else ""
+        lines.append(f"    <testcase name={xml_attribute(name)} classname={suite}>{inner}</testcase>")
     return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
 
 
@@ -38,7 +35,3 @@ def _tests(audit: Audit, unmet: Sequence[str]) -> Iterator[tuple[str, str]]:
             f"{figures.name}: no weakness beyond chance",
             "; ".join(found) and f"{counted(len(found), 'finding')}: " + "; ".join(found),
         )
-
-
-def _attribute(value: str) -> str:
-    return quoteattr(_NOT_XML.sub("\ufffd", value))

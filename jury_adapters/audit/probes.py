@@ -14,6 +14,7 @@ from jury_adapters.audit.operators.material import Material, Mutant, sentences_o
 from jury_adapters.audit.operators.registry import Operator, operators_named
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.critic.answers import comparable
 from jury_adapters.grounding.normalisation import tidy
 
 Kind: TypeAlias = Literal["original", "wrong", "right", "invariance", "repeat", "injection"]
@@ -123,7 +124,7 @@ def plan_probes(
 def _content(case: Case) -> tuple[str, ...]:
     """Return what makes a case another one; copies of a case would count as independent of it."""
     texts = (case.question or "", case.answer or "", case.reference or "", *case.contexts)
-    return tuple(" ".join(text.split()).casefold() for text in texts)
+    return tuple(map(comparable, texts))
 
 
 class _Made(TypedDict, total=False):

@@ -155,8 +155,8 @@ class _Target:
         """Check that both files may be written and that they would be that jury.
 
         Raises:
-            InputError: a file exists or is one of the sources, the rubric stands in no place that can be changed, or
-                the jury file would mean something else in that place.
+            InputError: a file exists or is one of the sources, the jury file does not name the rubric where it can be
+                replaced, or the new file would describe another jury.
         """
         known = list(sources)
         for path in (self._out, self._rubric):
@@ -184,8 +184,8 @@ class _Target:
                 file.unlink(missing_ok=True)
         if trial.fingerprint not in read or self._before.fingerprint in read:
             raise InputError(
-                f"{self._jury}: the rubric stands in no place of the file that can be changed, or `labels:` or "
-                "`scale:` replace its own; use `align` in Python"
+                f"{self._jury}: the rubric cannot be replaced in this file, because the file does not name it, or "
+                "because `labels:` or `scale:` replace those of the rubric; use `align` in Python"
             )
 
     def write(self, rubric: Rubric) -> None:
@@ -205,7 +205,7 @@ class _Target:
         changed = _with_rubric(text, self._jury, self._before.fingerprint, place)
         if changed is None:
             raise InputError(
-                f"{self._jury}: the rubric stands in no place of the file that can be changed; use `align` in Python"
+                f"{self._jury}: the rubric cannot be replaced, because the file does not name it; use `align` in Python"
             )
         return changed
 

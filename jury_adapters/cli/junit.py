@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,9 +15,8 @@ from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.whole_file import whole_file
+from jury_adapters.core.xml_text import xml_attribute, xml_text
 
-# Characters that XML 1.0 cannot represent, not even as a reference; compiled where a report is written.
-_NOT_XML = "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _ELEMENTS = {Status.FAIL: "failure", Status.ERROR: "error", Status.ABSTAIN: "skipped"}
 _IN_MEMORY = 1 << 20
 
@@ -70,14 +68,14 @@ class JUnitReport:
         inner = ""
         if element is not None:
             said = judgment.reasoning or judgment.error or str(judgment.status or judgment.label)
-            message = _attribute("; ".join(missed) or said)
-            text = _text("\n".join([*missed, str(judgment)]))
+            message = xml_attribute("; ".join(missed) or said)
+            text = xml_text("\n".join([*missed, str(judgment)]))
             inner = f"<{element} message={message}>{text}</{element}>"
         self._add(str(place), seconds, element, inner)
 
     def add_unread(self, line: int, problem: str) -> None:
         """Add a row that could not be read."""
-        self._add(f"line {line}", 0.0, "error", f"<error message={_attribute(f'not read: {problem}')}/>")
+        self._add(f"line {line}", 0.0, "error", f"<error message={xml_attribute(f'not read: {problem}')}/>")
 
     def add_decision(self, decision: GateDecision | None) -> None:
         """Add the decision of a gate that may end the run early; it becomes properties of the suite."""
@@ -89,7 +87,9 @@ class JUnitReport:
             "cases in the file": f"{decision.cases}",
             "seed": f"{decision.seed}",
         }
-        properties = (f"<property name={_attribute(name)} value={_attribute(text)}/>" for name, text in values.items())
+        properties = (
+            f"<property name={xml_attribute(name)} value={xml_attribute(text)}/>" for name, text in values.items()
+        )
         self._properties = f"    <properties>{''.join(properties)}</properties>\n"
 
     def _add(self, name: str, seconds: float, element: str | None, inner: str) -> None:
@@ -99,7 +99,7 @@ class JUnitReport:
         if element is not None:
             self._counts[element] += 1
         self._seconds += seconds
-        named = f"name={_attribute(name)} classname={_attribute(self._suite)}"
+        named = f"name={xml_attribute(name)} classname={xml_attribute(self._suite)}"
         self._cases.write(f'    <testcase {named} time="{seconds:.3f}">{inner}</testcase>\n'.encode())
 
     def __exit__(
@@ -122,21 +122,9 @@ class JUnitReport:
         try:
             with whole_file(path) as file:
                 file.write(b'<?xml version="1.0" encoding="utf-8"?>\n')
-                suite = f"<testsuites {summed}>\n  <testsuite name={_attribute(self._suite)} {summed}>\n"
+                suite = f"<testsuites {summed}>\n  <testsuite name={xml_attribute(self._suite)} {summed}>\n"
                 file.write((suite + self._properties).encode())
                 copyfileobj(cases, file)
                 file.write(b"  </testsuite>\n</testsuites>\n")
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}") from error
-
-
-def _text(value: str) -> str:
-    from xml.sax.saxutils import escape
-
-    return escape(re.sub(_NOT_XML, "\ufffd", value))
-
-
-def _attribute(value: str) -> str:
-    from xml.sax.saxutils import quoteattr
-
-    return quoteattr(re.sub(_NOT_XML, "\ufffd", value))

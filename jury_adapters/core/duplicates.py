@@ -89,14 +89,6 @@ def merged_sentence(copies: int, what: str = "row") -> str:
     return f"{counted(copies, what)} {verb} merged with its first {what}: an item counts once."
 
 
-_SHOWN = 3
-
-
-def _few(places: Sequence[str]) -> str:
-    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    return ", ".join(places[:_SHOWN]) + more
-
-
 def refuse_other_content(rows: Iterable[tuple[int, str, str | None]]) -> None:
     """Refuse an id that rows of different content have, because labels and results are matched by id.
 
@@ -113,3 +105,11 @@ def refuse_other_content(rows: Iterable[tuple[int, str, str | None]]) -> None:
             raise InputError(
                 f"row {line}: item_id {item!r} is in row {first} too, with other content; give each item its own id"
             )
+
+
+_SHOWN = 3
+
+
+def _few(places: Sequence[str]) -> str:
+    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    return ", ".join(places[:_SHOWN]) + more

@@ -259,7 +259,7 @@ Vocabulary: TypeAlias = Labels | Scale
 
 
 def comparable(text: str) -> str:
-    """Return the form in which labels are compared: without differences of case and white space."""
+    """Return the form in which labels and other texts are compared: without differences of case and white space."""
     return " ".join(text.casefold().split())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from jury_adapters.core.errors import ConfigurationError
@@ -24,9 +24,6 @@ def rubrics_in(judge: Judge) -> Iterator[Rubric]:
 def with_changed_rubrics(judge: AnyJudge, changed: Mapping[str, Rubric]) -> AnyJudge:
     """Return a copy of the judge in which the critics with these rubrics have others.
 
-    It is a deep copy with a prefilled memo: a new critic for each critic whose rubric changes, and the original object
-    for every other judge (so that models, clients and stores stay shared).
-
     Args:
         judge: a critic or a jury of any kind.
         changed: the new rubrics, by the fingerprints of those that they replace.
@@ -34,10 +31,31 @@ def with_changed_rubrics(judge: AnyJudge, changed: Mapping[str, Rubric]) -> AnyJ
     Raises:
         ConfigurationError: a judge inside cannot be copied.
     """
-    if not changed:
-        return judge
+
+    def changed_critic(one: Judge) -> Judge | None:
+        own = _own_rubrics(one)
+        if not isinstance(one, AskingJudge) or not any(rubric.fingerprint in changed for rubric in own):
+            return None
+        return one.with_rubrics(*[changed.get(rubric.fingerprint, rubric) for rubric in own])
+
+    return with_replaced(judge, changed_critic) if changed else judge
+
+
+def with_replaced(judge: AnyJudge, replacement: Callable[[Judge], Judge | None]) -> AnyJudge:
+    """Return a copy of a judge in which other judges are inside; the judge itself if none is replaced.
+
+    It is a deep copy with a prefilled memo: the new judge for each one that is replaced, and the original object for
+    every other judge (so that models, clients and stores stay shared).
+
+    Args:
+        judge: a judge or a jury of any kind.
+        replacement: returns the new judge for one of the judges, or None to keep it.
+
+    Raises:
+        ConfigurationError: a judge inside cannot be copied.
+    """
     memo: dict[int, Any] = {}
-    _plan(judge, changed, memo)
+    _plan(judge, replacement, memo)
     try:
         return copy.deepcopy(judge, memo)
     except TypeError as error:  # a custom jury that holds a lock, a connection, ...
@@ -51,16 +69,15 @@ def _own_rubrics(judge: Judge) -> tuple[Rubric, ...]:
     return judge.rubrics if isinstance(judge, AskingJudge) else ()
 
 
-def _plan(judge: Judge, changed: Mapping[str, Rubric], memo: dict[int, Any]) -> bool:
+def _plan(judge: Judge, replacement: Callable[[Judge], Judge | None], memo: dict[int, Any]) -> bool:
     """Record the replacement of a judge in the copy; return True if it, or a judge inside it, changes."""
-    own = _own_rubrics(judge)
-    if any(rubric.fingerprint in changed for rubric in own):
-        assert isinstance(judge, AskingJudge)
-        memo[id(judge)] = judge.with_rubrics(*[changed.get(rubric.fingerprint, rubric) for rubric in own])
+    new = replacement(judge)
+    if new is not None:
+        memo[id(judge)] = new
         return True
     # Some judges also keep a member in an attribute of their own.
     kept = [value for value in getattr(judge, "__dict__", {}).values() if isinstance(value, Judge)]
-    touched = [_plan(inner, changed, memo) for inner in (*judge.members, *kept)]
+    touched = [_plan(inner, replacement, memo) for inner in (*judge.members, *kept)]
     if not any(touched):
         memo[id(judge)] = judge
     return any(touched)

@@ -24,7 +24,7 @@ _WIDE = 520.0  # width of a tier's bar, which is stretched to the available spac
 _STRONG = 0.72  # from this strength on, a number is more readable in the page's background colour
 _Point = tuple[float, float]
 _DOTS = 24  # dots of a diagonal
-_PAIRS_TOLD = 15  # pairs of jurors whose agreement a screen reader is told
+_MOST_PAIRS_IN_WORDS = 15  # pairs of jurors; the description of a plot with more of them has no numbers
 _LONGEST = 26  # characters of a name in a plot; the whole name is its tooltip
 
 
@@ -103,7 +103,7 @@ def reliability(analysis: Analysis) -> list[tuple[str, Markup]]:
 
 def _pairs_in_words(figures: Figures) -> str:
     """Return the numbers of the heat map for screen readers; empty if there are too many to listen to."""
-    if not 0 < len(figures.pairs) <= _PAIRS_TOLD:
+    if not 0 < len(figures.pairs) <= _MOST_PAIRS_IN_WORDS:
         return ""
     found = (
         f"{figures.jurors[one].name} and {figures.jurors[other].name} decide {percent(pair.share)} alike, kappa "

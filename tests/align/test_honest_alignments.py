@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from jury_adapters import CascadedJury, Case, ConfigurationError, Critic, Rubric, Tier
+from jury_adapters import CascadedJury, Case, ConfigurationError, Critic, Ensemble, Rubric, Tier
 from jury_adapters.align import Aligner, align, labelled_cases
 from jury_adapters.align.labelled import divide
 from jury_adapters.calibration.guarantee import Guarantee, fingerprint_of
@@ -126,6 +126,10 @@ def test_a_changed_jury_has_no_guarantee():
     assert found.accepted
     assert not hasattr(found.jury, "guarantee")
     assert "guarantee" in found.suggestions[0]
+    inside = align(Ensemble([calibrated], name="outer"), labelled(200, 3))
+    assert inside.accepted
+    assert not hasattr(inside.jury.members[0], "guarantee")
+    assert "guarantee" in inside.suggestions[0]
     fixed = CascadedJury([Tier("jury", Critic(LearningModel("fixed", 3), RUBRIC, name="c"))])
     kept = dataclasses.replace(guarantee, fingerprint=fingerprint_of(fixed)).applied_to(fixed)
     assert align(kept, labelled(60, 3)).jury is kept

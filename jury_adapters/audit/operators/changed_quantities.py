@@ -10,7 +10,15 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from jury_adapters.audit.operators.material import BOUND, BOUND_AFTER, NEGATION, PART_OF_NUMBER, Material, Mutant
+from jury_adapters.audit.operators.material import (
+    BOUND,
+    BOUND_AFTER,
+    NEAR,
+    PART_OF_NUMBER,
+    Material,
+    Mutant,
+    text_before,
+)
 from jury_adapters.grounding.quantities import quantities
 
 
@@ -33,7 +41,7 @@ def change_number(material: Material, random: Random) -> Iterator[Mutant]:
         if new and not _in_stated_range(material, found.end(), found[0], new):
             yield material.replaced(*found.span(), new, _shown(material.answer, found, new))
     for found in _NUMBER_WORD.finditer(material.answer):
-        if _is_free(material, found) and not PART_OF_NUMBER.search(material.answer[: found.start()]):
+        if _is_free(material, found) and not PART_OF_NUMBER.search(text_before(material.answer, found.start())):
             value = _WORDS.index(found[0].lower())
             others = [
                 word for other, word in enumerate(_WORDS)
@@ -79,7 +87,7 @@ def change_unit(material: Material, random: Random) -> Iterator[Mutant]:
     if not material.is_english:
         return
     for found in _WITH_UNIT.finditer(material.answer):
-        if _SAME_IN_BOTH.search(material.answer[: found.end()]):
+        if _SAME_IN_BOTH.search(text_before(material.answer, found.end())):
             continue
         if not float(found["number"].replace(",", "") or 0) or not _is_free_span(material, found.start(), found.end()):
             continue
@@ -98,12 +106,12 @@ def _is_free(material: Material, found: re.Match[str]) -> bool:
 def _is_free_span(material: Material, start: int, end: int) -> bool:
     """Return whether another value at this place is certainly wrong: no bound, no range, no negation, no list mark."""
     sentence = material.sentence_at(start)
-    if sentence is None or NEGATION.search(sentence.text) or sentence.text.rstrip().endswith("?"):
+    if sentence is None or sentence.start not in material.statements:
         return False
-    before = material.answer[max(sentence.start, start - _NEAR) : start]
+    before = material.answer[max(sentence.start, start - NEAR) : start]
     return not (
         BOUND.search(before)
-        or BOUND_AFTER.search(material.answer[end : min(sentence.end, end + _NEAR)])
+        or BOUND_AFTER.search(material.answer[end : min(sentence.end, end + NEAR)])
         or _RANGE_BEFORE.search(before)
         or (not material.answer[sentence.start : start].strip() and re.match(r"[.)]\s", material.answer[end:]))
         or _COUNTED.search(before)
@@ -185,7 +193,7 @@ def _changed_weekdays(material: Material, random: Random) -> Iterator[Mutant]:
     for found in _WEEKDAY.finditer(material.answer):
         if not _is_free(material, found) or re.match(r"\s*(?:and|or|to|,)", material.answer[found.end() :]):
             continue
-        if re.search(r"(?:\b(?:and|or|to)|day,)\s$", material.answer[: found.start()]):
+        if re.search(r"(?:\b(?:and|or|to)|day,)\s$", text_before(material.answer, found.start())):
             continue
         others = [day for day in _WEEKDAYS if day.lower() not in material.lower_source]
         if others and found["day"].lower() in material.lower_source:
@@ -224,7 +232,6 @@ def _stated(source: str, number: str, unit: str) -> bool:
     )
 
 
-_NEAR = 80  # characters beside a number in which a bound is looked for
 _FACTORS = (0.35, 0.4, 0.5, 0.55, 0.6, 1.4, 1.5, 1.6, 1.8, 2.0, 2.2, 2.5, 3.0)
 _NUMERAL = re.compile(
     r"(?<![\w.,/:#\[\-–—+'])(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<part>\.\d+)?(?![\w/:\]\-–—']|\.\d|,\d|\s?(?:am|pm|a\.m|p\.m|o'clock)\b)"  # noqa: RUF001

@@ -101,6 +101,14 @@ class Material:
             and len(said & set(words(self.source))) > len(said) / 2
         )
 
+    @cached_property
+    def statements(self) -> frozenset[int]:
+        """Positions of the sentences that are neither negated nor questions."""
+        return frozenset(
+            one.start for one in self.sentences
+            if not NEGATION.search(one.text) and not one.text.rstrip().endswith("?")
+        )  # fmt: skip
+
     def sentence_at(self, position: int) -> Sentence | None:
         """Return the sentence that contains a position of the answer."""
         return next((one for one in self.sentences if one.start <= position < one.end), None)
@@ -128,6 +136,14 @@ def sentences_of(text: str) -> Iterable[Sentence]:
             position = start + len(sentence)
             yield Sentence(sentence, start)
 
+
+def text_before(text: str, position: int) -> str:
+    """Return the text just before a position, as far as the patterns for what stands before a number reach."""
+    return text[max(0, position - NEAR) : position]
+
+
+NEAR = 80
+"""Characters beside a number in which a bound or the start of a range is looked for."""
 
 NEGATION = re.compile(
     r"\b(?:no|not|never|neither|nor|none|nobody|nothing|without|cannot|nowhere)\b|n't\b", re.IGNORECASE

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from jury_adapters.audit.operators.material import NEGATION, PART_OF_NUMBER, Material, Mutant
+from jury_adapters.audit.operators.material import NEGATION, PART_OF_NUMBER, Material, Mutant, text_before
 
 
 def rewrite_numbers(material: Material, _: Random) -> Iterator[Mutant]:
@@ -37,7 +37,7 @@ def convert_units(material: Material, _: Random) -> Iterator[Mutant]:
     if not material.is_english:
         return
     for found in _CONVERTIBLE.finditer(material.answer):
-        if _END_OF_RANGE.search(material.answer[: found.start()]):
+        if _END_OF_RANGE.search(text_before(material.answer, found.start())):
             continue
         factor, unit = _CONVERSIONS[found["unit"]]
         number = float(found["number"].replace(",", "")) * factor
@@ -88,12 +88,12 @@ def reformat(material: Material, random: Random) -> Iterator[Mutant]:
 
 def _with_thousands_mark(found: re.Match[str]) -> str:
     """Return an amount with a thousands mark; years and the numbers of things that are only named stay as they are."""
-    return found[0] if _NAMED_BY.search(found.string[: found.start()]) else f"{int(found[0]):,}"
+    return found[0] if _NAMED_BY.search(text_before(found.string, found.start())) else f"{int(found[0]):,}"
 
 
 def _in_figures(found: re.Match[str]) -> str:
     """Return a number word in figures; a part of a longer number, such as *thirty five*, stays a word."""
-    if PART_OF_NUMBER.search(found.string[: found.start()]):
+    if PART_OF_NUMBER.search(text_before(found.string, found.start())):
         return found[0]
     return str(_WORDS.index(found[0]))
 
@@ -106,7 +106,7 @@ def _must(found: re.Match[str]) -> str:
 
 def _in_words(found: re.Match[str]) -> str:
     """Return a small number as a word; one after a capitalised word belongs to a name, such as *Windows 7*."""
-    if re.search(r"[A-Z]\w*\s$", found.string[: found.start()]):
+    if re.search(r"[A-Z]\w*\s$", text_before(found.string, found.start())):
         return found[0]
     return _WORDS[int(found[0])]
 
@@ -144,14 +144,15 @@ _AUXILIARY = re.compile(
 )
 _BARE_NUMBER = re.compile(r"\W?\d[^a-zA-Z]*$")
 """Number alone, which a bullet would turn into a negative one."""
-_STEP = re.compile(
-    r"(?:Please\s+)?(?:Add|Apply|Ask|Attach|Bake|Boil|Bring|Build|Call|Change|Chec[k]|Choose|Clean|Click|Close|Combine|"
-    r"Connect|Contact|Cook|Copy|Create|Cut|Delete|Disconnect|Download|Drain|Drive|Edit|Empty|Enter|Fill|Fold|Follow|Go|"
-    r"Heat|Hold|Insert|Install|Keep|Leave|Let|Lift|Log|Make|Mix|Move|Open|Pay|Peel|Pick|Place|Plug|Pour|Press|Pull|Push|"
-    r"Put|Read|Release|Remove|Repeat|Replace|Reset|Restart|Return|Rinse|Run|Save|Scan|Select|Send|Serve|Set|Show|Shut|Sign|"
-    r"Start|Stir|Stop|Submit|Switch|Take|Tap|Tighten|Touch|Turn|Type|Unplug|Update|Upload|Use|Visit|Wait|Walk|Wash|Wipe|"
-    r"Write)\s(?!must|is|are|was|were|can|will|has|of|and)",
-)
+_VERBS = """
+    Add Apply Ask Attach Bake Boil Bring Build Call Change Check Choose Clean Click Close Combine Connect
+    Contact Cook Copy Create Cut Delete Disconnect Download Drain Drive Edit Empty Enter Fill Fold Follow Go
+    Heat Hold Insert Install Keep Leave Let Lift Log Make Mix Move Open Pay Peel Pick Place Plug Pour Press Pull
+    Push Put Read Release Remove Repeat Replace Reset Restart Return Rinse Run Save Scan Select Send Serve Set
+    Show Shut Sign Start Stir Stop Submit Switch Take Tap Tighten Touch Turn Type Unplug Update Upload Use Visit
+    Wait Walk Wash Wipe Write
+"""
+_STEP = re.compile(rf"(?:Please\s+)?(?:{'|'.join(_VERBS.split())})\s(?!must|is|are|was|were|can|will|has|of|and)")
 """Instruction; the order of instructions is part of their meaning."""
 _END_OF_RANGE = re.compile(
     rf"(?:\d|\b(?:{_NUMBERS.replace(' ', '|')}))\s?(?:to|or|and|by|x|[-–—±×])\s?$|\b(?:minus|plus)\s$",  # noqa: RUF001
