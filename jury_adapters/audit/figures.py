@@ -187,12 +187,12 @@ def figures_of(name: str, asked: AskedProbes, answers: Answers) -> SubjectFigure
     )
 
 
-def interval_of(probes: Sequence[Probe], answers: Answers, looks: int) -> tuple[float, float]:
-    """Return the interval of the share of hits or flips among probes of one block."""
+def share_of(probes: Sequence[Probe], answers: Answers, looks: int) -> Share:
+    """Return the share of FAIL, or of flips, among probes of one block."""
     numbers = {number for probe in probes for number in (probe.number, probe.base)}
     counts = _Counts(probes, {number: one for number, one in answers.items() if number in numbers}, looks)
     kind = probes[0].kind
-    return (counts.share(kind, Status.FAIL) if kind in ("wrong", "right") else counts.all_flips(kind).rate).interval
+    return counts.share(kind, Status.FAIL) if kind in ("wrong", "right") else counts.all_flips(kind).rate
 
 
 def pooled(shares: Iterable[Share]) -> Share:

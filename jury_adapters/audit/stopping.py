@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from jury_adapters.audit.asking import Answers, Asking
-from jury_adapters.audit.figures import interval_of
+from jury_adapters.audit.figures import share_of
 from jury_adapters.audit.looks import LOOKS, AskedProbes, Block, asked_probes, block_of, looks_of
 from jury_adapters.audit.probes import Probe
 
@@ -56,5 +56,10 @@ def ask_until_known(asking: Asking, probes: Sequence[Probe], precision: float, *
 
 
 def _is_known(probes: Sequence[Probe], answers: Sequence[Answers], precision: float) -> bool:
-    intervals = [interval_of(probes, one, LOOKS) for one in answers]
-    return all(high - low <= 2 * precision for low, high in intervals)
+    """Return whether the rates of all subjects are known well enough.
+
+    A subject that gives FAIL to the given answers learns nothing from answers made from them, and is left out.
+    """
+    shares = [share_of(probes, one, LOOKS) for one in answers]
+    counted = [share for share in shares if share.n or share.undecided]
+    return bool(counted) and all(high - low <= 2 * precision for low, high in (share.interval for share in counted))

@@ -61,6 +61,7 @@ def _lines(audit: Results) -> Iterator[str]:
         yield f"  ! {visible(finding.subject)} {visible(finding.sentence)} (corrected p {finding.p:.2g})"
     yield ""
     names = [one.name for one in audit.subjects]
+    yield from _unusable(audit.subjects)
     kills = [(one.kills, one.kill_rate) for one in audit.subjects]
     yield from _table("Wrong answers that got FAIL (kill rate)", names, kills)
     alarms = [(one.false_alarms, one.false_alarm_rate) for one in audit.subjects]
@@ -68,6 +69,20 @@ def _lines(audit: Results) -> Iterator[str]:
     yield from _flip_table(audit.subjects)
     yield from _comparison(audit)
     yield from _missed(audit)
+
+
+def _unusable(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
+    """Say which subjects fail so many of the given answers that little can be said about changes to them."""
+    found = [
+        one for one in subjects if one.originals_passed.n and 2 * one.originals_passed.hits < one.originals_passed.n
+    ]
+    if not found:
+        return
+    yield "Given answers, which are right, that got FAIL; what is made from them does not count"
+    for one in found:
+        failed = one.originals_passed.n - one.originals_passed.hits
+        yield f"  {visible(one.name)}: {failed:,} of {one.originals_passed.n:,}; give cases whose answers it passes"
+    yield ""
 
 
 def _table(title: str, names: Sequence[str], shares: Sequence[tuple[Mapping[str, Share], Share]]) -> Iterator[str]:

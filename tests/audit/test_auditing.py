@@ -67,6 +67,17 @@ def test_a_juror_that_knows_the_answers_and_one_that_passes_all():
     assert found.missed == ()
 
 
+def test_the_report_says_whose_figures_are_empty_because_it_fails_right_answers():
+    @judge(name="too strict")
+    def too_strict(case):
+        return False
+
+    said = str(audit(Ensemble([passes_all, too_strict], voting="unanimous", name="both"), sizes=SMALL))
+    assert "both: 60 of 60; give cases whose answers it passes" in said
+    assert "too strict: 60 of 60" in said
+    assert "generous: 60" not in said
+
+
 def test_a_judge_that_fails_everything_has_noticed_nothing():
     @judge
     def fails_all(case):

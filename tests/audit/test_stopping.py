@@ -8,6 +8,7 @@ import pytest
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Status, judge
 from jury_adapters.audit import Sizes, audit, example_cases, plan_audit
 from jury_adapters.audit.figures import Share
+from jury_adapters.voting import any_of
 
 SIZES = Sizes(per_operator=60, per_invariance=60, injections=60)
 RIGHT = {case.answer for case in example_cases()}
@@ -79,6 +80,11 @@ def test_intervals_are_wider_where_asking_might_have_stopped():
     once, twice = Share(groups).interval, Share(groups, looks=2).interval
     assert twice[0] < once[0] < once[1] < twice[1]
     assert audit(knows_the_truth, sizes=SIZES, precision=0.1).jury.kills["number"].looks == 2
+
+
+def test_a_juror_that_fails_every_given_answer_keeps_nothing_from_being_stopped():
+    jury = any_of(knows_the_truth, judge(lambda case: False, name="strict"))
+    assert ("wrong", "negation") in audit(jury, sizes=SIZES, precision=0.1).stopped
 
 
 def test_the_report_says_what_was_stopped():
