@@ -82,9 +82,8 @@ def stem(word: str) -> str:
     """
     if len(word) < 5 or not word.isascii():
         return word[:-1] if len(word) == 4 and word.endswith("s") and word[-2] not in "suiw" else word
-    for ending, replacement in _ENDINGS:
-        root = word[: -len(ending)] + replacement
-        if word.endswith(ending) and len(root) >= 3:
+    for ending, replacement in _ENDINGS if word.endswith(_ANY_ENDING) else ():
+        if word.endswith(ending) and len(root := word[: -len(ending)] + replacement) >= 3:
             if ending in ("ing", "ed") and root[-1] == root[-2] and root[-1] not in "lsz":
                 root = root[:-1]  # running -> runn -> run
             return root.removesuffix("e") if len(root) > 4 else root  # hoped, hoping and hope all become "hop"
@@ -136,6 +135,7 @@ _ENDINGS = (
     ("ies", "y"), ("ied", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("ss", "ss"),
     ("us", "us"), ("is", "is"), ("ing", ""), ("ed", ""), ("ly", ""), ("s", ""),
 )  # fmt: skip
+_ANY_ENDING = tuple(ending for ending, _ in _ENDINGS)
 
 
 def _goes_on(line: str, stop: int, end: int) -> bool:
