@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from random import Random
 from typing import Literal, TypeAlias, TypedDict, Unpack
 
@@ -149,20 +149,9 @@ class _Plan:
             self._originals.append(self._add("original", "", case, group))
 
     def add_changed(self, operator: Operator) -> None:
-        """Add answers that the operator changed: one of each case, then a second one, and so on."""
-        mutants: dict[int, list[Mutant]] = {}
-        for group in self._order(operator.name):
-            random = self._random(operator.name, group)
-            mutants[group] = operator.mutants(self._material(group), random)
-            random.shuffle(mutants[group])
+        """Add answers that the operator changed."""
         kind: Kind = "wrong" if operator.effect == "wrong" else "right"
-        turns = (
-            (group, found[turn])
-            for turn in range(max(map(len, mutants.values()), default=0))
-            for group, found in mutants.items()
-            if turn < len(found)
-        )
-        for group, mutant in islice(turns, self._sizes.per_operator):
+        for group, mutant in islice(self._mutants(operator), self._sizes.per_operator):
             case = self._cases[group].model_copy(update={"answer": mutant.answer})
             self._add(kind, operator.name, case, group, base=self._originals[group], change=mutant.change)
 
@@ -228,6 +217,22 @@ class _Plan:
         probe = Probe(len(self.probes), kind, name, case, group, number, made.get("change", ""), wrong)
         self.probes.append(probe)
         return probe
+
+    def _mutants(self, operator: Operator) -> Iterator[tuple[int, Mutant]]:
+        """Yield one mutant of each case, then a second one, and so on. A case that is not reached costs nothing."""
+        mutants: dict[int, list[Mutant]] = {}
+        order = self._order(operator.name)
+        for turn in count():
+            for group in order:
+                if turn == 0:
+                    random = self._random(operator.name, group)
+                    mutants[group] = operator.mutants(self._material(group), random)
+                    random.shuffle(mutants[group])
+                if turn < len(mutants[group]):
+                    yield group, mutants[group][turn]
+            order = [group for group in order if turn + 1 < len(mutants[group])]
+            if not order:
+                return
 
     def _material(self, group: int) -> Material:
         if group not in self._materials:

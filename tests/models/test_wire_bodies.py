@@ -158,7 +158,8 @@ def judged_by_vendor(wire, request):
     # What is only stopped by the time limit gets a short one.
     names = {vendor: {} for vendor in VENDORS}
     for item in request.session.items:
-        if item.path == request.path and "name" in (chosen := item.callspec.params if hasattr(item, "callspec") else {}):
+        chosen = item.callspec.params if hasattr(item, "callspec") else {}
+        if item.path == request.path and "name" in chosen:
             kinds = BODIES[chosen["name"]][1]
             names[chosen["judged"]][chosen["name"]] = 2.0 if "timeout" in kinds else 8.0
     ran = run_script(JUDGE, json.dumps(names), json.dumps({vendor: wire.base_url(vendor) for vendor in VENDORS}))

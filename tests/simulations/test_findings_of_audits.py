@@ -16,6 +16,7 @@ def test_a_known_weakness_is_found_and_no_other(kind):
     assert outcome.is_right, outcome
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("kind", PAIR_MATRIX)
 def test_a_preferred_place_is_found(kind):
     (outcome,) = simulate_pairs(3, [kind])
