@@ -45,7 +45,7 @@ with suppress(ImportError):
 
 @pytest.hookimpl(tryfirst=True)  # before the tests with the marker `slow` are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave two of three parameters of each test with the marker `corpus` to the slow run."""
+    """Leave two of three parameters of each test with the marker `corpus` to the slow run; mark what has two sizes."""
     places: Counter[tuple[object, ...]] = Counter()
     for item in items:
         if item.get_closest_marker("corpus") is not None:
@@ -53,6 +53,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if places[function] % 3:
                 item.add_marker(pytest.mark.slow)
             places[function] += 1
+        is_property = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if is_property or hasattr(getattr(item, "module", None), "SLOW"):
+            item.add_marker(pytest.mark.sized)
 
 
 def pytest_collection_finish() -> None:

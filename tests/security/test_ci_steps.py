@@ -5,6 +5,9 @@ import re
 from functools import cache
 from pathlib import Path
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import integers
+
 ROOT = Path(__file__).parents[2]
 FRAMEWORKS = (
     "langchain", "langgraph", "langsmith", "llama_index", "openevals", "agentevals", "opentelemetry",
@@ -49,12 +52,24 @@ def test_what_the_oldest_step_collects_needs_no_framework():
     assert sorted((path, name) for path, name in needed if name.startswith(FRAMEWORKS)) == []
 
 
-def test_every_test_with_a_full_size_runs_at_it():
-    script = (ROOT / ".ci/run").read_text().replace("\\\n", " ")
-    at_full_size = [line for line in script.splitlines() if re.match(r" *\.venv/bin/pytest tests/\w+ tests/\w+", line)]
-    folders = {ROOT / word for line in at_full_size for word in line.split() if word.startswith("tests/")}
-    sized = [
-        path for path in ROOT.glob("tests/**/test_*.py") if "support.examples" in set(imported_at_once(path, {path}))
-    ]
-    assert len(sized) > 30
-    assert [path for path in sized if not folders & set(path.parents)] == []
+def test_every_test_with_a_full_size_runs_at_it(request):
+    script = (ROOT / ".ci/run").read_text()
+    assert re.search(r'export JURY_TESTS=slow\n *\.venv/bin/pytest -m "slow or sized and not \([^"]*\)"\n', script)
+    sized = {item.path for item in request.session.items if item.get_closest_marker("sized")}
+    loaded = {item.path for item in request.session.items}
+    for path in ROOT.glob("tests/**/test_*.py"):
+        names = {alias.name for node in import_statements(path) for alias in node.names}
+        if "support.examples" in set(imported_at_once(path, {path})) or "given" in names:
+            # What gives a test the marker, or makes its larger part slow.
+            assert {"SLOW", "given", "only_first", "RuleBasedStateMachine"} & names, path
+            assert path in sized or path not in loaded or "only_first" in names, path
+
+
+@settings(max_examples=1, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(number=integers())
+def test_a_property_test_has_two_sizes(request, number):
+    assert request.node.get_closest_marker("sized")
+
+
+def test_another_test_has_one_size(request):
+    assert not request.node.get_closest_marker("sized")
