@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import yaml
 
@@ -16,7 +16,9 @@ from jury_adapters.align.changes import (
     AddExamples,
     AskOptimiser,
     Change,
+    Changed,
     ClarifyCriteria,
+    Judged,
     MovePassMark,
     ReverseLabels,
     balanced,
@@ -24,6 +26,7 @@ from jury_adapters.align.changes import (
 )
 from jury_adapters.align.labelled import LabelledCase, digest_of, divide, labelled_cases, with_same_group
 from jury_adapters.align.suggestions import suggestions_of
+from jury_adapters.align.vote_thresholds import MoveVoteThreshold, Voting, recount, vote_threshold
 from jury_adapters.core import event_loop
 from jury_adapters.core.batch import stream
 from jury_adapters.core.budget import Budget
@@ -48,7 +51,7 @@ from jury_adapters.models.registry import ModelLike, resolve_model
 
 _AS_IT_IS = "as it is"
 _VOID = (
-    "the guarantee of the jury does not hold with another rubric: both were tested without its thresholds, and a "
+    "the guarantee of the jury does not hold for a changed jury: both were tested without its thresholds, and a "
     "changed jury has none; calibrate it again, with other labels"
 )
 
@@ -97,6 +100,7 @@ class Aligner:
         counts = dict.fromkeys((max(1, self.max_examples // 2), self.max_examples))
         found: list[Change] = [AddExamples(f"{count} examples", count) for count in counts]
         found += [MovePassMark("another pass mark"), ReverseLabels("labels in another order")]
+        found.append(MoveVoteThreshold("another vote threshold"))
         if self.optimiser_model is not None:
             found.append(ClarifyCriteria("clearer criteria", _asking(self.optimiser_model, asked)))
         return found
@@ -189,10 +193,10 @@ class _Alignment:
         suggestions = (*dict.fromkeys(asked.problems), *found.suggestions)
         return replace(found, usage=sum(asked.spent, self._usage), suggestions=suggestions)
 
-    def _tested(self, found: Alignment, changed: Rubric, test: Sequence[LabelledCase]) -> Alignment:
-        """Test a changed rubric once, on cases that were not looked at before."""
-        jury = with_changed_rubrics(self._jury, {self._rubric.fingerprint: changed})
-        first, second = self._judge(self._jury, test), self._judge(jury, test)
+    def _tested(self, found: Alignment, changed: Changed, test: Sequence[LabelledCase]) -> Alignment:
+        """Test a changed jury once, on cases that were not looked at before."""
+        first = self._judge(self._jury, test)
+        second = self._judge_changed(changed, test, first)
         old = [is_right(one, judgment) is True for one, judgment in zip(test, first, strict=True)]
         new = [is_right(one, judgment) is True for one, judgment in zip(test, second, strict=True)]
         gains = [
@@ -207,17 +211,19 @@ class _Alignment:
         shares = (_balanced(test, first), _balanced(test, second))
         found = replace(
             found, p=p, won=won, lost=lost, right_before=sum(old), right_after=sum(new), balanced_before=shares[0],
-            balanced_after=shares[1], diff=_diff(self._rubric, changed),
+            balanced_after=shares[1], threshold=changed.threshold,
+            diff=_diff(*(self._described(jury, rubric) for jury, rubric in ((self._jury, self._rubric), changed[:2]))),
         )  # fmt: skip
         if p > self._how.level or shares[1] < shares[0]:
             return found
-        final = changed.model_copy(update={"history": (*self._rubric.history, self._record(found))})
-        aligned = with_changed_rubrics(self._jury, {self._rubric.fingerprint: final})
+        final = changed.rubric.model_copy(update={"history": (*self._rubric.history, self._record(found))})
+        aligned = with_changed_rubrics(changed.jury, {changed.rubric.fingerprint: final})
         return replace(found, accepted=True, jury=aligned, rubric=final)
 
     def _record(self, found: Alignment) -> RubricChange:
+        change = found.chosen if found.threshold is None else f"{found.chosen}: {found.threshold:g}"
         return RubricChange(
-            parent=self._rubric.fingerprint, date=datetime.now(UTC).date().isoformat(), change=found.chosen,
+            parent=self._rubric.fingerprint, date=datetime.now(UTC).date().isoformat(), change=change,
             labels=found.labels,
             effect=f"{found.right_before} of {found.tested} right before, {found.right_after} after, p {found.p:.2g}",
         )  # fmt: skip
@@ -233,17 +239,30 @@ class _Alignment:
         for fold in folds:
             inside = {id(one) for one in fold}
             others = [(one, judged[one.case.content_hash]) for one in search if id(one) not in inside]
-            rubric = self._changed(change, others)
-            if rubric is None:
-                found: Sequence[Judgment] = [judged[one.case.content_hash] for one in fold]
-            else:
+            found: Sequence[Judgment] = [judged[one.case.content_hash] for one in fold]
+            changed = self._changed(change, others)
+            if changed is not None:
                 changes += 1
-                found = self._judge(with_changed_rubrics(self._jury, {self._rubric.fingerprint: rubric}), fold)
+                found = self._judge_changed(changed, fold, found)
             said += [(_passed(judgment), one.passed) for one, judgment in zip(fold, found, strict=True)]
         return balanced(said) if changes else None
 
-    def _changed(self, change: Change, judged: Sequence[tuple[LabelledCase, Judgment]]) -> Rubric | None:
-        return event_loop.run(change.rubric_from, self._rubric, judged, self._how.seed)
+    def _changed(self, change: Change, judged: Judged) -> Changed | None:
+        """Return the jury with a change that learns from judged cases; None if they suggest no change."""
+        return event_loop.run(change.applied_to, self._jury, self._rubric, judged, self._how.seed)
+
+    def _judge_changed(
+        self, changed: Changed, cases: Sequence[LabelledCase], before: Sequence[Judgment]
+    ) -> Sequence[Judgment]:
+        """Judge cases with a changed jury; with only another threshold, the votes before are counted again."""
+        if changed.threshold is None:
+            return self._judge(changed.jury, cases)
+        return recount(cast(Voting, changed.jury), before)
+
+    def _described(self, jury: Judge, rubric: Rubric) -> str:
+        """Return what an alignment may change, as YAML."""
+        threshold = vote_threshold(jury)
+        return rubric_yaml(rubric) + ("" if threshold is None else f"vote threshold: {threshold:g}\n")
 
     def _judge(self, jury: Judge, cases: Sequence[LabelledCase]) -> list[Judgment]:
         found = [item.judgment for item in stream(jury, [one.case for one in cases], **self._spending._asdict())]
@@ -335,6 +354,5 @@ def _passed(judgment: Judgment) -> bool | None:
     return judgment.status is Status.PASS if judgment.status in (Status.PASS, Status.FAIL) else None
 
 
-def _diff(before: Rubric, after: Rubric) -> str:
-    old, new = rubric_yaml(before).splitlines(), rubric_yaml(after).splitlines()
-    return "\n".join(difflib.unified_diff(old, new, "before", "after", lineterm="", n=2))
+def _diff(before: str, after: str) -> str:
+    return "\n".join(difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="", n=2))

@@ -47,7 +47,8 @@ class Alignment:
         tested: number of cases of the test, which were not looked at before.
         level: the level of the test.
         labels: digest of all labelled cases.
-        diff: the change of the rubric as a unified diff.
+        diff: the change as a unified diff of the rubric and of the threshold of the vote.
+        threshold: the threshold of the vote that was tested; None if the change was one of the rubric.
         suggestions: advice about jurors, which is never applied.
         usage: the calls, tokens and costs.
     """
@@ -69,6 +70,7 @@ class Alignment:
     level: float = 0.01
     labels: str = ""
     diff: str = ""
+    threshold: float | None = None
     suggestions: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
@@ -76,7 +78,7 @@ class Alignment:
         """Return everything but the jury as JSON values."""
         names = (
             "accepted", "chosen", "p", "won", "lost", "right_before", "right_after", "balanced_before",
-            "balanced_after", "searched", "tested", "level", "labels", "diff",
+            "balanced_after", "searched", "tested", "level", "labels", "diff", "threshold",
         )  # fmt: skip
         return {
             **{name: getattr(self, name) for name in names},

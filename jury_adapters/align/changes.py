@@ -1,7 +1,7 @@
 """Changes of a rubric that labelled cases suggest: worked examples, clearer criteria, another pass mark or label order.
 
-Each change is a procedure that learns from cases and returns a rubric. Cross-validation applies the procedure to the
-other folds, so what it learned is never tested on the cases that it learned from.
+Each change is a procedure that learns from cases and returns a changed jury. Cross-validation applies the procedure
+to the other folds, so what it learned is never tested on the cases that it learned from.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from jury_adapters.align.labelled import LabelledCase
 from jury_adapters.core.case import Case
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.critic.answers import Labels, Scale
+from jury_adapters.critic.changed_rubrics import with_changed_rubrics
 from jury_adapters.critic.delimiters import Delimiters
 from jury_adapters.critic.rubric import Example, Rubric
 
@@ -26,9 +29,23 @@ AskOptimiser = Callable[[str], Awaitable[str]]
 Judged = Sequence[tuple[LabelledCase, Judgment]]
 
 
+class Changed(NamedTuple):
+    """Jury with a change: with another rubric, or with another threshold of its vote.
+
+    Attributes:
+        jury: the changed jury.
+        rubric: its rubric.
+        threshold: the new threshold of the vote; None if the change is one of the rubric.
+    """
+
+    jury: Judge
+    rubric: Rubric
+    threshold: float | None = None
+
+
 @dataclass(frozen=True)
 class Change(ABC):
-    """Procedure that makes a rubric from another and from judged cases with labels.
+    """Procedure that changes a jury, and learns from judged cases with labels.
 
     Attributes:
         name: its name in reports.
@@ -37,12 +54,32 @@ class Change(ABC):
     name: str
 
     @abstractmethod
+    async def applied_to(self, jury: Judge, rubric: Rubric, judged: Judged, seed: int) -> Changed | None:
+        """Return the changed jury; None if the cases suggest no change.
+
+        Args:
+            jury: the jury.
+            rubric: the rubric of its critics that may be changed.
+            judged: cases with their labels and the judgments of the jury.
+            seed: seed of all choices.
+        """
+
+
+@dataclass(frozen=True)
+class RubricEdit(Change):
+    """Change of the rubric."""
+
+    async def applied_to(self, jury: Judge, rubric: Rubric, judged: Judged, seed: int) -> Changed | None:
+        changed = await self.rubric_from(rubric, judged, seed)
+        return None if changed is None else Changed(with_changed_rubrics(jury, {rubric.fingerprint: changed}), changed)
+
+    @abstractmethod
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
         """Return the changed rubric; None if the cases suggest no change."""
 
 
 @dataclass(frozen=True)
-class AddExamples(Change):
+class AddExamples(RubricEdit):
     """Adds worked examples: cases that the jury judged wrongly first, of both labels, with different words.
 
     Attributes:
@@ -52,13 +89,14 @@ class AddExamples(Change):
     count: int = 4
 
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
-        answers = {meaning: _answer_of(rubric, meaning) for meaning in (True, False)}
-        if None in answers.values() or rubric.claims:
+        found = {meaning: _answer_of(rubric, meaning) for meaning in (True, False)}
+        answers = {meaning: answer for meaning, answer in found.items() if answer is not None}
+        if len(answers) < 2 or rubric.claims:
             return None
         chosen = choose_examples(judged, self.count, seed)
         made = tuple(
             Example(
-                fields=_shown_fields(rubric, one.case), answer=answers[one.passed] or "",
+                fields=_shown_fields(rubric, one.case), answer=answers[one.passed],
                 reasoning=one.reason or _plain_reason(passed=one.passed),
             )
             for one in chosen
@@ -67,7 +105,7 @@ class AddExamples(Change):
 
 
 @dataclass(frozen=True)
-class ClarifyCriteria(Change):
+class ClarifyCriteria(RubricEdit):
     """Lets a model write clearer criteria from the cases that the jury judged wrongly.
 
     Attributes:
@@ -89,7 +127,7 @@ class ClarifyCriteria(Change):
 
 
 @dataclass(frozen=True)
-class MovePassMark(Change):
+class MovePassMark(RubricEdit):
     """Moves the pass mark of a scale to where most labelled cases are judged rightly."""
 
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
@@ -111,7 +149,7 @@ class MovePassMark(Change):
 
 
 @dataclass(frozen=True)
-class ReverseLabels(Change):
+class ReverseLabels(RubricEdit):
     """Lists the labels in the opposite order, for models that prefer the first."""
 
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:

@@ -15,6 +15,8 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from jury_adapters.align import Aligner
 from jury_adapters.align import align as align_jury
 from jury_adapters.align.aligning import rubric_to_change, rubric_yaml
+from jury_adapters.align.alignment import Alignment
+from jury_adapters.align.vote_thresholds import vote_threshold
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury, text_without_guarantee
 from jury_adapters.cli.labelled_cases import labelled_cases
@@ -47,12 +49,13 @@ from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.human_labels import GOLD, UnclearLabels
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.whole_file import write_whole
 from jury_adapters.critic.changed_rubrics import rubrics_in
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.yaml_files import compose
 
-_VOID = "# A guarantee of the jury before was left out: it does not hold with another rubric.\n"
+_VOID = "# A guarantee of the jury before was left out: it does not hold for a changed jury.\n"
 
 
 def align(
@@ -101,7 +104,7 @@ def align(
     permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
     try:
         judge = read_jury(jury, permissions, calibrated=False)
-        target = None if out is None else _Target(jury, out, rubric_to_change(judge, rubric), permissions)
+        target = None if out is None else _Target(jury, out, judge, rubric_to_change(judge, rubric), permissions)
         if target is not None:
             target.check(sources=(cases, jury, labels, *_files_in(jury)), force=force)
         labelled, _ = labelled_cases(
@@ -119,7 +122,7 @@ def align(
         except UnclearLabels as error:
             raise InputError(f"{cases}: {error.what}; name those that mean PASS: --pass-label LABEL") from None
         if found.accepted and target is not None:
-            target.write(found.rubric)
+            target.write(found)
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
@@ -143,12 +146,14 @@ class _Target:
     Args:
         jury: the jury file that is changed.
         out: the new jury file.
+        judge: the jury of the file.
         rubric: the rubric that is replaced.
         permissions: the permissions of the jury file.
     """
 
-    def __init__(self, jury: Path, out: Path, rubric: Rubric, permissions: Permissions) -> None:
+    def __init__(self, jury: Path, out: Path, judge: Judge, rubric: Rubric, permissions: Permissions) -> None:
         self._jury, self._out, self._before, self._permissions = jury, out, rubric, permissions
+        self._threshold = vote_threshold(judge)
         self._rubric = out.with_name(f"{out.stem}.rubric.yaml")
 
     def check(self, *, sources: Iterable[Path | None], force: bool) -> None:
@@ -170,10 +175,11 @@ class _Target:
         name = f".jury-align-{uuid4().hex[:12]}"
         trial = self._before.model_copy(update={"system_prompt": f"{self._before.system_prompt} "})
         files = (self._out.with_name(f"{name}.rubric.yaml"), self._out.with_name(f"{name}.yaml"))
+        threshold = None if self._threshold is None else self._threshold / 2
         try:
             write_whole(files[0], rubric_yaml(trial))
-            write_whole(files[1], self._text(files[0].name))
-            read = [one.fingerprint for one in rubrics_in(read_jury(files[1], self._permissions))]
+            write_whole(files[1], self._text(files[0].name, threshold))
+            jury = read_jury(files[1], self._permissions)
         except ConfigurationError as error:
             said = str(error).replace(str(files[1]), str(self._jury))
             raise InputError(f"a changed jury file would not work as {self._out}: {said}") from None
@@ -182,32 +188,46 @@ class _Target:
         finally:
             for file in files:
                 file.unlink(missing_ok=True)
+        read = [one.fingerprint for one in rubrics_in(jury)]
+        if vote_threshold(jury) != threshold:
+            raise InputError(f"{self._jury}: the threshold of the vote cannot be replaced in it; use `align` in Python")
         if trial.fingerprint not in read or self._before.fingerprint in read:
             raise InputError(
                 f"{self._jury}: the rubric cannot be replaced in this file, because the file does not name it, or "
                 "because `labels:` or `scale:` replace those of the rubric; use `align` in Python"
             )
 
-    def write(self, rubric: Rubric) -> None:
-        """Write the rubric and the jury file.
+    def write(self, found: Alignment) -> None:
+        """Write the rubric and the jury file of an accepted alignment.
 
         Raises:
             InputError: a file cannot be written.
         """
         try:
-            write_whole(self._rubric, rubric_yaml(rubric))
-            write_whole(self._out, _VOID + self._text(self._rubric.name))
+            write_whole(self._rubric, rubric_yaml(found.rubric))
+            write_whole(self._out, _VOID + self._text(self._rubric.name, found.threshold))
         except OSError as error:
             raise InputError(f"{self._out}: {error.strerror or error}") from error
 
-    def _text(self, place: str) -> str:
-        text, _ = text_without_guarantee(self._jury)
+    def _text(self, place: str, threshold: float | None) -> str:
+        text, margin = text_without_guarantee(self._jury)
+        if threshold is not None:
+            text = _with_threshold(text, self._jury, margin, threshold)
         changed = _with_rubric(text, self._jury, self._before.fingerprint, place)
         if changed is None:
             raise InputError(
                 f"{self._jury}: the rubric cannot be replaced, because the file does not name it; use `align` in Python"
             )
         return changed
+
+
+def _with_threshold(text: str, path: Path, margin: str, threshold: float) -> str:
+    """Return the text of a jury file with another threshold of its vote."""
+    root = compose(text, str(path), "a jury file is one mapping")
+    given = [value for key, value in root.value if key.value == "threshold"] if isinstance(root, MappingNode) else []
+    if not given:
+        return f"{text.rstrip()}\n{margin}threshold: {threshold!r}\n"
+    return text[: given[0].start_mark.index] + repr(threshold) + text[given[0].end_mark.index :]
 
 
 def _with_rubric(text: str, path: Path, parent: str, place: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Self, Unpack, cast
 
 from jury_adapters.core.arguments import refuse_renamed
 from jury_adapters.core.case import Case
@@ -205,6 +205,30 @@ class Ensemble(Jury):
         required = [places.get(name, len(named)) for name in self.required]
         result = self._with_required(self.strategy.tally(named, self.weights), named, required)
         return self._built(result, tuple(named), self.weights, generator)
+
+    @property
+    def threshold(self) -> float | None:
+        """The threshold of the voting rule; None if the rule has none."""
+        value = getattr(self.strategy, "threshold", None)
+        return value if isinstance(value, float) else None
+
+    def with_threshold(self, threshold: float) -> Self:
+        """Return the same jury with another threshold of its voting rule.
+
+        Raises:
+            ConfigurationError: the rule has no threshold, or the number is not one that it takes.
+        """
+        if self.threshold is None:
+            raise ConfigurationError(f"the voting rule {self.strategy.name} has no threshold")
+        strategy: VotingStrategy = replace(cast(Any, self.strategy), threshold=threshold)
+        options: VotingOptions = {**self.voting_kwargs, "threshold": threshold}
+        opinions = tuple(member.opinion_statuses for member in self.members)
+        return self._with(
+            strategy=strategy,
+            voting=self.voting if isinstance(self.voting, str) else strategy,
+            voting_kwargs=options,
+            _stop_rule=UntilDecided(strategy, self.weights, self._required, opinions),
+        )
 
     def stopping_at(self, rule: StopRule) -> Ensemble:
         """Return the jury for use in a tier: with early stopping, it stops as soon as this rule is settled."""

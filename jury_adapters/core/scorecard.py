@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits
@@ -122,12 +122,35 @@ class Scorecard(Jury):
         return {"criteria": self.names}
 
     async def assess(self, case: Case) -> Verdict:
-        judgments = tuple(await ask_all(self.jurors, case))
-        by_name = dict(zip(self.names, judgments, strict=True))
+        return self.aggregate(await ask_all(self.jurors, case), generator=case.generator)
+
+    def aggregate(self, judgments: Iterable[Judgment], *, generator: str | None = None) -> Verdict:
+        """Return the verdict on existing judgments of the criteria, as if they had just been given.
+
+        Args:
+            judgments: one judgment for each criterion, in the order of the criteria.
+            generator: the model that wrote the answer, for ``same_family``.
+
+        Raises:
+            ConfigurationError: their number is not that of the criteria.
+        """
+        given = tuple(judgments)
+        if len(given) != len(self.jurors):
+            raise ConfigurationError(f"the scorecard has {len(self.jurors)} criteria, and {len(given)} judgments came")
+        by_name = dict(zip(self.names, given, strict=True))
         counted = tuple(self.weights or self._counted)
         verdict = _verdict(by_name, counted, self._decided)
         weights = tuple(self.weights.get(name, 0.0) for name in self.names) if self.weights else ()
-        return evolve(verdict, weights=weights, same_family=judges_own_family(judgments, case.generator))
+        return evolve(verdict, weights=weights, same_family=judges_own_family(given, generator))
+
+    def with_threshold(self, threshold: float) -> Self:
+        """Return the same scorecard with another threshold of its weighted mean.
+
+        Raises:
+            ConfigurationError: it has no weights, or the threshold is not a number from 0 to 1.
+        """
+        criterion_weights(self.weights, threshold, self.names)
+        return self._with(threshold=threshold)
 
     def _decided(self, by_name: Mapping[str, Judgment]) -> tuple[Status, float | None]:
         return self._weighed(by_name) if self.weights is not None else self._counted_up(by_name)

@@ -13,15 +13,19 @@ import argparse
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from labelled_jurors import RUBRIC, LearningModel, labelled
+from labelled_jurors import jury_of, labelled
 
-from jury_adapters import Case, Critic
+from jury_adapters import Case
 from jury_adapters.align import Aligner, align
 
 CASES = 200
 FRESH = 300
-LEAST_ACCEPTED = {"examples": 0.9, "criterion": 0.9}
-MOST_ACCEPTED = {"fixed": 0.03}
+LEAST_ACCEPTED = {"examples": 0.9, "criterion": 0.9, "low threshold": 0.9}
+MOST_ACCEPTED = {"fixed": 0.03, "right threshold": 0.03}
+NAMES = {
+    "examples": "for want of examples", "criterion": "for want of a criterion", "fixed": "nothing helps",
+    "low threshold": "ratings, the vote passes too many", "right threshold": "ratings, the threshold is right",
+}  # fmt: skip
 
 
 class Outcome(NamedTuple):
@@ -54,16 +58,15 @@ class Outcome(NamedTuple):
 
 
 def simulate(kind: str, seeds: int) -> Outcome:
-    """Align a critic of one kind of model with fresh labels in each run."""
+    """Align a judge of one kind with fresh labels in each run."""
     accepted = better = 0
     before, after, calls = [], [], []
     for seed in range(seeds):
-        model = LearningModel(kind, seed)
-        critic = Critic(model, RUBRIC, name="critic")
+        judge, model = jury_of(kind, seed)
         how = Aligner(optimiser_model=model if kind != "examples" else None, seed=seed)
-        found = align(critic, labelled(CASES, seed), aligner=how)
+        found = align(judge, labelled(CASES, seed), aligner=how)
         fresh = labelled(FRESH, 10_000 + seed)
-        old = accuracy(critic, fresh)
+        old = accuracy(judge, fresh)
         before.append(old)
         calls.append(found.usage.calls)
         if found.accepted:
@@ -83,14 +86,13 @@ def accuracy(judge: object, cases: Sequence[Case]) -> float:
 def table(outcomes: Sequence[Outcome]) -> str:
     """Return the table of the page."""
     lines = [
-        "| errors of the model | accepted | better on fresh cases | accuracy before | after | calls |",
+        "| errors | accepted | better on fresh cases | accuracy before | after | calls |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
-    names = {"examples": "for want of examples", "criterion": "for want of a criterion", "fixed": "nothing helps"}
     for one in outcomes:
         after = f"{one.after:.3f}" if one.accepted else "-"
         lines.append(
-            f"| {names[one.kind]} | {one.accepted} of {one.seeds} | {one.better} of {one.accepted} | {one.before:.3f} "
+            f"| {NAMES[one.kind]} | {one.accepted} of {one.seeds} | {one.better} of {one.accepted} | {one.before:.3f} "
             f"| {after} | {one.calls:,.0f} |"
         )
     return "\n".join(lines)
@@ -101,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=100)
     seeds = parser.parse_args(arguments).seeds
-    outcomes = [simulate(kind, seeds) for kind in ("examples", "criterion", "fixed")]
+    outcomes = [simulate(kind, seeds) for kind in NAMES]
     print(table(outcomes))
     failed = [outcome for outcome in outcomes if not outcome.is_right]
     for outcome in failed:

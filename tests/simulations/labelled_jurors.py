@@ -10,12 +10,25 @@ import json
 import re
 from random import Random
 
-from jury_adapters import Case, Rubric, Usage
+from jury_adapters import Case, Critic, Ensemble, Judge, Rubric, Scale, Usage
 from jury_adapters.models.base import Options, Prompt, Reply
 
 KINDS = ("refund", "delivery", "opening hours")
 CLARIFICATION = "An answer that promises a refund without a date is not met."
 RUBRIC = Rubric(name="helpful", criteria="The answer is helpful for the customer of the shop.\n")
+RATED = RUBRIC.model_copy(update={"answers": Scale(minimum=0, maximum=10, pass_mark=5)})
+THRESHOLDS = {"low threshold": 0.5, "right threshold": 0.65}
+"""Kinds of juries that vote on ratings: of right answers some 7.3, of wrong ones some 5.7."""
+
+
+def jury_of(kind: str, seed: int) -> tuple[Judge, LearningModel]:
+    """Return a judge of one kind, and its model or the first one."""
+    if kind in THRESHOLDS:
+        models = [LearningModel(kind, 1000 * seed + number) for number in range(3)]
+        jurors = {model.name: Critic(model, RATED) for model in models}
+        return Ensemble(jurors, voting="average", threshold=THRESHOLDS[kind]), models[0]
+    model = LearningModel(kind, seed)
+    return Critic(model, RUBRIC, name="critic"), model
 
 
 def labelled(count: int, seed: int) -> list[Case]:
@@ -29,7 +42,8 @@ class LearningModel:
 
     Args:
         kind: ``"examples"``: it is good at a kind of case of which the prompt has an example; ``"criterion"``: it is
-            good if the criteria have :data:`CLARIFICATION`; ``"fixed"``: nothing helps it.
+            good if the criteria have :data:`CLARIFICATION`; ``"fixed"``: nothing helps it; one of
+            :data:`THRESHOLDS`: it gives ratings.
         seed: seed of its errors.
     """
 
@@ -42,6 +56,9 @@ class LearningModel:
         asked, earlier = prompt.turns[-1].text, " ".join(turn.text for turn in prompt.turns[:-1])
         if "Write the criteria anew" in asked:
             return _reply(criteria=f"{RUBRIC.criteria.strip()} {CLARIFICATION}")
+        if self._kind in THRESHOLDS:
+            rating = Random(f"{self._seed}|{asked[-200:]}").gauss(7.3 if "(good)" in asked else 5.7, 1.0)
+            return _reply(reasoning="", answer=max(0, min(10, round(rating))), confidence=0.8)
         match self._kind:
             case "examples":
                 skilled = _kind_of(asked) in {_kind_of(turn.text) for turn in prompt.turns[:-1:2]}

@@ -6,7 +6,8 @@ from tests.simulations.acceptance_of_alignments import simulate, table
 
 
 @pytest.mark.parametrize(
-    ("kind", "accepted"), [("examples", 3), pytest.param("criterion", 3, marks=pytest.mark.slow), ("fixed", 0)]
+    ("kind", "accepted"),
+    [("examples", 3), pytest.param("criterion", 3, marks=pytest.mark.slow), ("fixed", 0), ("low threshold", 3)],
 )
 def test_what_helps_is_accepted_and_what_does_not_is_refused(kind, accepted):
     outcome = simulate(kind, 3)
