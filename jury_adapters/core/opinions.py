@@ -20,7 +20,9 @@ _NO_NAME = "(the jury itself)"
 
 def votes_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgment]]:
     """Yield each vote in a judgment with its path; a juror that was asked in both orders has two votes."""
-    return _walk(judgment, path, orders=True)
+    found: list[tuple[Path, Judgment]] = []
+    _collect(judgment, path, found, orders=True)
+    return iter(found)
 
 
 def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
@@ -28,8 +30,10 @@ def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
 
     A pairwise juror has one opinion, whether it was asked in one order or in both.
     """
+    found: list[tuple[Path, Judgment]] = []
     if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
-        yield from _walk(judgment, (), orders=False)
+        _collect(judgment, (), found, orders=False)
+    return iter(found)
 
 
 def is_placeholder(tier: TierResult) -> bool:
@@ -55,7 +59,7 @@ def criteria_of(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Jud
     for juror in judgment.judgments if not judgment.tiers else ():
         if judgment.voting == SCORECARD:
             yield (*path, juror.critic), juror
-        else:
+        elif isinstance(juror, Verdict):
             yield from criteria_of(juror, (*path, juror.critic))
 
 
@@ -69,7 +73,8 @@ def screening_tiers_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:
         else:
             yield from screening_tiers_in(tier.judgment, (*path, tier.name))
     for juror in judgment.judgments if not judgment.tiers else ():
-        yield from screening_tiers_in(juror, (*path, juror.critic))
+        if isinstance(juror, Verdict):
+            yield from screening_tiers_in(juror, (*path, juror.critic))
 
 
 def fallbacks_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, str]]:
@@ -93,6 +98,8 @@ def comparable_opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]
     Opinions in screening tiers and of the criteria of a scorecard are left out, because they answer another question.
     """
     apart = (*screening_tiers_in(judgment), *(path for path, _ in criteria_of(judgment)))
+    if not apart:
+        return opinions_of(judgment)
     return ((path, vote) for path, vote in opinions_of(judgment) if not is_inside(path, apart))
 
 
@@ -158,18 +165,24 @@ def juror_names(paths: Iterable[Path]) -> dict[Path, str]:
     return names
 
 
-def _walk(judgment: Judgment, path: Path, *, orders: bool) -> Iterator[tuple[Path, Judgment]]:
-    parts = _parts(judgment, orders=orders)
-    if not parts and not (isinstance(judgment, Verdict) and judgment.tiers):
-        yield (*path, judgment.critic), judgment
-    for name, part in parts:
-        yield from _walk(part, (*path, *name), orders=orders)
-
-
-def _parts(judgment: Judgment, *, orders: bool) -> list[tuple[Path, Judgment]]:
-    """Return the parts of a judgment, each with its addition to the path; empty for a single opinion."""
+def _collect(judgment: Judgment, path: Path, found: list[tuple[Path, Judgment]], *, orders: bool) -> None:
+    """Add the opinions in a judgment to a list, with their paths."""
     if not isinstance(judgment, Verdict) or (is_pairwise_opinion(judgment) and not orders):
-        return []
-    if judgment.tiers:
-        return [((tier.name,), tier.judgment) for tier in judgment.tiers if not is_placeholder(tier)]
-    return [((juror.critic,) if _parts(juror, orders=orders) else (), juror) for juror in judgment.judgments]
+        found.append(((*path, judgment.critic), judgment))
+    elif judgment.tiers:
+        for tier in judgment.tiers:
+            if not is_placeholder(tier):
+                _collect(tier.judgment, (*path, tier.name), found, orders=orders)
+    elif judgment.judgments:
+        for juror in judgment.judgments:
+            below = (*path, juror.critic) if _has_parts(juror, orders=orders) else path
+            _collect(juror, below, found, orders=orders)
+    else:
+        found.append(((*path, judgment.critic), judgment))
+
+
+def _has_parts(judgment: Judgment, *, orders: bool) -> bool:
+    """Return whether the opinions in a judgment are those of others."""
+    if not isinstance(judgment, Verdict) or (is_pairwise_opinion(judgment) and not orders):
+        return False
+    return bool(judgment.judgments) if not judgment.tiers else not all(map(is_placeholder, judgment.tiers))
