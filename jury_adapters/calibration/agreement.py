@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jury_adapters.calibration.coincidence import alpha_of_weights
 from jury_adapters.calibration.estimates import Estimate, Interval, few, number, undefined
-from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
+from jury_adapters.calibration.resampling import DEFAULT, Resampling, distinct, ratio_of, summed
 from jury_adapters.calibration.smoothing import Smoothed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
@@ -171,7 +171,7 @@ def cohen_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
 def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
     """Return the share of each label among the votes, the most frequent first. Details of each: ``votes``."""
     counts = votes.counts().astype(np.float64)
-    sums = summed(counts, votes.groups)
+    sums, kinds = distinct(summed(counts, votes.groups))
     total = counts.sum()
     if not total:
         return (undefined("label share", 0, "there are no votes"),)
@@ -179,7 +179,7 @@ def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Est
     for code in np.argsort(-counts.sum(axis=0), kind="stable").tolist():
         if not (hits := counts[:, code].sum()):
             continue
-        interval, _ = resampling.interval(len(sums), _share_of(sums, code))
+        interval, _ = resampling.interval(kinds, _share_of(sums, code))
         label, share = str(votes.labels[code]), float(hits / total)
         sentence = f"{percent(share)} of all votes are {label!r}."
         found.append(
@@ -274,11 +274,11 @@ class _Pairs:
         self._answered: Bools = self._codes != MISSING
         self._groups = self.smoothed.groups
         self._labels = np.arange(len(votes.labels))
-        self._items = len(votes.codes)
+        self._votes = votes
 
     def shared(self) -> Ints:
         """Return jurors x jurors: the number of items that both answered."""
-        answered = self._answered[: self._items].astype(np.int64)
+        answered = self._votes.answered.astype(np.int64)
         return answered.T @ answered
 
     def kappas(self, weights: Floats) -> Floats:

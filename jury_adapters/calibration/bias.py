@@ -11,7 +11,7 @@ import numpy as np
 
 from jury_adapters.calibration.estimates import FEW_ITEMS, TOO_FEW, Estimate, Interval, few, number, undefined
 from jury_adapters.calibration.juror_stats import as_numbers, share_interval
-from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, ratio_of, summed
+from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, distinct, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.errors import ConfigurationError, unknown
@@ -262,10 +262,11 @@ def _spearman(
     one: Floats, other: Floats, votes: Votes, rows: Bools, resampling: Resampling
 ) -> tuple[float | None, Interval | None]:
     x, y = (ranks - ranks.mean() for ranks in (mid_ranks(one), mid_ranks(other)))
-    sums = summed(np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y]), votes.groups[rows])
+    moments = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
+    sums, counts = distinct(summed(moments, votes.groups[rows]))
     correlation = _correlation(sums)
-    value = float(correlation(np.ones((1, len(sums))))[0])
-    return (value, resampling.interval(len(sums), correlation)[0]) if np.isfinite(value) else (None, None)
+    value = float(correlation(counts[None, :].astype(np.float64))[0])
+    return (value, resampling.interval(counts, correlation)[0]) if np.isfinite(value) else (None, None)
 
 
 def _correlation(sums: Floats) -> Callable[[Floats], Floats]:

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from jury_adapters.calibration.estimates import Estimate, few, number, undefined
-from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
+from jury_adapters.calibration.resampling import DEFAULT, Resampling, distinct, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.model_families import family_of
@@ -59,7 +59,7 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
         name,
         value,
         items,
-        resampling.interval(together.units, n_eff)[0],
+        resampling.interval(together.counts, n_eff)[0],
         _worth(jurors, value, phi),
         (*_dependent(value, families), *few(items, together.units)),
         details={
@@ -101,7 +101,7 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Est
         name,
         value,
         items,
-        resampling.interval(together.units, together.mean)[0],
+        resampling.interval(together.counts, together.mean)[0],
         f"Where two jurors depart from the others, the correlation is {number(value)} on average (1: always on the "
         f"same items, 0: independently, -1: never on the same items); it is highest for {one} and {other}, "
         f"{number(float(phis[at]))}.",
@@ -141,12 +141,12 @@ class _Together:
     def __init__(self, pairs: list[tuple[Bools, Bools, Bools]], groups: Ints) -> None:
         columns = [[both, one & both, other & both, one & other & both] for both, one, other in pairs]
         stacked = np.array(columns, dtype=np.float64).reshape(4 * len(pairs), len(groups))
-        self._sums = summed(stacked.T, groups)
-        self.units = len(self._sums)
+        self._sums, self.counts = distinct(summed(stacked.T, groups))
+        self.units = int(self.counts.sum())
 
     @property
     def whole(self) -> Floats:
-        return np.ones((1, self.units))
+        return self.counts[None, :].astype(np.float64)
 
     def correlations(self, weights: Floats) -> Floats:
         """Return pairs x draws; NaN if a juror has the event never or always."""

@@ -1,4 +1,9 @@
-"""Bootstrap by matrix products: how much a number would vary with another sample of items or groups."""
+"""Bootstrap by matrix products: how much a number would vary with another sample of items or groups.
+
+In a large batch many items have the same votes. How often each kind of item is in a sample then follows a multinomial
+distribution, which is drawn directly (Efron and Tibshirani 1993, *An Introduction to the Bootstrap*, section 6.2). The
+time of a sample is then that of the kinds and not that of the items.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +20,11 @@ from jury_adapters.calibration.types import Floats, Ints
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.tolerance import equal
 
-Columns = TypeVar("Columns", Floats, NDArray[np.float32])
+Columns = TypeVar("Columns", Floats, NDArray[np.float32], Ints)
 
 _CELLS = 1 << 21  # number of weights in memory at once: 16 MB
+_MANY = 2_000  # units from which on alike ones are drawn together
+_ALIKE = 4  # units of a kind on average, from which on that pays
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +43,20 @@ class Resampling:
         if not isinstance(self.draws, int) or self.draws < 0:
             raise ConfigurationError(f"draws is a whole number from 0, not {plain_repr(self.draws)}")
 
-    def weights(self, units: int, halves: Sequence[int] = ()) -> Iterator[Floats]:
+    def weights(self, units: int | Ints, halves: Sequence[int] = ()) -> Iterator[Floats]:
         """Yield the number of times that each unit is in each sample: blocks of draws x units, drawn with replacement.
 
         Args:
-            units: the number of units, and the size of a sample.
+            units: the number of units, and the size of a sample; or the number of units of each kind, as
+                :func:`distinct` returns them, for blocks of draws x kinds.
             halves: the probabilities of further units, in halves of that of a unit. They come last.
         """
         generator = np.random.default_rng(self.seed)
+        if not isinstance(units, int):
+            if int(units.sum()) > len(units):
+                yield from self._weights_of_kinds(generator, units, halves)
+                return
+            units = len(units)
         owner = np.repeat(np.arange(units + len(halves)), [2] * units + list(halves)) if halves else np.arange(units)
         width = units + len(halves)
         block = max(1, min(self.draws, _CELLS // max(width, 1)))
@@ -53,13 +66,23 @@ class Resampling:
             drawn += np.arange(rows)[:, None] * width
             yield np.bincount(drawn.ravel(), minlength=rows * width).reshape(rows, width).astype(np.float64)
 
+    def _weights_of_kinds(
+        self, generator: np.random.Generator, counts: Ints, halves: Sequence[int]
+    ) -> Iterator[Floats]:
+        chances = np.concatenate([2.0 * counts, np.asarray(halves, dtype=np.float64)])
+        block = max(1, min(self.draws, _CELLS // len(chances)))
+        for start in range(0, self.draws, block):
+            rows = min(block, self.draws - start)
+            drawn = generator.multinomial(int(counts.sum()), chances / chances.sum(), size=rows)
+            yield drawn.astype(np.float64)
+
     def interval(
-        self, units: int, statistic: Callable[[Floats], Floats], halves: Sequence[int] = ()
+        self, units: int | Ints, statistic: Callable[[Floats], Floats], halves: Sequence[int] = ()
     ) -> tuple[Interval | None, int]:
         """Return the 95 % percentile interval.
 
         Args:
-            units: the number of items or groups to draw from.
+            units: the number of items or groups to draw from, or that of each kind, as in :meth:`weights`.
             statistic: takes a block of weights (draws x units) and returns one value per draw, NaN if undefined.
             halves: further units, as in :meth:`weights`.
 
@@ -67,7 +90,7 @@ class Resampling:
             The interval, and the number of undefined draws. The interval is None if no draw was defined, or if
             all are equal, because they then say nothing about other items.
         """
-        if not self.draws or units < 2:
+        if not self.draws or np.sum(units) < 2:
             return None, 0
         values = np.concatenate([statistic(block) for block in self.weights(units, halves)])
         defined = values[np.isfinite(values)]
@@ -93,6 +116,21 @@ def summed(rows: Columns, groups: Ints) -> Columns:
     return sums
 
 
+def distinct(rows: Columns) -> tuple[Columns, Ints]:
+    """Return the different rows and the number of units with each, for :meth:`Resampling.weights`.
+
+    If there are fewer than 2,000 units, or hardly any are alike, each row stays by itself.
+
+    Args:
+        rows: one per unit: everything that a statistic reads of the unit.
+    """
+    if len(rows) >= _MANY:
+        kinds, counts = np.unique(rows, axis=0, return_counts=True)
+        if len(kinds) * _ALIKE <= len(rows):
+            return kinds, counts
+    return rows, np.ones(len(rows), dtype=np.int64)
+
+
 def ratio_of(above: Floats, below: Floats) -> Floats:
     """Divide, with NaN instead of a warning if the divisor is not positive."""
     quotient: Floats = np.full(np.broadcast(above, below).shape, np.nan)
@@ -112,13 +150,13 @@ def difference_of_means(
         groups: the group of each item.
         how: the options of the bootstrap.
     """
-    sums = summed(np.stack([values * one, one, values * other, other], axis=1), groups)
+    sums, counts = distinct(summed(np.stack([values * one, one, values * other, other], axis=1), groups))
 
     def statistic(weights: Floats) -> Floats:
         total = weights @ sums
         return ratio_of(total[:, 0], total[:, 1]) - ratio_of(total[:, 2], total[:, 3])
 
-    value = float(statistic(np.ones((1, len(sums))))[0])
+    value = float(statistic(counts[None, :].astype(np.float64))[0])
     if not np.isfinite(value):
         return None, None
-    return value, how.interval(len(sums), statistic)[0]
+    return value, how.interval(counts, statistic)[0]

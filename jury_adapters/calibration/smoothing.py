@@ -16,7 +16,7 @@ from math import isfinite
 import numpy as np
 
 from jury_adapters.calibration.estimates import Interval
-from jury_adapters.calibration.resampling import Resampling
+from jury_adapters.calibration.resampling import Resampling, distinct
 from jury_adapters.calibration.types import MISSING, Floats, Ints, counted
 
 _HALVES = (1, 1, 2)  # two halves of the item with a disagreement, in either order, and the item with an agreement
@@ -28,15 +28,15 @@ class Smoothed:
     """Votes with the items that exist only in resamples.
 
     Attributes:
-        codes: items x jurors; the added items come last.
-        groups: one number per item; those of the added items are the largest.
-        units: the number of groups (or items) of the votes themselves.
+        codes: items x jurors; the added items come last. In a large batch without groups, alike items are one row.
+        groups: one number per row of ``codes``; those of the added items are the largest.
+        counts: the number of groups (or items) of the votes themselves that each number of ``groups`` stands for.
         added: the number of added groups, 0 or 3.
     """
 
     codes: Ints
     groups: Ints
-    units: int
+    counts: Ints
     added: int
 
     @classmethod
@@ -50,30 +50,35 @@ class Smoothed:
                 no item has two votes.
             every_juror: whether each juror votes on the added items, or only the usual number of jurors.
         """
-        units = len(np.unique(groups))
+        rows, numbers, kinds = _kinds_of(codes, groups)
         counts, votes = counted(codes, labels).sum(axis=0), (codes != MISSING).sum(axis=1)
         if labels > _MANY_VALUES or (counts > 0).sum() < 2 or not (votes >= 2).any():
-            return cls(codes, groups, units, 0)
+            return cls(rows, numbers, kinds, 0)
         first, second = np.argsort(-counts, kind="stable")[:2].tolist()
         jurors = codes.shape[1]
         usual = jurors if every_juror else max(2, round(float(votes[votes >= 2].mean())))
         minority = (codes == second).sum(axis=1) / np.maximum(votes, 1)
         turns = np.where(np.arange(jurors) % 2, second, first)
-        rows = np.stack([turns, first + second - turns, np.full(jurors, second)])
-        rows[:, usual:] = MISSING
+        more = np.stack([turns, first + second - turns, np.full(jurors, second)])
+        more[:, usual:] = MISSING
         size = group_size(minority, groups)
-        numbers = int(groups.max()) + 1 + np.arange(len(rows))
+        last = int(numbers.max()) + 1 + np.arange(len(more))
         return cls(
-            np.concatenate([codes, np.repeat(rows, size, axis=0)]),
-            np.concatenate([groups, np.repeat(numbers, size)]),
-            units,
-            len(rows),
+            np.concatenate([rows, np.repeat(more, size, axis=0)]),
+            np.concatenate([numbers, np.repeat(last, size)]),
+            kinds,
+            len(more),
         )
+
+    @property
+    def units(self) -> int:
+        """Number of groups (or items) of the votes themselves."""
+        return int(self.counts.sum())
 
     @property
     def as_voted(self) -> Floats:
         """Weights of the votes as they are: 1 for each group, 0 for the added ones."""
-        return np.concatenate([np.ones(self.units), np.zeros(self.added)])[None, :]
+        return np.concatenate([self.counts, np.zeros(self.added)])[None, :]
 
     def interval(self, how: Resampling, statistic: Callable[[Floats], Floats]) -> tuple[Interval | None, int]:
         """Return the 95 % percentile interval, and the number of draws for which the statistic is undefined.
@@ -85,11 +90,20 @@ class Smoothed:
             how: number of draws and seed.
             statistic: takes weights (draws x groups, the added ones last) and returns a value per draw.
         """
-        interval, undefined_draws = how.interval(self.units, statistic, _HALVES[: self.added])
+        interval, undefined_draws = how.interval(self.counts, statistic, _HALVES[: self.added])
         value = float(statistic(self.as_voted)[0])
         if interval is not None and isfinite(value):
             interval = (min(interval[0], value), max(interval[1], value))
         return interval, undefined_draws
+
+
+def _kinds_of(codes: Ints, groups: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return rows of votes, the number of the group of each, and how many groups each number stands for."""
+    units = len(np.unique(groups))
+    if units < len(codes):
+        return codes, groups, np.ones(units, dtype=np.int64)
+    rows, counts = distinct(codes)
+    return rows, np.arange(len(rows)), counts
 
 
 def group_size(values: Floats, groups: Ints) -> int:

@@ -176,12 +176,16 @@ def _of_difference(answers: _Answers, mean: float, accuracy: float, how: Resampl
     right = share_interval(answers.hit, answers.asked, answers.votes, how)
     drawn = Drawn.of(answers.groups, answers.confidences)
     padded = np.concatenate([answers.confidences, [answers.confidences.min(), answers.confidences.max()]])
-    stated = drawn.percentiles(how, lambda weights: ratio_of(weights @ padded, weights.sum(axis=1)))
+    stated = drawn.percentiles(how, _weighted_mean, padded)
     if right is None or stated is None:
         return None
     below = sqrt((mean - min(stated[0], mean)) ** 2 + (right[1] - accuracy) ** 2)
     above = sqrt((max(stated[1], mean) - mean) ** 2 + (accuracy - right[0]) ** 2)
     return max(-1.0, mean - accuracy - below), min(1.0, mean - accuracy + above)
+
+
+def _weighted_mean(weights: Floats, values: Floats) -> Floats:
+    return ratio_of(weights @ values, weights.sum(axis=1))
 
 
 def _direction(interval: Interval | None) -> str:
@@ -203,17 +207,16 @@ def _auroc(answers: _Answers, items: _Contradicted, how: Resampling) -> Estimate
         if answers.n == 1:
             reason = f"its one answer with a confidence is {which}, so there is no {other} one beside"
         return undefined(AUROC, answers.n, reason, subject=answers.voter, warnings=answers.warnings)
-    ranked = Ranked(items.confidences)
 
-    def area(weights: Floats) -> Floats:
-        return area_under_curve(weights, ranked, items.right)
+    def area(weights: Floats, confidences: Floats, right: Floats) -> Floats:
+        return area_under_curve(weights, Ranked(confidences), right)
 
-    value = float(area(items.drawn.as_voted)[0])
+    value = float(area(items.drawn.as_voted, items.confidences, items.right)[0])
     warnings, interval = answers.warnings, None
     same = bool(np.ptp(answers.confidences) == 0)
     if not same:
         scarce = _scarce(answers)
-        interval = None if scarce else items.drawn.percentiles(how, area)
+        interval = None if scarce else items.drawn.percentiles(how, area, items.confidences, items.right)
         warnings = (scarce, *warnings) if scarce else warnings
     if interval is not None:
         interval = min(interval[0], value), max(interval[1], value)
@@ -255,13 +258,9 @@ def _area(value: float, interval: Interval | None) -> str:
 
 def _brier(answers: _Answers, items: _Contradicted, how: Resampling) -> Estimate:
     errors = (items.confidences - items.right) ** 2
-
-    def mean(weights: Floats) -> Floats:
-        return ratio_of(weights @ errors, weights.sum(axis=1))
-
     value, accuracy = float(errors[:-2].mean()), float(answers.right.mean())
     constant = accuracy * (1 - accuracy)
-    interval = items.drawn.percentiles(how, mean)
+    interval = items.drawn.percentiles(how, _weighted_mean, errors)
     if interval is not None:
         interval = min(interval[0], value), max(interval[1], value)
     sentence = (

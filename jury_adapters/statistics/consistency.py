@@ -141,7 +141,11 @@ def _spread(scores: Floats, votes: Votes, juror: str, how: Resampling) -> Iterat
     # The two items that only resamples have: one at the mean, whose answers lie as far apart as any, for both.
     padded = np.concatenate([moments, np.repeat(_widest(moments), 2, axis=0)])
     value = float(_within(drawn.as_voted, padded)[0])
-    interval = drawn.percentiles(how, lambda weights: _within(weights, padded)) if units >= _FEWEST else None
+    interval = (
+        drawn.percentiles(how, lambda weights, *moments: _within(weights, np.column_stack(moments)), *padded.T)
+        if units >= _FEWEST
+        else None
+    )
     if interval is not None:
         interval = min(interval[0], value), max(interval[1], value)
     sentence = f"Its scores of one item scatter by {number(value)} (one standard deviation) when it is asked again."

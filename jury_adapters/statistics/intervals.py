@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jury_adapters.calibration.estimates import Interval
-from jury_adapters.calibration.resampling import Resampling
+from jury_adapters.calibration.resampling import Resampling, distinct
 from jury_adapters.calibration.smoothing import group_size
 from jury_adapters.calibration.types import Floats, Ints
 
@@ -57,9 +57,21 @@ class Drawn:
         """Weights of the items as they are: 1 for each, 0 for the added ones."""
         return np.concatenate([np.ones(len(self.unit) - 2), np.zeros(2)])[None, :]
 
-    def percentiles(self, how: Resampling, statistic: Statistic) -> Interval | None:
-        """Return the 95 % percentile interval of a statistic of item weights (draws x items)."""
-        return how.interval(self.units, self._by_item(statistic), _HALVES)[0]
+    def percentiles(self, how: Resampling, statistic: Callable[..., Floats], *columns: Floats) -> Interval | None:
+        """Return the 95 % percentile interval of a statistic.
+
+        Args:
+            how: number of draws and seed.
+            statistic: takes item weights (draws x items) and the columns, returns a value per draw.
+            columns: everything that the statistic reads of the items: one number per item, the added ones last.
+        """
+        if self.units == len(self.unit) - 2:
+            kinds, counts = distinct(np.column_stack(columns)[:-2])
+            if len(kinds) < self.units:
+                size = np.concatenate([np.ones(len(kinds)), self.size[-2:]])
+                of_kinds = [np.concatenate([kinds[:, at], column[-2:]]) for at, column in enumerate(columns)]
+                return how.interval(counts, lambda weights: statistic(weights * size, *of_kinds), _HALVES)[0]
+        return how.interval(self.units, self._by_item(lambda weights: statistic(weights, *columns)), _HALVES)[0]
 
     def fisher(self, how: Resampling, statistic: Statistic, errors: float) -> Interval | None:
         """Return the interval of a correlation: so many standard errors to either side, on the scale of Fisher's z.
