@@ -168,7 +168,7 @@ class Verdict(Judgment):
         return reasons_for_review(
             self.status,
             low_agreement=self.agreement_band == "low",
-            broken_tier=bool(self.failed_tiers),
+            broken_tier=next(self.find_broken_tiers(), None) is not None,
             errors_decided=self.tally.errors_decided,
             of_criteria=[reason for one in criteria if isinstance(one, Verdict) for reason in one.review_reasons],
         )
@@ -236,7 +236,8 @@ class Verdict(Judgment):
                 yield (tier.name,), tier
             yield from _broken_inside(tier.name, tier.judgment)
         for judgment in self.judgments if not self.tiers else ():  # the judgments of a cascade are in its tiers
-            yield from _broken_inside(judgment.critic, judgment)
+            if isinstance(judgment, Verdict):
+                yield from _broken_inside(judgment.critic, judgment)
 
     @property
     def fallbacks_used(self) -> dict[str, str]:
