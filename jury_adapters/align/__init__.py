@@ -9,13 +9,15 @@ from jury_adapters.core.lazy import load
 if TYPE_CHECKING:
     from jury_adapters.align.aligning import Aligner, align
     from jury_adapters.align.alignment import Alignment, CandidateResult
+    from jury_adapters.align.estimating import estimate_alignment
     from jury_adapters.align.labelled import LabelledCase, labelled_cases
 
-__all__ = ["Aligner", "Alignment", "CandidateResult", "LabelledCase", "align", "labelled_cases"]
+__all__ = ["Aligner", "Alignment", "CandidateResult", "LabelledCase", "align", "estimate_alignment", "labelled_cases"]
 
 _HOMES = {
     "aligning": ("Aligner", "align"),
     "alignment": ("Alignment", "CandidateResult"),
+    "estimating": ("estimate_alignment",),
     "labelled": ("LabelledCase", "labelled_cases"),
 }
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}

@@ -49,6 +49,7 @@ from jury_adapters.critic.rubric_history import RubricChange
 from jury_adapters.models.base import Options, Prompt, Turn
 from jury_adapters.models.registry import ModelLike, resolve_model
 
+OPTIMISER_OPTIONS = Options(temperature=0.0, max_tokens=2000)
 _AS_IT_IS = "as it is"
 _VOID = (
     "the guarantee of the jury does not hold for a changed jury: both were tested without its thresholds, and a "
@@ -94,6 +95,16 @@ class Aligner:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ConfigurationError(f"{name} is a whole number from {least}, not {plain_repr(value)}")
+
+    def parts(self, labelled: Sequence[LabelledCase]) -> tuple[list[LabelledCase], list[LabelledCase]]:
+        """Return the labelled cases that choose a change, and those that test it.
+
+        Raises:
+            ConfigurationError: the cases for the test are of so few groups that no result could be significant.
+        """
+        search, test = divide(labelled, (1 - self.test_share, self.test_share), self.seed)
+        _check_groups(test, self.level)
+        return search, test
 
     def changes(self, asked: OptimiserLog) -> list[Change]:
         """Return the changes that are tried; ``asked`` keeps what asking the optimiser model took."""
@@ -148,13 +159,30 @@ def align(
     """
     how = aligner or Aligner()
     rubric = rubric_to_change(jury, how.rubric)
-    labelled = labelled_cases(given_cases(cases), pass_labels=pass_labels, label_column=label_column, group=group)
-    labelled = with_same_group(labelled, lambda case: _shown_text(rubric, case))
-    plain = with_replaced(jury, _without_guarantee)
+    labelled = independent_cases(rubric, cases, pass_labels=pass_labels, label_column=label_column, group=group)
+    plain = without_guarantee(jury)
     found = _Alignment(plain, rubric, labelled, how, _Spending(store, budget, max_concurrency)).run()
     if plain is jury:
         return found
     return replace(found, jury=found.jury if found.accepted else jury, suggestions=(_VOID, *found.suggestions))
+
+
+def independent_cases(
+    rubric: Rubric,
+    cases: Iterable[Case | Mapping[str, object]],
+    *,
+    pass_labels: Collection[str],
+    label_column: str,
+    group: str,
+) -> tuple[LabelledCase, ...]:
+    """Return the labelled cases, with one group for those that the critics see alike; see :func:`align`."""
+    labelled = labelled_cases(given_cases(cases), pass_labels=pass_labels, label_column=label_column, group=group)
+    return with_same_group(labelled, lambda case: _shown_text(rubric, case))
+
+
+def without_guarantee(jury: Judge) -> Judge:
+    """Return a jury whose calibrated cascades are as they were before calibration."""
+    return with_replaced(jury, _uncalibrated)
 
 
 class _Alignment:
@@ -169,8 +197,7 @@ class _Alignment:
     def run(self) -> Alignment:
         """Try all changes, and test the best one."""
         how = self._how
-        search, test = divide(self._labelled, (1 - how.test_share, how.test_share), how.seed)
-        _check_groups(test, how.level)
+        search, test = how.parts(self._labelled)
         before = self._judge(self._jury, search)
         present = _balanced(search, before)
         asked = OptimiserLog([], [])
@@ -284,11 +311,11 @@ def failed_only_before(before: Judgment, after: Judgment) -> bool:
     return bool(_failures(before) - _failures(after))
 
 
-def _without_guarantee(judge: Judge) -> Judge | None:
+def _uncalibrated(judge: Judge) -> Judge | None:
     """Return a calibrated cascade as it was before calibration; None for any other judge."""
     if not isinstance(judge, CascadedJury) or judge.uncalibrated is judge:
         return None
-    return with_replaced(judge.uncalibrated, _without_guarantee)
+    return with_replaced(judge.uncalibrated, _uncalibrated)
 
 
 def _failures(judgment: Judgment, name: str = "") -> set[str]:
@@ -336,7 +363,7 @@ def _asking(model: ModelLike, asked: OptimiserLog) -> AskOptimiser:
 
     async def ask(text: str) -> str:
         try:
-            reply = await limited.complete(Prompt("", (Turn("user", text),)), None, Options(0.0, 2000))
+            reply = await limited.complete(Prompt("", (Turn("user", text),)), None, OPTIMISER_OPTIONS)
         except Exception as error:  # one candidate less; its text may hold what the vendor echoed
             asked.problems.append(f"the optimiser model did not answer: {type(error).__name__}")
             return ""

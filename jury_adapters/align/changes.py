@@ -64,6 +64,10 @@ class Change(ABC):
             seed: seed of all choices.
         """
 
+    @abstractmethod
+    def like_applied_to(self, jury: Judge, rubric: Rubric, cases: Sequence[LabelledCase], seed: int) -> Judge | None:
+        """Return a jury whose calls cost about as much as those of the changed one; None if there are no calls."""
+
 
 @dataclass(frozen=True)
 class RubricEdit(Change):
@@ -72,6 +76,14 @@ class RubricEdit(Change):
     async def applied_to(self, jury: Judge, rubric: Rubric, judged: Judged, seed: int) -> Changed | None:
         changed = await self.rubric_from(rubric, judged, seed)
         return None if changed is None else Changed(with_changed_rubrics(jury, {rubric.fingerprint: changed}), changed)
+
+    def like_applied_to(self, jury: Judge, rubric: Rubric, cases: Sequence[LabelledCase], seed: int) -> Judge | None:
+        like = self.rubric_like(rubric, cases, seed)
+        return None if like is None else with_changed_rubrics(jury, {rubric.fingerprint: like})
+
+    @abstractmethod
+    def rubric_like(self, rubric: Rubric, cases: Sequence[LabelledCase], seed: int) -> Rubric | None:
+        """Return a rubric about as long as the changed one; None if the change does not apply to this kind."""
 
     @abstractmethod
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
@@ -88,7 +100,13 @@ class AddExamples(RubricEdit):
 
     count: int = 4
 
+    def rubric_like(self, rubric: Rubric, cases: Sequence[LabelledCase], seed: int) -> Rubric | None:
+        return self._with_examples(rubric, [(one, _as_labelled(one)) for one in cases], seed)
+
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
+        return self._with_examples(rubric, judged, seed)
+
+    def _with_examples(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
         found = {meaning: _answer_of(rubric, meaning) for meaning in (True, False)}
         answers = {meaning: answer for meaning, answer in found.items() if answer is not None}
         if len(answers) < 2 or rubric.claims:
@@ -116,6 +134,9 @@ class ClarifyCriteria(RubricEdit):
     ask: AskOptimiser
     shown: int = 12
 
+    def rubric_like(self, rubric: Rubric, cases: Sequence[LabelledCase], seed: int) -> Rubric | None:
+        return rubric if rubric.criteria else None
+
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
         wrong = [(one, judgment) for one, judgment in judged if is_right(one, judgment) is False]
         if not wrong or not rubric.criteria:
@@ -129,6 +150,9 @@ class ClarifyCriteria(RubricEdit):
 @dataclass(frozen=True)
 class MovePassMark(RubricEdit):
     """Moves the pass mark of a scale to where most labelled cases are judged rightly."""
+
+    def rubric_like(self, rubric: Rubric, cases: Sequence[LabelledCase], seed: int) -> Rubric | None:
+        return rubric if isinstance(rubric.answers, Scale) else None
 
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
         scale = rubric.answers
@@ -152,7 +176,13 @@ class MovePassMark(RubricEdit):
 class ReverseLabels(RubricEdit):
     """Lists the labels in the opposite order, for models that prefer the first."""
 
+    def rubric_like(self, rubric: Rubric, cases: Sequence[LabelledCase], seed: int) -> Rubric | None:
+        return self._reversed(rubric)
+
     async def rubric_from(self, rubric: Rubric, judged: Judged, seed: int) -> Rubric | None:
+        return self._reversed(rubric)
+
+    def _reversed(self, rubric: Rubric) -> Rubric | None:
         if not isinstance(rubric.answers, Labels):
             return None
         return rubric.model_copy(update={"answers": Labels(labels=rubric.answers.labels[::-1])})
@@ -254,6 +284,10 @@ def _answer_of(rubric: Rubric, passed: bool) -> str | float | None:
         return rubric.answers.maximum if passed else rubric.answers.minimum
     meaning = Status.PASS if passed else Status.FAIL
     return next((label.name for label in rubric.answers.labels if label.meaning is meaning), None)
+
+
+def _as_labelled(one: LabelledCase) -> Judgment:
+    return Judgment(Status.PASS if one.passed else Status.FAIL)
 
 
 def _plain_reason(*, passed: bool) -> str:

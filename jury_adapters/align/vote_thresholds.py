@@ -8,6 +8,7 @@ from statistics import median_low
 from typing import TypeAlias
 
 from jury_adapters.align.changes import Change, Changed, Judged, balanced
+from jury_adapters.align.labelled import LabelledCase
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
@@ -37,6 +38,9 @@ class MoveVoteThreshold(Change):
             return None
         best = _best_threshold(jury, jury.threshold, verdicts, [one.passed for one, _ in judged])
         return None if best is None else Changed(jury.with_threshold(best), rubric, best)
+
+    def like_applied_to(self, jury: Judge, rubric: Rubric, cases: Sequence[LabelledCase], seed: int) -> Judge | None:
+        return None
 
 
 def vote_threshold(jury: Judge) -> float | None:

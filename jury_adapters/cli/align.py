@@ -12,11 +12,12 @@ from uuid import uuid4
 import typer
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from jury_adapters.align import Aligner
+from jury_adapters.align import Aligner, estimate_alignment
 from jury_adapters.align import align as align_jury
 from jury_adapters.align.aligning import rubric_to_change, rubric_yaml
 from jury_adapters.align.alignment import Alignment
 from jury_adapters.align.vote_thresholds import vote_threshold
+from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury, text_without_guarantee
 from jury_adapters.cli.labelled_cases import labelled_cases
@@ -25,6 +26,7 @@ from jury_adapters.cli.options import (
     AllowCommands,
     AsJson,
     Concurrency,
+    DryRun,
     Force,
     Group,
     LabelColumn,
@@ -86,14 +88,15 @@ def align(
     max_usd: MaxUsd = None,
     max_calls: MaxCalls = None,
     max_tokens: MaxTokens = None,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Look for a rubric with which a jury agrees more with human labels, and accept it only if a test shows it.
 
     It takes 40 labelled cases or more, and better 200. One part of the labels chooses a change: examples from the
-    labelled cases, another pass mark or label order, and with --optimiser-model clearer criteria. The other part, which
-    was not looked at, tests it once.
+    labelled cases, another pass mark, vote threshold or label order, and with --optimiser-model clearer criteria. The
+    other part, which was not looked at, tests it once.
 
     If nothing was better, nothing is written. Otherwise --out gets the jury file with the new rubric, and the rubric
     with its history is written beside it.
@@ -114,6 +117,12 @@ def align(
         limited = (max_usd, max_calls, max_tokens) != (None, None, None)
         how = Aligner(optimiser_model, rubric, level, test_share=test_share, max_examples=examples, seed=seed)
         try:
+            if dry_run:
+                estimate = estimate_alignment(
+                    judge, _with_gold(labelled), aligner=how, pass_labels=pass_label or (), group=group
+                )
+                write(estimate_text(estimate, as_json=as_json))
+                return
             found = align_jury(
                 judge, _with_gold(labelled),
                 aligner=how, pass_labels=pass_label or (), group=group, store=store, max_concurrency=concurrency,

@@ -11,6 +11,7 @@ import typer
 from jury_adapters.audit import OPERATORS, Sizes, plan_audit
 from jury_adapters.audit.invariances import INVARIANCES
 from jury_adapters.audit.junit import junit_of
+from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury
 from jury_adapters.cli.options import (
@@ -43,7 +44,7 @@ from jury_adapters.core.jury import Jury
 from jury_adapters.core.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from jury_adapters.audit import Audit, AuditPlan
+    from jury_adapters.audit import Audit
 
 _FROM_PACKAGE = "those that come with the package"
 
@@ -139,7 +140,7 @@ def audit(
             precision=precision, seed=seed,
         )  # fmt: skip
         if dry_run:
-            write(_estimate(plan, as_json=as_json))
+            write(estimate_text(plan.estimate_cost(), as_json=as_json, probes=len(plan.probes)))
             return
         limited = (max_usd, max_calls, max_tokens) != (None, None, None)
         budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
@@ -178,14 +179,6 @@ def _jury(path: Path | None, permissions: Permissions) -> Jury:
         return grounding_screen()
     judge = read_jury(path, permissions)
     return judge if judge.name else judge.named(path.stem)
-
-
-def _estimate(plan: AuditPlan, *, as_json: bool) -> str:
-    estimate = plan.estimate_cost()
-    if not as_json:
-        return f"{len(plan.probes):,} probes\n{estimate}\n"
-    names = ("calls", "input_tokens", "output_tokens", "cost_usd", "cost_complete")
-    return dumps({"probes": len(plan.probes), **{name: getattr(estimate, name) for name in names}}, indent=2) + "\n"
 
 
 def _write_files(audit: Audit, unmet: tuple[str, ...], report: Path | None, junit: Path | None) -> None:

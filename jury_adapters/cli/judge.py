@@ -6,7 +6,6 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from json import dumps
 from pathlib import Path
 from time import perf_counter
@@ -14,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.fail_under import FailUnder
 from jury_adapters.cli.interrupt import CtrlC
@@ -201,13 +201,8 @@ def _estimate(
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
-    if not as_json:
-        write(f"{estimate}\n")
-        return
-    total = {name: getattr(estimate, name) for name in ("calls", "input_tokens", "output_tokens", "cost_usd")}
-    counts = {"cases": estimate.cases, "unreadable_rows": file.unreadable}
-    whole = {**counts, **total, "cost_complete": estimate.cost_complete}
-    write(dumps({**whole, "rows": [asdict(row) for row in estimate.rows]}, indent=2) + "\n")
+    counts = {"cases": estimate.cases, "unreadable_rows": file.unreadable} if as_json else {}
+    write(estimate_text(estimate, as_json=as_json, **counts))
 
 
 class _Run:

@@ -52,12 +52,14 @@ class CostEstimate:
         unreadable: number of input rows that are not valid cases; they cost nothing and get an ERROR.
         per_tier: True if the rows and the totals assume that every case reaches every tier. A cascade that decides
             cases earlier takes less.
+        heading: the heading of the rows in the table; by default ``"tier"`` or ``"juror"``.
     """
 
     rows: tuple[CostEstimateRow, ...]
     cases: int
     unreadable: int = 0
     per_tier: bool = False
+    heading: str = ""
 
     @property
     def calls(self) -> int:
@@ -91,7 +93,8 @@ class CostEstimate:
             "total", self.cases, self.calls, self.input_tokens, self.output_tokens, self.cost_usd, self.cost_complete,
             self.tokens_complete,
         )  # fmt: skip
-        head = ("tier" if self.per_tier else "juror", "cases", "calls", "input tokens", "output tokens", "US$")
+        heading = self.heading or ("tier" if self.per_tier else "juror")
+        head = (heading, "cases", "calls", "input tokens", "output tokens", "US$")
         table = [head, *(_cells(row) for row in (*self.rows, total))]
         widths = [max(len(line[column]) for line in table) for column in range(len(head))]
         lines = [

@@ -126,10 +126,14 @@ class AskingJudge(Judge):
         return self._stamped(abstain(f"nothing to judge: no {', no '.join(missing)}"), NO_USAGE)
 
     def _price(self, usage: Usage) -> Usage:
-        inner = self.model.inner
-        # A wrapped model has its framework's name. Its price is that of the vendor of the model inside.
-        vendor = getattr(inner, "price_vendor", "") or getattr(inner, "vendor", "")
-        return cost_of(usage, vendor, self.model.model)
+        return with_price(self.model, usage)
+
+
+def with_price(model: Limited[Named], usage: Usage) -> Usage:
+    """Return the usage of a model with its cost by the table of prices."""
+    # A wrapped model has its framework's name. Its price is that of the vendor of the model inside.
+    vendor = getattr(model.inner, "price_vendor", "") or getattr(model.inner, "vendor", "")
+    return cost_of(usage, vendor, model.model)
 
 
 async def within_budget(

@@ -1,5 +1,7 @@
 """Files that ``jury align`` writes: what is never replaced, and that they are the jury that was tested."""
 
+import json
+
 import pytest
 
 from jury_adapters import Rubric
@@ -92,3 +94,13 @@ def test_no_file_is_left_if_nothing_was_better(folder, server):  # noqa: F811
     before = {path.name for path in folder.iterdir()}
     assert run(folder, "--out", folder / "aligned.yaml").exit_code == 1
     assert {path.name for path in folder.iterdir()} == before
+
+
+def test_a_dry_run_sends_and_writes_nothing(folder, server):  # noqa: F811
+    done = run(folder, "--out", folder / "aligned.yaml", "--dry-run")
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert server.count == 0
+    assert not (folder / "aligned.yaml").exists()
+    assert "the test, after" in done.stdout
+    as_json = json.loads(run(folder, "--dry-run", "--json").stdout)
+    assert as_json["calls"] == 3 * (4 * 72 + 2 * 48)
