@@ -214,7 +214,8 @@ class _Target:
         """
         try:
             write_whole(self._rubric, rubric_yaml(found.rubric))
-            write_whole(self._out, _VOID + self._text(self._rubric.name, found.threshold))
+            left_out = _VOID if _has_guarantee(self._jury) else ""
+            write_whole(self._out, left_out + self._text(self._rubric.name, found.threshold))
         except OSError as error:
             raise InputError(f"{self._out}: {error.strerror or error}") from error
 
@@ -228,6 +229,11 @@ class _Target:
                 f"{self._jury}: the rubric cannot be replaced, because the file does not name it; use `align` in Python"
             )
         return changed
+
+
+def _has_guarantee(path: Path) -> bool:
+    root = compose(path.read_text(encoding="utf-8-sig"), str(path), "a jury file is one mapping")
+    return isinstance(root, MappingNode) and any(key.value == "guarantee" for key, _ in root.value)
 
 
 def _with_threshold(text: str, path: Path, margin: str, threshold: float) -> str:

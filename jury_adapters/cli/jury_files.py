@@ -40,7 +40,7 @@ def text_without_guarantee(path: Path) -> tuple[str, str]:
     text = path.read_text(encoding="utf-8-sig")
     root = compose(text, str(path), "a jury file is one mapping")
     if not isinstance(root, CollectionNode) or root.flow_style:
-        raise InputError(f"{path}: write the jury as `key: value` lines, not in braces, so that a guarantee can follow")
+        raise InputError(f"{path}: write the jury as `key: value` lines, not in braces, so that a key can be added")
     lines = text.splitlines(keepends=True)
     ended = next((number for number, line in enumerate(lines) if line.rstrip() == "..."), len(lines))
     starts = [key.start_mark.line for key, _ in root.value] + [ended]
