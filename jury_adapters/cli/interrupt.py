@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
@@ -18,7 +19,7 @@ class CtrlC:
     Python raises KeyboardInterrupt at any line that is running. Inside a finalizer it is swallowed, and inside a
     library's callback it becomes that library's error. Therefore, the first Ctrl-C is recorded: it is raised again
     every second until the block is left, and the block then raises KeyboardInterrupt, whatever else it would have
-    raised.
+    raised. Python's report of a swallowed one is not printed.
 
     If Ctrl-C is ignored or has another handler, and outside the main thread, the block does nothing.
     """
@@ -27,6 +28,7 @@ class CtrlC:
         self._pressed = False
         self._held = False
         self._ours = False
+        self._report: Callable[[sys.UnraisableHookArgs], object] = sys.unraisablehook
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -44,6 +46,7 @@ class CtrlC:
         self._ours = in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self._ours:
             signal.signal(signal.SIGINT, self._raise)
+            self._report, sys.unraisablehook = sys.unraisablehook, self._report_others
         return self
 
     def __exit__(
@@ -51,12 +54,17 @@ class CtrlC:
     ) -> None:
         if not self._ours:
             return
+        sys.unraisablehook = self._report
         if self._pressed and hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if self._pressed and kind is not KeyboardInterrupt:
             raise KeyboardInterrupt from error
+
+    def _report_others(self, swallowed: sys.UnraisableHookArgs) -> None:
+        if not isinstance(swallowed.exc_value, KeyboardInterrupt):
+            self._report(swallowed)
 
     def _raise(self, number: int, frame: FrameType | None) -> None:
         if not self._pressed and hasattr(signal, "setitimer"):  # not on Windows, where the user presses it again

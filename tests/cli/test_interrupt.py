@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -88,3 +90,36 @@ def test_in_another_thread_nothing_happens():
     thread.start()
     thread.join()
     assert done == [True]
+
+
+class PressesAsItGoes:
+    """Object whose finalizer runs while Ctrl-C is pressed."""
+
+    def __del__(self) -> None:
+        press()
+
+
+def test_a_swallowed_ctrl_c_leaves_the_block_and_is_not_reported():
+    reported: list[object] = []
+    before, sys.unraisablehook = sys.unraisablehook, reported.append
+    try:
+        with pytest.raises(KeyboardInterrupt), CtrlC():
+            drop(PressesAsItGoes)
+        assert not reported
+        assert sys.unraisablehook == reported.append
+        with CtrlC():
+            drop(FailsAsItGoes)
+        assert len(reported) == 1
+    finally:
+        sys.unraisablehook = before
+
+
+class FailsAsItGoes:
+    """Object whose finalizer has an error of its own."""
+
+    def __del__(self) -> None:
+        raise ValueError("mine")
+
+
+def drop(made: Callable[[], object]) -> None:
+    made()
