@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from jury_adapters.calibration import DRAWS
+from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.labelled_cases import (
     NAME_PASS_LABELS,
     HumanLabels,
-    check_some_match,
-    read_labels,
+    labels_of_entries,
     refuse_review_labels,
 )
+from jury_adapters.cli.streams import Messages
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
-from jury_adapters.core.results_file import is_result, read_results
+from jury_adapters.core.results_file import cases_named_in, is_result
 from jury_adapters.core.row_files import first_row, read_whole_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import cases_of_store, is_store
@@ -54,7 +55,7 @@ class AgreementOptions:
 
 
 def agreement_of(
-    file: str, cases: Path | None, options: AgreementOptions, people: HumanLabels, *, group: str
+    file: str, cases: Path | None, options: AgreementOptions, people: HumanLabels, messages: Messages, *, group: str
 ) -> AgreementReport:
     """Return the agreement among the jurors of a file, and with human labels where there are any.
 
@@ -63,6 +64,7 @@ def agreement_of(
         cases: the cases of results.
         options: the options of the command.
         people: the options for human labels.
+        messages: prints the number of labels that belong to no case.
         group: the field that identifies the group of a case; empty for independent cases.
 
     Raises:
@@ -73,7 +75,7 @@ def agreement_of(
         "group": group,
     }  # fmt: skip
     try:
-        votes = _votes(file, cases, people, reading, options.on)
+        votes = _votes(file, cases, people, reading, on=options.on, messages=messages)
         from jury_adapters.statistics import full_report
 
         return full_report(votes, draws=options.draws or DRAWS)
@@ -90,17 +92,19 @@ class _Reading(TypedDict):
     group: str
 
 
-def _votes(file: str, cases: Path | None, people: HumanLabels, reading: _Reading, on: On | None) -> Votes:
+def _votes(
+    file: str, cases: Path | None, people: HumanLabels, reading: _Reading, *, on: On | None, messages: Messages
+) -> Votes:
     from jury_adapters.calibration import Votes
 
     if is_store(file):
         rows = [{"item_id": case.content_hash, "answer": case.answer, **case.metadata} for case in cases_of_store(file)]
-        return Votes.from_recorded(_with_labels(rows, people, file), on=_of_recorded(on), **reading)
+        return Votes.from_recorded(_with_labels(rows, people, file, messages), on=_of_recorded(on), **reading)
     first = first_row(file)
     if first is None or first.values is None:
         raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
     if not is_result(first):
-        recorded = file if people[:2] == (None, GOLD) else _with_labels(_rows_of(file), people, file)
+        recorded = file if people[:2] == (None, GOLD) else _with_labels(_rows_of(file), people, file, messages)
         return Votes.from_recorded(recorded, on=_of_recorded(on), **reading)
     if reading["abstain_labels"]:
         raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")
@@ -108,7 +112,7 @@ def _votes(file: str, cases: Path | None, people: HumanLabels, reading: _Reading
     votes = Votes.from_results(
         file,
         on=on,
-        gold=_labels_of_results(file, cases, people),
+        gold=_labels_of_results(file, cases, people, messages),
         cases=cases,
         pass_label=reading["pass_label"],
         group=reading["group"],
@@ -117,7 +121,9 @@ def _votes(file: str, cases: Path | None, people: HumanLabels, reading: _Reading
     return votes.panel(reading["jurors"]) if reading["jurors"] else votes
 
 
-def _labels_of_results(results: str, cases: Path | None, people: HumanLabels) -> dict[str, str] | None:
+def _labels_of_results(
+    results: str, cases: Path | None, people: HumanLabels, messages: Messages
+) -> dict[str, str] | None:
     """Return the human labels that the options name, by the name of the case; None for those of the cases as they are.
 
     Raises:
@@ -125,13 +131,16 @@ def _labels_of_results(results: str, cases: Path | None, people: HumanLabels) ->
     """
     if people[:2] == (None, GOLD):
         return None
-    found = list(read_results(results))
-    names = [f"line {one.line}" if one.item_id is None else one.item_id for one in found]
+    from jury_adapters.report.entries import results_of
+
     source = people.file or cases
+    found = results_of(results, cases or cases_named_in(Path(results)) if source is not None else None)
+    names = [f"line {one.line}" if one.item_id is None else one.item_id for one in found]
     if source is not None:
-        labels = read_labels(source, people.column)
-        check_some_match(labels, names, source, results)
-        return labels
+        given = GivenLabels(source, people.column)
+        labelled = zip(names, labels_of_entries(given, found), strict=True)
+        given.check(results, messages)
+        return {name: label for name, label in labelled if label is not None}
     said = [human_label_of(None, one.judgment, people.column) for one in found]
     labels = {name: label for name, label in zip(names, said, strict=True) if label is not None}
     if not labels:
@@ -152,7 +161,7 @@ def _rows_of(file: str) -> list[Mapping[str, JsonValue]]:
 
 
 def _with_labels(
-    rows: Sequence[Mapping[str, JsonValue]], people: HumanLabels, file: str
+    rows: Sequence[Mapping[str, JsonValue]], people: HumanLabels, file: str, messages: Messages
 ) -> list[Mapping[str, JsonValue]]:
     """Return the rows with the human labels that the options name, in the column that is read.
 
@@ -166,10 +175,9 @@ def _with_labels(
                 f"{file}: no row has a label in the column {plain_repr(people.column)}; name it with --label-column"
             )
     else:
-        labels = read_labels(people.file, people.column)
-        names = [str(row.get("item_id")) for row in rows]
-        check_some_match(labels, names, people.file, file)
-        said = [labels.get(name) for name in names]
+        labels = GivenLabels(people.file, people.column)
+        said = [labels.of_row(row) for row in rows]
+        labels.check(file, messages)
     return [{**row, GOLD: label} for row, label in zip(rows, said, strict=True)]
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.cli.given_labels import GivenLabels, no_labels, wrote_review
 from jury_adapters.cli.label_file import said_of
-from jury_adapters.cli.reviewer_conflicts import contradictions, describe_contradictions, gold_of, one_per_case
+from jury_adapters.cli.reviewer_conflicts import contradictions, describe_contradictions, one_per_case
 from jury_adapters.cli.streams import Messages
-from jury_adapters.core.case import Case, item_id_in
+from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import STDIN, CaseFile, Place
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_map import FieldMap
@@ -22,7 +23,6 @@ from jury_adapters.core.judgment import evolve
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.results_file import pass_labels_named_in
-from jury_adapters.core.row_files import read_rows
 from jury_adapters.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def check_labels_of(
         if label is not None:
             found.append(label)
     if column != GOLD and not found:
-        raise InputError(f"{cases}: {_no_labels(column, columns)}")
+        raise InputError(f"{cases}: {no_labels(column, columns)}")
     try:
         check_pass_labels(found, pass_labels)
     except UnclearLabels as error:
@@ -99,58 +99,14 @@ def report_pass_labels(against: LabelComparison, file: Path | str, messages: Mes
     return ExitCode.BAD_INPUT
 
 
-def read_labels(file: Path, column: str = GOLD) -> dict[str, str]:
-    """Return human labels by the name of their case: the item's id, else its line (``line 3``), as in results.
-
-    Args:
-        file: what `jury review` wrote, or rows with a column of labels.
-        column: the name of this column; for a file of `jury review` always ``gold``.
-
-    Raises:
-        InputError: the file cannot be read, no row has a label, or rows of one case have different labels.
-    """
-    reviewed = gold_of(file)
-    if reviewed is not None:
-        if column != GOLD:
-            raise InputError(
-                f"{file}: jury review wrote its labels into the column {plain_repr(GOLD)}; leave out --label-column"
-            )
-        return reviewed
-    found: dict[str, str] = {}
-    columns: set[str] = set()
-    for row in read_rows(file):
-        columns |= {str(name) for name in row.values or {}}
-        label = human_label((row.values or {}).get(column))
-        if label is None:
-            continue
-        name = item_id_in(row.values) or f"line {row.line}"
-        if found.setdefault(name, label) != label:
-            raise InputError(
-                f"{file}, line {row.line}: {name} has the labels {found[name]} and {label}; keep one of them"
-            )
-    if not found:
-        raise InputError(f"{file}: {_no_labels(column, columns)}")
-    return found
-
-
 def refuse_review_labels(cases: Path | None) -> None:
     """Refuse a file of labels where the cases are expected.
 
     Raises:
         InputError: `jury review` wrote the file.
     """
-    if cases is not None and gold_of(cases) is not None:
+    if cases is not None and wrote_review(cases):
         raise InputError(f"{cases} holds labels that jury review wrote; give it as --labels {cases}")
-
-
-def check_some_match(labels: Mapping[str, str], names: Iterable[str], labels_file: Path | None, file: object) -> None:
-    """Check that some case has one of the labels.
-
-    Raises:
-        InputError: no case has.
-    """
-    if not any(name in labels for name in names):
-        raise InputError(f"{labels_file}: none of its labels is of a case of {file}")
 
 
 def labels_of_run(found: Report, column: str) -> list[str | None]:
@@ -163,26 +119,26 @@ def labels_of_run(found: Report, column: str) -> list[str | None]:
     if not any(label is not None for label in said):
         metadata = [entry.case.metadata for entry in found.entries if entry.case is not None]
         metadata += [one.judgment.case_metadata for one in found.entries if isinstance(one.judgment, Verdict)]
-        raise InputError(_no_labels(column, {str(name) for known in metadata for name in known}))
+        raise InputError(no_labels(column, {str(name) for known in metadata for name in known}))
     return said
 
 
-def with_given_labels(found: Report, file: Path, people: HumanLabels) -> Report:
+def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: Messages | None = None) -> Report:
     """Return a report with the human labels that the options of a command name.
 
     Args:
         found: the report.
         file: the results, or the store, that it was read from.
         people: the options. The labels that mean PASS are by default those that the results name, as far as in use.
+        messages: prints the number of labels that belong to no case.
 
     Raises:
         InputError: no case of the report has a label.
     """
     if people.file is not None:
-        by_name = read_labels(people.file, people.column)
-        names = [f"line {entry.line}" if entry.item_id is None else entry.item_id for entry in found.entries]
-        check_some_match(by_name, names, people.file, file)
-        said = [by_name.get(name) for name in names]
+        labels = GivenLabels(people.file, people.column)
+        said = labels_of_entries(labels, found.entries)
+        labels.check(file, messages)
     elif people.column != GOLD:
         said = labels_of_run(found, people.column)
     else:
@@ -194,6 +150,19 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels) -> Report:
         votes = (vote.label for entry in found.entries for _, vote in votes_in(entry.judgment))
         pass_labels = pass_labels_named_in(file, itertools.chain(said, votes))
     return relabelled(found, said, pass_labels)
+
+
+def labels_of_entries(labels: GivenLabels, entries: Iterable[Entry]) -> list[str | None]:
+    """Return the label of each judged case; None for a case without one."""
+    return [
+        labels.of(
+            item_id=entry.item_id,
+            line=entry.line,
+            key=entry.key,
+            answer=None if entry.case is None else entry.case.answer or "",
+        )
+        for entry in entries
+    ]
 
 
 def relabelled(found: Report, said: Sequence[str | None], pass_labels: Collection[str]) -> Report:
@@ -214,7 +183,7 @@ def labelled_cases(
         cases: the file.
         column: the column with the labels.
         messages: prints the messages.
-        labels: a file of labels by id or line, which replace those of the cases; None for those of the cases.
+        labels: a file of labels, which replace those of the cases; None for those of the cases.
         holds: the words for what holds only for cases like the labelled ones, with a verb.
 
     Raises:
@@ -223,7 +192,8 @@ def labelled_cases(
     rows = list(cases)
     at = [cases.place_of(index) for index in range(len(rows))]
     if labels is not None:
-        rows = _with_labels_of(labels, rows, at, column, cases.path)
+        rows, given = _with_labels_of(labels, column, rows, at)
+        given.check(cases.path, messages)
     lines = {id(case): place for case, place in zip(rows, at, strict=True)}
     places: list[str] = []
     read = list(one_per_case(rows))
@@ -267,28 +237,21 @@ def labelled_cases(
 
 
 def _with_labels_of(
-    labels: Path, cases: Sequence[Case], places: Sequence[Place | None], column: str, source: Path
-) -> list[Case]:
-    """Return the cases with the labels of a file in the column, and no others.
-
-    Raises:
-        InputError: none of the labels is of one of the cases.
-    """
-    by_name = read_labels(labels, column)
-    names = [
-        case.item_id or ("" if place is None else f"line {place.line}")
+    file: Path, column: str, cases: Sequence[Case], places: Sequence[Place | None]
+) -> tuple[list[Case], GivenLabels]:
+    """Return the cases with the labels of a file in the column, and no others; and the labels."""
+    labels = GivenLabels(file, column)
+    found = [
+        case.model_copy(update={"metadata": {**case.metadata, column: label_of_case(labels, case, place)}})
         for case, place in zip(cases, places, strict=True)
     ]
-    check_some_match(by_name, names, labels, source)
-    return [
-        case.model_copy(update={"metadata": {**case.metadata, column: by_name.get(name)}})
-        for case, name in zip(cases, names, strict=True)
-    ]
+    return found, labels
 
 
-def _no_labels(column: str, columns: Collection[str]) -> str:
-    listed = ", ".join(sorted(columns)[:10]) or "none"
-    return f"no case has a label in the column {column!r}; name it with --label-column. There are: {listed}"
+def label_of_case(labels: GivenLabels, case: Case, place: Place | None = None) -> str | None:
+    """Return the label of a case; None without one."""
+    line = None if place is None else place.line
+    return labels.of(item_id=case.item_id, line=line, key=case.content_hash, answer=case.answer or "")
 
 
 def _labelled(entry: Entry, label: str | None) -> Entry:

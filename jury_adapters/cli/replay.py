@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.jury_files import Permissions, read_jury
-from jury_adapters.cli.labelled_cases import check_some_match, read_labels, refuse_review_labels
+from jury_adapters.cli.labelled_cases import refuse_review_labels
 from jury_adapters.cli.options import (
     AllowCommands,
     AsJson,
@@ -45,7 +47,7 @@ from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alo
 from jury_adapters.report.summary import Summary
 from jury_adapters.store.opening import is_url, place_name
 
-_NO_TEXTS = "texts_unknown"  # in the metadata of a case of which only the verdict is known
+_NO_TEXTS = "texts_unknown"  # in the metadata of a case of which only the verdict is known: the hash of its content
 
 
 def replay(
@@ -93,7 +95,7 @@ def replay(
         recording = Recording.read(votes) if is_store(votes) else None
         refuse_review_labels(cases)
         named = _cases(file, cases, limit, messages, recording)
-        judged = _labelled(named, labels, label_column, file)[:limit]
+        judged = _labelled(named, labels, label_column, file, messages)[:limit]
         if recording is not None:
             for one in juries:
                 serve_from(one, recording)
@@ -170,7 +172,9 @@ def _cases(
     return named
 
 
-def _labelled(named: Sequence[tuple[str, Case]], file: Path | None, column: str, votes: Path) -> list[Case]:
+def _labelled(
+    named: Sequence[tuple[str, Case]], file: Path | None, column: str, votes: Path, messages: Messages
+) -> list[Case]:
     """Return the cases with the labels of a file in the column; without a file, as they are.
 
     Raises:
@@ -183,9 +187,22 @@ def _labelled(named: Sequence[tuple[str, Case]], file: Path | None, column: str,
                 f"{votes}: no case has a label in the column {plain_repr(column)}; name it with --label-column"
             )
         return cases
-    labels = read_labels(file, column)
-    check_some_match(labels, (name for name, _ in named), file, votes)
-    return [_with_metadata(case, column, labels.get(name)) for name, case in named]
+    labels = GivenLabels(file, column)
+    found = [_with_metadata(case, column, _label_of(labels, name, case)) for name, case in named]
+    labels.check(votes, messages)
+    return found
+
+
+def _label_of(labels: GivenLabels, name: str, case: Case) -> str | None:
+    """Return the label of a case that is named by its id or its line; recorded votes may have no texts."""
+    recorded = case.metadata.get(_NO_TEXTS)
+    line = re.fullmatch(r"line (\d+)", name)
+    return labels.of(
+        item_id=None if line else name,
+        line=int(line[1]) if line else None,
+        key=case.content_hash if recorded is None else str(recorded),
+        answer=case.answer,
+    )
 
 
 def _read(path: Path, limit: int | None, messages: Messages) -> list[Case]:
@@ -232,7 +249,7 @@ def _cases_of_results(results: Path, source: Path | None) -> list[tuple[str, Cas
     named = []
     for entry, votes in zip(entries, recorded, strict=True):
         known = entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
-        case = entry.case or Case(metadata={**known, "item_id": entry.item_id, _NO_TEXTS: True})
+        case = entry.case or Case(metadata={**known, "item_id": entry.item_id, _NO_TEXTS: entry.key or ""})
         name = f"line {entry.line}" if entry.item_id is None else entry.item_id
         named.append((name, _with_metadata(case, "votes", votes)))
     return named

@@ -114,7 +114,7 @@ def report(
                 {"--html": html, "--compare": compare, "--title": title, "--markdown": markdown, "--force": force}
             )
             people = HumanLabels(labels, label_column, pass_label or ())
-            measured = agreement_of(file, cases, options, people, group=group)
+            measured = agreement_of(file, cases, options, people, messages, group=group)
             if as_json or not quiet:
                 write((dumps(measured.to_dict(), indent=2) if as_json else str(measured)) + "\n")
             return
@@ -177,7 +177,7 @@ def _found(
         check_place(html, sources=sources, ours=PAGE, force=force)
     refuse_review_labels(cases)
     found = Report.read(file, cases=cases, title=title, pass_labels=people.pass_labels or None, group=group)
-    found = with_given_labels(found, file, people)
+    found = with_given_labels(found, file, people, messages)
     if people.pass_labels:
         check_pass_labels_of(found.label_comparison, file)
         report_pass_labels(found.label_comparison, file, messages)

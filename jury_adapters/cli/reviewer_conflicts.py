@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 
-from jury_adapters.cli.label_file import UNSURE, Said, said_in, said_of
+from jury_adapters.cli.label_file import UNSURE, Said, said_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.formatting import counted, visible
-from jury_adapters.core.row_files import first_row
 
 _MOST_CONTRADICTIONS = 3
 
@@ -69,24 +67,6 @@ def one_per_case(cases: Iterable[Case]) -> Iterator[Case]:
             rest = {name: value for name, value in case.metadata.items() if name != "gold"}
             truth = agreed[said.identity]
             yield case.model_copy(update={"metadata": rest if truth is None else {**rest, "gold": truth}})
-
-
-def gold_of(path: Path) -> dict[str, str] | None:
-    """Return the final labels, by the item's id, else by its line (``line 3``), as results are named.
-
-    Returns:
-        None for a file of cases that is not a file of labels.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    first = first_row(path)
-    if first is None or first.values is None or said_of(first.values) is None:
-        return None
-    said = said_in(path)
-    agreed = final_labels(said)
-    names = {one.identity: f"line {one.line}" if one.identity[1] is None else one.identity[1] for one in said}
-    return {names[identity]: truth for identity, truth in agreed.items() if truth is not None}
 
 
 def _most(votes: Counter[str]) -> str | None:

@@ -73,7 +73,7 @@ def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
 
 
 def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known: Collection[str] = ()) -> None:
-    """Check that cases have the PASS labels; with a misspelt PASS label, every human label would mean FAIL.
+    """Check that cases have the PASS labels, and no other spellings of them, which would mean FAIL.
 
     Args:
         truths: the human labels.
@@ -81,7 +81,8 @@ def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known
         known: labels of jurors, which are accepted as PASS labels even if no case has them as a human label.
 
     Raises:
-        UnclearLabels: a label of ``pass_labels`` is neither a human label nor known.
+        UnclearLabels: a label of ``pass_labels`` is neither a human label nor known, or a human label differs from one
+            only in capitals.
         ConfigurationError: ``pass_labels`` is a text instead of a list.
     """
     seen = truths if isinstance(truths, Counter) else Counter(truths)
@@ -90,6 +91,13 @@ def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known
             near = get_close_matches(label, seen, n=1)
             meant = f" (did you mean {near[0]!r}?)" if near else ""
             raise UnclearLabels(f"no labelled case has the label {plain_repr(label)}{meant}; there are {tally(seen)}")
+    spelt = {label.casefold(): label for label in pass_labels}
+    for label in seen:
+        if label not in pass_labels and (given := spelt.get(label.casefold())) is not None:
+            raise UnclearLabels(
+                f"the human labels {plain_repr(given)} and {plain_repr(label)} differ only in capitals, and only the "
+                f"first is said to mean PASS; there are {tally(seen)}"
+            )
 
 
 def tally(labels: Mapping[str, int]) -> str:

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_adapters import InputError, Judgment
+from jury_adapters.cli.given_labels import GivenLabels, wrote_review
 from jury_adapters.cli.label_file import UNSURE, Label, LabelFile, Said, said_in, said_of
 from jury_adapters.cli.reviewer_conflicts import (
     contradictions,
     describe_contradictions,
     final_labels,
-    gold_of,
     one_per_case,
 )
 from jury_adapters.core.case import Case
@@ -112,9 +112,13 @@ def test_gold_is_named_as_results_name_their_cases(tmp_path: Path):
         file.add(label(Case(answer="1"), "FAIL", line=7))
         file.add(label(Case(answer="2"), item_id="x"))
         file.add(label(Case(answer="3"), UNSURE, item_id="y"))
-    assert gold_of(path) == {"line 7": "FAIL", "x": "PASS"}
+    labels = GivenLabels(path)
+    assert labels.of(item_id=None, line=7, key=None, answer=None) == "FAIL"
+    assert labels.of(item_id="x", line=None, key=None, answer=None) == "PASS"
+    assert labels.of(item_id="y", line=None, key=None, answer=None) is None
+    assert wrote_review(path)
     (tmp_path / "cases.jsonl").write_text('{"answer": "1", "gold": "PASS"}\n')
-    assert gold_of(tmp_path / "cases.jsonl") is None
+    assert not wrote_review(tmp_path / "cases.jsonl")
 
 
 def test_another_file_is_no_file_of_labels(tmp_path: Path):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Scorecard, Tier, Verdict
+from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Report, Scorecard, Tier, Verdict
 from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.function_judge import FunctionJudge
@@ -203,3 +203,12 @@ def test_groups_of_one_case_change_nothing(pairs):
         alone.add(case, Judgment(said))
         grouped.add(case, Judgment(said), group=at)
     assert grouped.to_dict() == alone.to_dict()
+
+
+def test_labels_that_differ_only_in_capitals_are_refused_until_all_are_named():
+    cases = [
+        (Case(answer=str(n), metadata={"gold": gold}), Judgment("PASS")) for n, gold in enumerate(["good", "Good"])
+    ]
+    with pytest.raises(ConfigurationError, match="'good' and 'Good' differ only in capitals"):
+        Report.from_results(cases, pass_labels=["good"])
+    assert Report.from_results(cases, pass_labels=["good", "Good"]).label_comparison.jury.accuracy.share == 1.0

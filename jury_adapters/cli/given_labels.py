@@ -1,0 +1,181 @@
+"""Human labels of a file, and the cases that they belong to.
+
+A label belongs to an answer. Answers of two systems to the same questions often have the same ids, so an id alone does
+not tell whose answer was labelled: a label whose row has an answer counts for that answer only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jury_adapters.cli.label_file import said_in, said_of
+from jury_adapters.cli.reviewer_conflicts import final_labels
+from jury_adapters.cli.streams import Messages
+from jury_adapters.core.case import EMPTY_KEY, Case, item_id_in
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.formatting import counted
+from jury_adapters.core.human_labels import GOLD, human_label
+from jury_adapters.core.row_files import first_row, read_rows
+
+
+class _Row(NamedTuple):
+    """Label with what its row says of the case: the name, the hash of the content, and the answer."""
+
+    label: str
+    name: str
+    has_id: bool
+    key: str | None
+    answer: str | None
+
+
+class GivenLabels:
+    """Human labels of a file; :meth:`of` finds the label of a case.
+
+    Args:
+        file: what `jury review` wrote, or rows with a column of labels.
+        column: the name of this column; for a file of `jury review` always ``gold``.
+
+    Raises:
+        InputError: the file cannot be read, no row has a label, or rows of one case have different labels.
+    """
+
+    def __init__(self, file: Path, column: str = GOLD) -> None:
+        self._file = file
+        first = first_row(file)
+        reviewed = first is not None and first.values is not None and said_of(first.values) is not None
+        if reviewed and column != GOLD:
+            raise InputError(
+                f"{file}: jury review wrote its labels into the column {plain_repr(GOLD)}; leave out --label-column"
+            )
+        self._rows = list(dict.fromkeys(_reviewed(file) if reviewed else _labelled_rows(file, column)))
+        self._by_name: dict[str, list[_Row]] = {}
+        self._by_key: dict[str, list[_Row]] = {}
+        self._used: set[_Row] = set()
+        for row in self._rows:
+            self._by_name.setdefault(row.name, []).append(row)
+            if row.key is not None:
+                self._by_key.setdefault(row.key, []).append(row)
+
+    def of(self, *, item_id: str | None, line: int | None, key: str | None, answer: str | None) -> str | None:
+        """Return the label of a case; None without one.
+
+        A label is found by the content of the case, and by its id if both have one: the same content under two ids is
+        two items. If the content differs, because the labels lack a field of the cases, it is found by the id (else the
+        line) and the answer. A row of labels without an answer is found by the id or the line alone.
+
+        Args:
+            item_id: the id of the case, or None.
+            line: its line in its file, from 1, or None.
+            key: the hash of its content, or None.
+            answer: its answer; None if it is unknown.
+        """
+        name = _name(item_id, line)
+        found = [
+            row for row in self._by_key.get(key or "", ()) if row.name == name or item_id is None or not row.has_id
+        ] or list(self._by_name_and_answer(name, answer))
+        if len({row.label for row in found}) != 1:
+            return None
+        self._used.update(found)
+        return found[0].label
+
+    def of_row(self, row: Mapping[str, Any]) -> str | None:
+        """Return the label of a row of recorded votes; None without one."""
+        key, answer = _content(row)
+        return self.of(item_id=item_id_in(row), line=None, key=key, answer=answer)
+
+    def check(self, judged: object, messages: Messages | None = None) -> None:
+        """Check that some case has one of the labels, and report those that belong to no case.
+
+        Args:
+            judged: the file of the cases, for messages.
+            messages: prints the number of labels that belong to no case.
+
+        Raises:
+            InputError: no case has one.
+        """
+        unused = [row for row in self._rows if row not in self._used]
+        if not self._used:
+            raise InputError(f"{self._file}: none of its labels is of a case of {judged}")
+        if unused and messages is not None:
+            labels, belong = counted(len(self._rows), "label"), "belongs" if len(unused) == 1 else "belong"
+            messages.info(
+                f"{len(unused):,} of {labels} of {self._file} {belong} to no case of {judged}, such as that of "
+                f"{unused[0].name}: no case has its id or content, or it is of another answer",
+                "yellow",
+            )
+
+    def _by_name_and_answer(self, name: str, answer: str | None) -> Iterator[_Row]:
+        rows = self._by_name.get(name, [])
+        if answer is None:
+            yield from rows if len(rows) == 1 else ()
+            return
+        same = [row for row in rows if row.answer is not None and row.answer.strip() == answer.strip()]
+        yield from same or [row for row in rows if row.answer is None]
+
+
+def wrote_review(file: Path) -> bool:
+    """Return whether `jury review` wrote a file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    first = first_row(file)
+    return first is not None and first.values is not None and said_of(first.values) is not None
+
+
+def no_labels(column: str, columns: Iterable[str]) -> str:
+    """Return the message for a column without labels, with the columns that there are."""
+    listed = ", ".join(sorted(columns)[:10]) or "none"
+    return f"no case has a label in the column {column!r}; name it with --label-column. There are: {listed}"
+
+
+def _reviewed(file: Path) -> Iterator[_Row]:
+    """Yield the final label of each case of a file of reviews."""
+    answers = {}
+    for row in read_rows(file):
+        said = None if row.values is None else said_of(row.values)
+        if said is not None and row.values is not None:
+            answers[said.identity] = _content(row.values)[1]
+    said_rows = said_in(file)
+    lines = {one.identity: one.line for one in said_rows}
+    for identity, label in final_labels(said_rows).items():
+        if label is not None:
+            key, item_id = identity
+            yield _Row(label, _name(item_id, lines[identity]), item_id is not None, key, answers.get(identity))
+
+
+def _labelled_rows(file: Path, column: str) -> Iterator[_Row]:
+    columns: set[str] = set()
+    seen: dict[tuple[str, str | None], str] = {}
+    for row in read_rows(file):
+        values = row.values or {}
+        columns |= {str(name) for name in values}
+        label = human_label(values.get(column))
+        if label is None:
+            continue
+        item_id = item_id_in(values)
+        name = _name(item_id, row.line)
+        key, answer = _content({known: value for known, value in values.items() if known != column})
+        if seen.setdefault((name, key), label) != label:
+            raise InputError(
+                f"{file}, line {row.line}: {name} has the labels {seen[name, key]} and {label}; keep one of them"
+            )
+        yield _Row(label, name, item_id is not None, key, answer)
+    if not seen:
+        raise InputError(f"{file}: {no_labels(column, columns)}")
+
+
+def _content(values: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Return the hash of the content of a row and its answer; None for what it does not have."""
+    try:
+        case = Case.from_row(values)
+    except ConfigurationError:
+        return None, None
+    return (None if case.content_hash == EMPTY_KEY else case.content_hash), case.answer
+
+
+def _name(item_id: str | None, line: int | None) -> str:
+    """Return the name of a case: its id, else its line."""
+    return f"line {line}" if item_id is None else item_id

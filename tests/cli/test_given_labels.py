@@ -1,0 +1,123 @@
+"""A label belongs to the answer that was labelled: two systems may answer the same questions under the same ids."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from jury_adapters.cli.app import app
+from jury_adapters.cli.given_labels import GivenLabels
+from jury_adapters.core.case import Case
+
+QUESTIONS = range(12)
+
+
+def answers(bot):
+    """Answers of a bot; every third is the same for both."""
+    return [
+        {"id": f"q{n}", "question": f"What is {n}?", "answer": f"It is {n}." if n % 3 == 0 else f"{bot} says {n}."}
+        for n in QUESTIONS
+    ]
+
+
+def run(*arguments, given=""):
+    return CliRunner().invoke(app, [str(one) for one in arguments], input=given, catch_exceptions=False)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jury.yaml").write_text("jurors:\n  - {check: not_empty}\n  - {check: contains, texts: [It]}\n")
+    for bot in "ab":
+        (tmp_path / f"{bot}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers(bot)))
+        assert run("judge", f"{bot}.jsonl", "--jury", "jury.yaml", "--out", f"{bot}.out.jsonl").exit_code == 0
+    return tmp_path
+
+
+def human(bot, *more):
+    """Return what `jury report --json` says of the human labels of a bot's answers."""
+    done = run("report", f"{bot}.out.jsonl", "--labels", "labels.jsonl", "--json", *more)
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)["label_comparison"]["labels"], done.stderr
+
+
+def test_reviews_of_two_systems_in_one_file_are_told_apart(folder):
+    for bot, said in (("a", "p"), ("b", "f")):
+        given = f"{said}\n" * len(QUESTIONS)
+        done = run(
+            "review", f"{bot}.out.jsonl", "--only", "all", "--by", "ben", "--labels", "labels.jsonl", given=given
+        )
+        assert done.exit_code == 0, done.output
+    # The answers that are the same for both were passed first; they have one label.
+    assert human("a")[0] == {"PASS": 12}
+    labels, _ = human("b")
+    assert labels["FAIL"] == 8
+
+
+@pytest.mark.parametrize("command", ["report", "agreement", "replay", "calibrate"])
+def test_rows_with_answers_of_two_systems_are_told_apart(folder, command):
+    rows = [
+        {**row, "gold": "good" if bot == "a" else "bad"}
+        for bot in "ab"
+        for row in answers(bot)
+        if int(row["id"][1:]) % 3 or bot == "a"
+    ]
+    (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = ["--labels", "labels.jsonl", "--pass-label", "good"]
+    if command == "report":
+        labels, messages = human("a", "--pass-label", "good")
+        assert labels == {"good": 12}
+        assert "8 of 20 labels of labels.jsonl belong to no case of a.out.jsonl, such as that of q1" in messages
+        return
+    arguments = {
+        "agreement": ["report", "a.out.jsonl", "--agreement", "--draws", 100, *options],
+        "replay": ["replay", "a.out.jsonl", "--jury", "jury.yaml", *options],
+        "calibrate": ["calibrate", "a.jsonl", "--jury", "jury.yaml", "--agreement", 0.8, *options],
+    }[command]
+    done = run(*arguments)
+    assert "8 of 20 labels of labels.jsonl belong to no case of a" in done.stderr
+    assert " bad" not in done.stdout
+
+
+def test_labels_that_match_no_case_are_counted(folder):
+    rows = [{"id": f"q{n}" if n < 9 else f"typo{n}", "gold": "PASS" if n % 2 else "FAIL"} for n in QUESTIONS]
+    (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    labels, messages = human("a")
+    assert sum(labels.values()) == 9
+    assert "3 of 12 labels of labels.jsonl belong to no case of a.out.jsonl, such as that of typo9" in messages
+
+
+def labels_of(tmp_path, *rows):
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return GivenLabels(tmp_path / "labels.jsonl")
+
+
+def found(labels, **row):
+    case = Case.from_row(row)
+    return labels.of(item_id=case.item_id, line=row.get("line"), key=case.content_hash, answer=case.answer or "")
+
+
+def test_what_a_label_is_found_by(tmp_path):
+    labels = labels_of(
+        tmp_path,
+        {"id": "1", "answer": "Yes.", "gold": "PASS"},
+        {"id": "1", "answer": "No.", "gold": "FAIL"},
+        {"id": "2", "gold": "PASS"},
+        {"question": "Which?", "answer": "That.", "gold": "FAIL"},
+    )
+    assert found(labels, id="1", answer="Yes.") == "PASS"
+    assert found(labels, id="1", answer="No. ", contexts=["more than the labels have"]) == "FAIL"
+    assert found(labels, id="1", answer="Perhaps.") is None
+    assert found(labels, id="3", answer="Yes.") is None  # the same content under another id is another item
+    assert found(labels, answer="Yes.") == "PASS"
+    assert found(labels, id="2", answer="Whatever.") == "PASS"
+    assert found(labels, id="9", question="Which?", answer="That.") == "FAIL"  # the label names no id
+    assert labels.of(item_id="1", line=None, key=None, answer=None) is None  # whose answer is not known
+    assert labels.of(item_id="2", line=None, key=None, answer=None) == "PASS"
+
+
+def test_one_answer_with_two_labels_is_refused(tmp_path):
+    with pytest.raises(Exception, match="line 2: 1 has the labels PASS and FAIL; keep one of them"):
+        labels_of(
+            tmp_path, {"id": "1", "answer": "Yes.", "gold": "PASS"}, {"id": "1", "answer": "Yes.", "gold": "FAIL"}
+        )
