@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 from jury_adapters.calibration.items import ItemVotes, plain, with_meanings
@@ -25,7 +26,7 @@ from jury_adapters.core.results_file import pass_labels_named_in, read_results
 from jury_adapters.core.row_files import read_whole_rows
 from jury_adapters.core.tier_policies import is_screening_policy
 from jury_adapters.core.verdict import SCORECARD, Verdict
-from jury_adapters.judges.framework_results import EvaluatedCase, FrameworkResults, evaluated_cases
+from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
     "label": lambda judgment: judgment.ballot,
@@ -69,19 +70,67 @@ def verdict_items(
     in_order = [] if isinstance(gold, Mapping) else list(gold)
     if in_order and len(in_order) != len(batch):
         raise ConfigurationError(f"gold has {len(in_order)} entries for {len(batch)} verdicts")
-    items = []
+    collected = JudgedItems(group)
     for one in batch:
-        row = _metadata(one.judgment) if one.case is None else row_of_case(one.case)
-        own_id = _own_id(one)
-        item = str(one.index) if own_id is None else own_id
-        truth = in_order[one.position] if in_order else by_id.get(item) if by_id else row.get("gold")
-        identity = identity_of(None if one.case is None else one.case.content_hash, own_id)
-        items.append(
-            _JudgedItem(
-                item, one.judgment, truth, *_facts(item, one.judgment, row, group), identity, f"verdict {one.index + 1}"
-            )
-        )
-    return _items(items, on, SlimJudgments(), screening_tiers=screening_tiers, pass_labels=pass_labels)
+        truth = in_order[one.position] if in_order else None
+        collected.add(one.index, one.case, one.judgment, truth, by_id, own_label=not (in_order or by_id))
+    return collected.votes(on, screening_tiers=screening_tiers, pass_labels=pass_labels)
+
+
+class JudgedItems:
+    """Judgments of a batch with the facts about their items, added one by one; texts and usage are not kept.
+
+    Args:
+        group: the entry of the case's metadata that identifies its group; empty for independent cases.
+    """
+
+    def __init__(self, group: str = "") -> None:
+        self._group = group
+        self._slim = SlimJudgments()
+        self._items: list[_JudgedItem] = []
+
+    def add(
+        self,
+        index: int,
+        case: Case | None,
+        judgment: Judgment,
+        label: Raw = None,
+        labels: Mapping[str, Raw] = MappingProxyType({}),
+        *,
+        own_label: bool = True,
+    ) -> None:
+        """Add one judgment.
+
+        Args:
+            index: its position in the batch.
+            case: the case; None if its texts are unknown.
+            judgment: the judgment.
+            label: the human label.
+            labels: the human labels by item id; they count before ``label``.
+            own_label: whether the human label is that of the case.
+
+        Raises:
+            ConfigurationError: the case has no such group.
+        """
+        row = _metadata(judgment) if case is None else row_of_case(case)
+        own_id = _own_id(case, judgment)
+        item = str(index) if own_id is None else own_id
+        truth = row.get("gold") if own_label else labels.get(item) if labels else label
+        identity = identity_of(None if case is None else case.content_hash, own_id)
+        facts = _facts(item, judgment, row, self._group)
+        self._items.append(_JudgedItem(item, self._slim.of(judgment), truth, *facts, identity, f"verdict {index + 1}"))
+
+    def votes(
+        self,
+        on: On | None,
+        *,
+        screening_tiers: bool = False,
+        labelled: bool = True,
+        pass_labels: tuple[str, ...] = (),
+    ) -> tuple[list[ItemVotes], tuple[str, ...]]:
+        """Return one item per judgment, and the labels that mean PASS, as :func:`verdict_items` does."""
+        items = self._items if labelled else [replace(one, gold=None) for one in self._items]
+        return _items(items, on, self._slim, screening_tiers=screening_tiers, pass_labels=pass_labels)
 
 
 def recorded_items(
@@ -312,10 +361,10 @@ def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
     return first.label, second.label
 
 
-def _own_id(judged: EvaluatedCase) -> str | None:
-    if judged.case is not None:
-        return judged.case.item_id
-    return judged.judgment.case_id if isinstance(judged.judgment, Verdict) else None
+def _own_id(case: Case | None, judgment: Judgment) -> str | None:
+    if case is not None:
+        return case.item_id
+    return judgment.case_id if isinstance(judgment, Verdict) else None
 
 
 def _metadata(judgment: Judgment) -> Mapping[str, Any]:

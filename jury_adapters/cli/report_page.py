@@ -104,6 +104,6 @@ def write_page(html: Path, found: Report, compared: Comparison | None = None) ->
         InputError: it cannot be written.
     """
     try:
-        found.to_html(html, compared=compared)
+        found.write_html(html, compared=compared)
     except OSError as error:
         raise InputError(f"{html}: {error.strerror or error}") from error

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.last_result import last_result
 from jury_adapters.core.tier_policies import is_screening_policy
 from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict
 
@@ -20,6 +21,8 @@ _NO_NAME = "(the jury itself)"
 
 def votes_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgment]]:
     """Yield each vote in a judgment with its path; a juror that was asked in both orders has two votes."""
+    if not path:
+        return iter(_all_votes(judgment))
     found: list[tuple[Path, Judgment]] = []
     _collect(judgment, path, found, orders=True)
     return iter(found)
@@ -30,10 +33,7 @@ def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
 
     A pairwise juror has one opinion, whether it was asked in one order or in both.
     """
-    found: list[tuple[Path, Judgment]] = []
-    if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
-        _collect(judgment, (), found, orders=False)
-    return iter(found)
+    return iter(_all_opinions(judgment))
 
 
 def is_placeholder(tier: TierResult) -> bool:
@@ -97,10 +97,7 @@ def comparable_opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]
 
     Opinions in screening tiers and of the criteria of a scorecard are left out, because they answer another question.
     """
-    apart = (*screening_tiers_in(judgment), *(path for path, _ in criteria_of(judgment)))
-    if not apart:
-        return opinions_of(judgment)
-    return ((path, vote) for path, vote in opinions_of(judgment) if not is_inside(path, apart))
+    return iter(_all_comparable(judgment))
 
 
 def is_inside(path: Path, places: Iterable[Path]) -> bool:
@@ -163,6 +160,28 @@ def juror_names(paths: Iterable[Path]) -> dict[Path, str]:
         taken.add(name)
         names[path] = name
     return names
+
+
+@last_result
+def _all_votes(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
+    found: list[tuple[Path, Judgment]] = []
+    _collect(judgment, (), found, orders=True)
+    return tuple(found)
+
+
+@last_result
+def _all_opinions(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
+    found: list[tuple[Path, Judgment]] = []
+    if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
+        _collect(judgment, (), found, orders=False)
+    return tuple(found)
+
+
+@last_result
+def _all_comparable(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
+    apart = (*screening_tiers_in(judgment), *(path for path, _ in criteria_of(judgment)))
+    found = _all_opinions(judgment)
+    return tuple((path, vote) for path, vote in found if not is_inside(path, apart)) if apart else found
 
 
 def _collect(judgment: Judgment, path: Path, found: list[tuple[Path, Judgment]], *, orders: bool) -> None:

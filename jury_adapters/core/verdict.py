@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status, broken
+from jury_adapters.core.last_result import last_result
 from jury_adapters.core.review_reasons import NO_DECISION, ReviewReason, reasons_for_review
 from jury_adapters.core.tally import NO_TALLY, Tally
 from jury_adapters.core.tier_policies import check_policy_text, is_screening_policy
@@ -164,14 +165,7 @@ class Verdict(Judgment):
         scorecard, also as the tier of a cascade that decided by vote, has the reasons of its criteria, except for
         ``"abstained"`` and ``"error"``.
         """
-        criteria = self.judgments if self.voting == SCORECARD and not self.by_rule else ()
-        return reasons_for_review(
-            self.status,
-            low_agreement=self.agreement_band == "low",
-            broken_tier=next(self.find_broken_tiers(), None) is not None,
-            errors_decided=self.tally.errors_decided,
-            of_criteria=[reason for one in criteria if isinstance(one, Verdict) for reason in one.review_reasons],
-        )
+        return _reasons_of(self)
 
     @property
     def krippendorff_alpha(self) -> float | None:
@@ -316,6 +310,18 @@ def outage_as_error(judgment: Judgment) -> Judgment:
 def is_doubtful(judgment: Judgment) -> bool:
     """Whether the reasons for review include split jurors or something that broke, not just a missing decision."""
     return any(reason not in NO_DECISION for reason in judgment.review_reasons)
+
+
+@last_result
+def _reasons_of(verdict: Verdict) -> tuple[ReviewReason, ...]:
+    criteria = verdict.judgments if verdict.voting == SCORECARD and not verdict.by_rule else ()
+    return reasons_for_review(
+        verdict.status,
+        low_agreement=verdict.agreement_band == "low",
+        broken_tier=next(verdict.find_broken_tiers(), None) is not None,
+        errors_decided=verdict.tally.errors_decided,
+        of_criteria=[reason for one in criteria if isinstance(one, Verdict) for reason in one.review_reasons],
+    )
 
 
 def _broken_inside(name: str, judgment: Judgment) -> Iterator[tuple[tuple[str, ...], TierResult]]:

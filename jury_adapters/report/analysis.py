@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jury_adapters.core.batch import Judged
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.report.entries import Entry
 
@@ -64,36 +63,57 @@ class Analysis:
         return tuple(_together(found) for found in alike.values())
 
 
-def analysed(entries: Sequence[Entry], pass_labels: Collection[str] = (), group: str = "") -> Analysis:
-    """Analyse the votes behind these entries.
-
-    The votes are read as the jury counted them. If the gold labels use other words, the votes are read as labels. If
-    these do not match either, the gold labels are omitted, and the note says so. The figures are those of ``jury
-    report --agreement``.
+class CollectedVotes:
+    """Votes behind the entries of a run, collected one by one, without the texts of the entries.
 
     Args:
-        entries: the judged cases.
-        pass_labels: the human labels that mean PASS.
         group: the field that identifies the group of a case; empty for independent cases.
     """
-    verdicts = [Judged(entry.index, entry.case, entry.judgment) for entry in entries]
-    unlabelled = [None] * len(verdicts)
-    attempts: tuple[tuple[Sequence[None], On | None], ...] = (((), None), ((), "label"), (unlabelled, None))
-    problem = ""
-    for position, (gold, on) in enumerate(attempts):
-        try:
-            from jury_adapters.calibration import Votes
-            from jury_adapters.statistics import full_report
 
-            passing = () if gold else pass_labels
-            votes = Votes.from_verdicts(verdicts, on=on, gold=gold, group=group, pass_label=passing)
-            report = full_report(votes)
-        except ConfigurationError as error:  # also if NumPy is missing; the message says what to install
-            problem = problem or str(error)
+    def __init__(self, group: str = "") -> None:
+        self._problem = ""
+        try:
+            from jury_adapters.calibration.vote_sources import JudgedItems
+        except ConfigurationError as error:  # NumPy is missing; the message says what to install
+            self._problem = str(error)
         else:
-            left_out = position == len(attempts) - 1
-            return Analysis(report, f"The gold labels were left out: {problem}." if left_out else "")
-    return Analysis(None, f"The agreement could not be analysed: {problem}.")
+            self._items = JudgedItems(group)
+
+    def noting(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Yield the entries, and collect the votes behind each."""
+        for entry in entries:
+            if not self._problem:
+                try:
+                    self._items.add(entry.index, entry.case, entry.judgment)
+                except ConfigurationError as error:
+                    self._problem = str(error)
+            yield entry
+
+    def analysed(self, pass_labels: Collection[str] = ()) -> Analysis:
+        """Analyse the votes.
+
+        The votes are read as the jury counted them. If the gold labels use other words, the votes are read as labels.
+        If these do not match either, the gold labels are omitted, and the note says so. The figures are those of
+        ``jury report --agreement``.
+
+        Args:
+            pass_labels: the human labels that mean PASS.
+        """
+        attempts: tuple[tuple[bool, On | None], ...] = ((True, None), (True, "label"), (False, None))
+        problem = self._problem
+        for labelled, on in attempts if not problem else ():
+            try:
+                from jury_adapters.calibration.votes import assemble
+                from jury_adapters.statistics import full_report
+
+                passing = tuple(pass_labels) if labelled else ()
+                items, passing = self._items.votes(on, labelled=labelled, pass_labels=passing)
+                report = full_report(assemble(items, pass_label=passing))
+            except ConfigurationError as error:
+                problem = problem or str(error)
+            else:
+                return Analysis(report, "" if labelled else f"The gold labels were left out: {problem}.")
+        return Analysis(None, f"The agreement could not be analysed: {problem}.")
 
 
 def _together(found: Sequence[tuple[str, str]]) -> str:

@@ -16,7 +16,6 @@ from jury_adapters.core.opinions import (
     comparable_opinions_of,
     first_vote,
     is_pairwise_opinion,
-    juror_names,
     opinions_of,
 )
 from jury_adapters.core.values import JsonValue
@@ -28,31 +27,39 @@ from jury_adapters.report.flips import Flip
 from jury_adapters.report.thumbnails import Thumbnails
 
 _LONGEST = 20_000  # characters of one text; a longer text makes the page slow, and is rarely read
+_ENCODE = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
-def embedded(
-    entries: Sequence[Entry], compared: Comparison | None = None, against: LabelComparison | None = None
-) -> tuple[str, str]:
-    """Return the rows as a JSON list, and the details as one JSON object per line; both fit a script element safely.
+class Embedding:
+    """Rows and details of the cases as JSON, case by case; both fit a script element safely.
 
     Args:
-        entries: the judged cases.
+        names: the names of the jurors by their paths.
         compared: a comparison with an earlier run; its changed cases say so.
         against: the comparison with human labels; the labelled cases say how the verdict compares with the label.
     """
-    column, reading = (GOLD, None) if against is None else (against.column, against.reading())
-    names = juror_names(path for entry in entries for path in dict(opinions_of(entry.judgment)))
-    flips = {flip.index: flip for flip in compared.flips} if compared is not None else {}
-    rows = safe_json(
-        [
-            _row(entry, names, flips.get(entry.index), human_label_of(entry.case, entry.judgment, column), reading)
-            for entry in entries
-        ]
-    )
-    thumbnails = Thumbnails()
-    details = "\n".join(safe_json(_details(entry, names, thumbnails)) for entry in entries)
-    return rows, details
+
+    def __init__(
+        self,
+        names: Mapping[tuple[str, ...], str],
+        compared: Comparison | None = None,
+        against: LabelComparison | None = None,
+    ) -> None:
+        self._names = names
+        self._column = GOLD if against is None else against.column
+        self._reading = None if against is None else against.reading()
+        self._flips = {flip.index: flip for flip in compared.flips} if compared is not None else {}
+        self._thumbnails = Thumbnails()
+
+    def row(self, entry: Entry) -> str:
+        """Return the small row of a case, for the list."""
+        truth = human_label_of(entry.case, entry.judgment, self._column)
+        return safe_json(_row(entry, self._names, self._flips.get(entry.index), truth, self._reading))
+
+    def details(self, entry: Entry) -> str:
+        """Return the details of a case, which the page reads when the case is opened; call it in the order of cases."""
+        return safe_json(_details(entry, self._names, self._thumbnails))
 
 
 def safe_json(value: JsonValue) -> str:
@@ -61,7 +68,7 @@ def safe_json(value: JsonValue) -> str:
     >>> print(safe_json("</script><!--"))
     "\u003c/script\u003e\u003c!--"
     """
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
+    return _ENCODE(value).translate(_UNSAFE)
 
 
 def shown(text: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from jury_adapters.core.batch import Judged
@@ -99,20 +101,39 @@ def results_of(path: str | Path, cases: str | Path | None = None) -> list[Entry]
     Raises:
         InputError: a line is not a result; the message names it.
     """
-    texts = _Texts(cases, None if cases is None else field_map_named_in(path))
-    return [
-        Entry(
-            index,
-            result.judgment,
-            texts.of(result.key, result.line),
-            result.item_id,
-            result.line,
-            result.key,
-            result.unmet or (),
-            result.unit,
-        )
-        for index, result in enumerate(read_results(path))
-    ]
+    return list(FileEntries(path, cases))
+
+
+class FileEntries:
+    """Entries of a file that ``jury judge --out`` wrote, read anew at each iteration, so that they take no memory.
+
+    Later iterations end where the first complete one did, even if rows were appended to the file since then.
+
+    Args:
+        path: the file.
+        cases: as for :func:`results_of`; the texts of the cases are kept in memory.
+
+    Raises:
+        InputError: a line is not a result; the message names it. An iteration raises it.
+    """
+
+    def __init__(self, path: str | Path, cases: str | Path | None = None) -> None:
+        self._path = path
+        self._texts = _Texts(cases, None if cases is None else field_map_named_in(path))
+        self._length: int | None = None
+
+    def __iter__(self) -> Iterator[Entry]:
+        index = -1
+        for index, result in enumerate(islice(read_results(self._path), self._length)):
+            text = self._texts.of(result.key, result.line)
+            unmet = result.unmet or ()
+            yield Entry(index, result.judgment, text, result.item_id, result.line, result.key, unmet, result.unit)
+        self._length = index + 1
+
+    def __len__(self) -> int:
+        if self._length is None:
+            deque(self, maxlen=0)
+        return self._length or 0
 
 
 def decision_of(path: str | Path) -> GateDecision | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from sys import float_info
 from typing import TypeAlias
 
 from jury_adapters.core.agreement import pairwise_agreement
@@ -39,6 +41,7 @@ class JurorFigures:
         usage: tokens, calls and cost.
         model: the model behind it, or None.
         scores: the number of its scores in each tenth of 0..1; empty if it gave none.
+        path: the names of the tiers and juries around it, then its own name.
     """
 
     name: str
@@ -50,6 +53,7 @@ class JurorFigures:
     usage: Usage = NO_USAGE
     model: str | None = None
     scores: tuple[int, ...] = ()
+    path: tuple[str, ...] = ()
 
     @property
     def asked(self) -> int:
@@ -122,7 +126,7 @@ class Figures:
         summary = Summary(pass_labels=pass_labels, group=group)
         tapes: dict[tuple[str, ...], _Tape] = {}
         tiers: dict[str, Usage] = {}
-        scores: list[float] = []
+        scores = array("d")
         votes: Counter[_Cast] = Counter()
         for entry in entries:
             judgment = entry.judgment
@@ -139,7 +143,7 @@ class Figures:
         return cls(
             summary,
             tuple(
-                tapes[path].figures(names[path], summary.jurors.get(path, JurorCount()), *kappa)
+                tapes[path].figures(path, names[path], summary.jurors.get(path, JurorCount()), *kappa)
                 for path, kappa in zip(paths, kappas, strict=True)
             ),
             tuple(TierFigures(name, count, tiers.get(name, NO_USAGE)) for name, count in summary.tiers.items()),
@@ -195,22 +199,24 @@ class _Tape:
 
     usage: Usage = NO_USAGE
     model: str | None = None
-    seconds: list[float] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+    scores: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, vote: Judgment) -> None:
         self.usage = self.usage + vote.usage.total
         self.model = self.model or vote.model
         if vote.elapsed_s is not None:
-            self.seconds.append(vote.elapsed_s)
+            self.seconds.append(min(vote.elapsed_s, float_info.max))  # a file may have an integer beyond it
         if vote.score is not None:
             self.scores.append(vote.score)
 
-    def figures(self, name: str, count: JurorCount, kappa: float | None, compared: int) -> JurorFigures:
+    def figures(
+        self, path: tuple[str, ...], name: str, count: JurorCount, kappa: float | None, compared: int
+    ) -> JurorFigures:
         return JurorFigures(
             name, count, kappa, compared,
             median(self.seconds) if self.seconds else None, max(self.seconds, default=None),
-            self.usage, self.model, histogram(self.scores),
+            self.usage, self.model, histogram(self.scores), path,
         )  # fmt: skip
 
 

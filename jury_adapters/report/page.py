@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING
+from uuid import uuid4
 
 from jury_adapters import __version__
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import counted, latency, money, percent, percent_span, two_decimals
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.label_scores import headings
-from jury_adapters.report.embedded import embedded, shown
+from jury_adapters.report.embedded import Embedding, shown
 
 try:
     from jinja2 import Environment, StrictUndefined, Template
@@ -33,18 +36,21 @@ if TYPE_CHECKING:
 
 _FLIPS_SHOWN = 15
 _UNREAD_SHOWN = 20
+_IN_MEMORY = 1 << 22  # characters of a spool before it becomes a file
+_PIECE = 1 << 20
+_LINE = "\n"
 
 
 def page(
-    entries: Sequence[Entry],
+    entries: Iterable[Entry],
     figures: Figures,
-    agreement: Analysis,
+    agreement: Callable[[], Analysis],
     *,
     title: str,
     unread: Sequence[str] = (),
     compared: Comparison | None = None,
-) -> str:
-    """Return the whole page.
+) -> Iterator[str]:
+    """Yield the whole page in pieces. The cases are read once, one by one, and spooled to temporary files.
 
     The policy in its head allows only the package's own script and style sheet, by their hashes: no other script, no
     event attribute, no image, no connection. Text that got past the escaping would therefore have no effect.
@@ -52,22 +58,47 @@ def page(
     Args:
         entries: the judged cases.
         figures: the numbers.
-        agreement: the agreement of the jurors.
+        agreement: returns the agreement of the jurors; called after the cases are read.
         title: the heading.
         unread: rows that could not be read; the first 20 are shown.
         compared: the comparison with an earlier run.
     """
+    against = figures.summary.label_comparison
+    embedding = Embedding({juror.path: juror.name for juror in figures.jurors}, compared, against)
+    with _spool() as rows, _spool() as details:
+        for position, entry in enumerate(entries):
+            rows.write(f"{',' if position else ''}{embedding.row(entry)}")
+            details.write(f"{_LINE if position else ''}{embedding.details(entry)}")
+        mark = uuid4().hex  # no text of the page has it
+        html = _without_cases(figures, agreement(), mark, title=title, unread=unread, compared=compared)
+        before, between, after = html.split(mark)
+        yield f"{before}["
+        yield from _pieces(rows)
+        yield f"]{between}"
+        yield from _pieces(details)
+        yield after
+
+
+def _without_cases(
+    figures: Figures,
+    agreement: Analysis,
+    mark: str,
+    *,
+    title: str,
+    unread: Sequence[str],
+    compared: Comparison | None,
+) -> str:
+    """Return the page with a mark for the rows and another for the details of the cases."""
     style, script = file_of_page("page.css"), file_of_page("page.js")
     against = figures.summary.label_comparison
-    rows, details = embedded(entries, compared, against)
     return page_template("page.html").render(
         title=title,
         version=__version__,
         policy=content_policy(style, script),
         style=trusted(style),
         script=trusted(script),
-        rows=Markup(rows),  # safe_json: none of its characters can end the element
-        details=Markup(details),  # likewise
+        rows=mark,
+        details=mark,
         summary=figures.summary,
         interval=figures.summary.pass_interval,
         against=against,
@@ -87,6 +118,15 @@ def page(
             "scores": histograms(figures), "reliability": reliability(agreement),
         },
     )  # fmt: skip
+
+
+def _spool() -> IO[str]:
+    return SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii", newline="\n")  # safe_json writes only ASCII
+
+
+def _pieces(spool: IO[str]) -> Iterator[str]:
+    spool.seek(0)
+    yield from iter(partial(spool.read, _PIECE), "")
 
 
 def content_policy(style: str, script: str) -> str:

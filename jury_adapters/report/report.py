@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -21,12 +22,12 @@ from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.core.whole_file import write_whole
+from jury_adapters.core.whole_file import whole_file, write_whole
 from jury_adapters.critic.recorded import is_store
 from jury_adapters.judges.framework_results import FrameworkResults
-from jury_adapters.report.analysis import Analysis, analysed
+from jury_adapters.report.analysis import Analysis, CollectedVotes
 from jury_adapters.report.comparison import Comparison, compare
-from jury_adapters.report.entries import Entry, decision_of, entries_of, recorded_of, results_of
+from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, recorded_of
 from jury_adapters.report.figures import Figures, contest
 from jury_adapters.store import place_name
 
@@ -65,7 +66,7 @@ class Report:
 
     def __init__(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[Entry] | FileEntries,
         *,
         title: str = "",
         unread: Sequence[str] = (),
@@ -74,16 +75,17 @@ class Report:
         pass_labels: Collection[str] = (),
         group: str = "",
     ) -> None:
-        self.entries = tuple(entries)
+        self._rows = entries if isinstance(entries, FileEntries) else tuple(entries)
+        self._counted: Figures | None = None
         self.pass_labels = tuple(listed_labels(pass_labels))
         self.unread = tuple(unread)
         self.unreadable = max(unreadable, len(self.unread))
         self.title = title or "Jury report"
         self.decision = decision
-        if not self.entries:
+        if not len(self._rows):
             raise ConfigurationError("there is nothing to report: no case was judged")
         self.group = group
-        for entry in self.entries if group else ():
+        for entry in self._rows if group and isinstance(self._rows, tuple) else ():
             group_of_case(entry.case, entry.judgment, group, entry.place)
 
     @classmethod
@@ -158,18 +160,28 @@ class Report:
             InputError: a line is not a result, a store is empty, or a case has no such group; the message names it.
         """
         recorded = is_store(path)
-        entries = recorded_of(path) if recorded else results_of(path, cases)
+        entries = recorded_of(path) if recorded else FileEntries(path, cases)
+        juries: set[str] = set()
+        figures = Figures.of(_noting_juries(entries, juries), group=group)
         decision = None if recorded else decision_of(path)
         named = () if recorded or pass_labels else pass_labels_named_in(path, _labels_used(entries))
-        title = title or _jury_of(entries) or place_name(path)
-        return cls(
+        title = title or (juries.pop() if len(juries) == 1 else "") or place_name(path)
+        found = cls(
             entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels or named, group=group
         )
+        found._counted = figures
+        return found
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The judged cases, in order. Those of a results file are read into memory when they are asked for."""
+        return tuple(self._rows)
 
     @cached_property
     def figures(self) -> Figures:
         """Numbers of the report."""
-        figures = Figures.of(self.entries, pass_labels=self.pass_labels, group=self.group)
+        figures = self._counted or Figures.of(self._rows, group=self.group)
+        figures.summary.label_comparison.pass_labels = self.pass_labels
         figures.summary.unreadable = self.unreadable
         figures.summary.decision = self.decision
         return figures
@@ -189,10 +201,9 @@ class Report:
     @cached_property
     def agreement(self) -> Analysis:
         """Agreement of the jurors, with warnings; or the reason why it cannot be measured."""
-        if len(self.figures.jurors) > 1:
-            return analysed(self.entries, self.pass_labels, self.group)
-        found = analysed(self.entries, self.pass_labels, self.group) if self.figures.jurors else Analysis(None)
-        return replace(found, note="There are fewer than two jurors, so there is no agreement to speak of.")
+        votes = CollectedVotes(self.group)
+        deque(votes.noting(self._rows), maxlen=0)
+        return self._analysed(votes)
 
     def summary(self, console: Console | None = None) -> None:
         """Print the summary: pass rate, tiers, jurors, and the cases to look at first.
@@ -225,12 +236,25 @@ class Report:
             ConfigurationError: Jinja2 is missing.
             OSError: the file cannot be written.
         """
-        from jury_adapters.report.page import page
-
-        html = page(self.entries, self.figures, self.agreement, title=self.title, unread=self.unread, compared=compared)
+        html = "".join(self._page(compared))
         if path is not None:
             write_whole(path, html)
         return html
+
+    def write_html(self, path: str | Path, *, compared: Comparison | None = None) -> None:
+        """Write the page of :meth:`to_html` to a file, without the whole page in memory.
+
+        Args:
+            path: the file; an existing file is replaced once the new one is complete.
+            compared: a comparison with an earlier run, to show with it.
+
+        Raises:
+            ConfigurationError: Jinja2 is missing.
+            OSError: the file cannot be written.
+        """
+        with whole_file(path) as file:
+            for piece in self._page(compared):
+                file.write(piece.encode())
 
     def to_markdown(self, *, compared: Comparison | None = None) -> str:
         """Return the report as a pull-request comment: the rate, the jurors, and the cases to look at first."""
@@ -313,6 +337,21 @@ class Report:
             group=group or other.group or self.group,
         )
 
+    def _page(self, compared: Comparison | None) -> Iterator[str]:
+        from jury_adapters.report.page import page
+
+        votes = CollectedVotes(self.group)
+        return page(
+            votes.noting(self._rows), self.figures, lambda: self._analysed(votes),
+            title=self.title, unread=self.unread, compared=compared,
+        )  # fmt: skip
+
+    def _analysed(self, votes: CollectedVotes) -> Analysis:
+        if len(self.figures.jurors) > 1:
+            return votes.analysed(self.pass_labels)
+        found = votes.analysed(self.pass_labels) if self.figures.jurors else Analysis(None)
+        return replace(found, note="There are fewer than two jurors, so there is no agreement to speak of.")
+
     def _checked(self) -> Self:
         unknown = self.label_comparison.unknown_pass_label if self.pass_labels else ""
         if unknown:
@@ -320,13 +359,14 @@ class Report:
         return self
 
     def __repr__(self) -> str:
-        return f"Report({visible(self.title)!r}, {len(self.entries):,} cases)"
+        return f"Report({visible(self.title)!r}, {len(self._rows):,} cases)"
 
 
-def _jury_of(entries: Sequence[Entry]) -> str:
-    """Return the name of the jury behind these verdicts; empty if it has none, or if there are several."""
-    names = {entry.judgment.critic for entry in entries}
-    return names.pop() if len(names) == 1 else ""
+def _noting_juries(entries: Iterable[Entry], juries: set[str]) -> Iterator[Entry]:
+    """Yield the entries, and add the name of each jury to a set."""
+    for entry in entries:
+        juries.add(entry.judgment.critic)
+        yield entry
 
 
 def _labels_used(entries: Iterable[Entry]) -> Iterator[str | None]:

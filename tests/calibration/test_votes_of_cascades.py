@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from jury_adapters import CascadedJury, Case, ConfigurationError, Ensemble, Tier
+from jury_adapters import CascadedJury, Case, ConfigurationError, Ensemble, Report, Tier
 from jury_adapters.calibration import Votes, agreement_report, true_pass_rate
 from jury_adapters.cli.app import app
 from jury_adapters.core.function_judge import FunctionJudge
-from jury_adapters.report.analysis import analysed
-from jury_adapters.report.entries import entries_of
 from jury_adapters.report.summary import Summary
 
 
@@ -102,7 +100,7 @@ def test_terminal_json_page_and_agreement_give_the_same_numbers(tmp_path: Path) 
     raw = measured["sections"]["Agreement"][0]
     assert measured["jurors"] == ["a", "b", "c"]
     assert (raw["name"], raw["n"]) == ("raw agreement", 30)
-    page = analysed(entries_of(VERDICTS))
+    page = Report.from_results(VERDICTS).agreement
     assert page.report is not None
     assert (
         page.report.find("raw agreement").value

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Tier, Usage
 from jury_adapters.core.batch import stream
 from jury_adapters.report import Report
-from jury_adapters.report.embedded import embedded
+from jury_adapters.report.embedded import Embedding
 from jury_adapters.report.figures import contest, histogram
 from jury_adapters.report.plots import heat_map
 
@@ -98,7 +98,8 @@ def test_cases_that_need_review_are_the_same_in_every_count():
     report = Report.from_results(judgments)
     expected = [False, True, True, True, True, True, False]
     assert [row["needs_review"] for row in report.to_rows()] == expected
-    assert [row["review"] for row in json.loads(embedded(report.entries)[0])] == expected
+    embedding = Embedding({juror.path: juror.name for juror in report.figures.jurors})
+    assert [json.loads(embedding.row(entry))["review"] for entry in report.entries] == expected
     assert [contest(judgment)[0] >= 1 for judgment in judgments] == expected
     assert report.figures.summary.review == report.figures.summary.look_first.total == sum(expected)
     assert 'href="#cases" title="Show these cases">5</a></dd>' in report.to_html().partition("Needs review")[2][:100]
