@@ -238,7 +238,7 @@ class _Alignment:
         shares = (_balanced(test, first), _balanced(test, second))
         found = replace(
             found, p=p, won=won, lost=lost, right_before=sum(old), right_after=sum(new), balanced_before=shares[0],
-            balanced_after=shares[1], threshold=changed.threshold,
+            balanced_after=shares[1], threshold=changed.threshold, groups=len(differences),
             diff=_diff(*(self._described(jury, rubric) for jury, rubric in ((self._jury, self._rubric), changed[:2]))),
         )  # fmt: skip
         if p > self._how.level or shares[1] < shares[0]:

@@ -45,6 +45,7 @@ class Alignment:
         balanced_after: balanced accuracy of the changed jury, on the test cases.
         searched: number of cases that the candidates were chosen with.
         tested: number of cases of the test, which were not looked at before.
+        groups: number of independent groups of these cases; the test gives a p value for whole groups.
         level: the level of the test.
         labels: digest of all labelled cases.
         diff: the change as a unified diff of the rubric and of the threshold of the vote.
@@ -67,6 +68,7 @@ class Alignment:
     balanced_after: float | None = None
     searched: int = 0
     tested: int = 0
+    groups: int = 0
     level: float = 0.01
     labels: str = ""
     diff: str = ""
@@ -78,7 +80,7 @@ class Alignment:
         """Return everything but the jury as JSON values."""
         names = (
             "accepted", "chosen", "p", "won", "lost", "right_before", "right_after", "balanced_before",
-            "balanced_after", "searched", "tested", "level", "labels", "diff", "threshold",
+            "balanced_after", "searched", "tested", "groups", "level", "labels", "diff", "threshold",
         )  # fmt: skip
         return {
             **{name: getattr(self, name) for name in names},
@@ -118,7 +120,8 @@ class Alignment:
                 f"  {name:<7} {right} of {self.tested} right ({percent(low)} to {percent(high)}), balanced accuracy "
                 f"{percent(share)}"
             )
-        yield f"  only after {self.won}, only before {self.lost}: p {self.p:.2g} (exact, one-sided)"
+        groups = "" if self.groups == self.tested else f", for the {self.groups} independent groups of these cases"
+        yield f"  only after {self.won}, only before {self.lost}: p {self.p:.2g} (exact, one-sided{groups})"
         if self.accepted:
             yield f"Accepted at the level {self.level:g}."
         else:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from json import dumps
 from pathlib import Path
 from textwrap import indent
@@ -35,13 +36,16 @@ from jury_adapters.cli.options import (
     share_option,
 )
 from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.duplicates import ContradictingLabels, merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted, percent, visible
 from jury_adapters.core.human_labels import GOLD, UnclearLabels
+from jury_adapters.core.jury import Jury
 from jury_adapters.core.whole_file import write_whole
+from jury_adapters.critic.changed_rubrics import rubrics_in
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.guarantee import Guarantee
@@ -105,6 +109,7 @@ def calibrate(
             CaseFile(cases, messages.info, field_map=FieldMap.parse(map_ or ())), label_column, messages,
             labels=labels, holds="the guarantee holds",
         )  # fmt: skip
+        _warn_of_aligned_labels(file.jury, labelled, pass_label or (), messages)
         from jury_adapters import calibration
         from jury_adapters.calibration.gold import gold_of
         from jury_adapters.calibration.guarantee import CalibrationFailed
@@ -200,6 +205,27 @@ class _JuryFile:
                 f"{self._out} was written, but cannot be used from there: {error}\nRelative paths in it start from its "
                 "folder; give an --out beside the jury file"
             ) from error
+
+
+def _warn_of_aligned_labels(
+    jury: Jury, labelled: Sequence[tuple[Case, str | bool]], pass_labels: Collection[str], messages: Messages
+) -> None:
+    """Warn if a rubric of the jury was aligned with exactly these labels, which therefore agree with it too often."""
+    changes = [change for rubric in rubrics_in(jury) for change in rubric.history]
+    if not changes:
+        return
+    from jury_adapters.align.labelled import digest_of
+    from jury_adapters.align.labelled import labelled_cases as cases_to_align
+
+    with suppress(ConfigurationError):  # labels that cannot be aligned with were not
+        cases = [case.model_copy(update={"metadata": {GOLD: label}}) for case, label in labelled]
+        digest = digest_of(cases_to_align(cases, pass_labels=pass_labels))
+        if any(change.labels == digest for change in changes):
+            messages.info(
+                "a rubric of this jury was aligned with these labels, so it agrees with them more often than with "
+                "others, and the guarantee may not hold; calibrate with labels of other cases",
+                "yellow",
+            )
 
 
 def _describe_labels(labels: Iterable[str], pass_labels: Collection[str]) -> str:

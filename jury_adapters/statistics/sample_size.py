@@ -232,6 +232,7 @@ def labels_for_guarantee(
             "the labelled cases are a random sample, and one of each group where cases belong together",
             f"the first threshold tested decides {'all' if coverage == 1 else percent(coverage)} of them, and the jury "
             f"agrees with human labels on {percent(expected)} of these",
+            *(["calibrate tries both of its methods, each at half of delta"] if method == "both" else []),
         ),
         details={"fewest": least, "errors_allowed": allowed, "power": gives[n]},
     )

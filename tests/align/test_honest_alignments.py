@@ -133,3 +133,15 @@ def test_a_changed_jury_has_no_guarantee():
     fixed = CascadedJury([Tier("jury", Critic(LearningModel("fixed", 3), RUBRIC, name="c"))])
     kept = dataclasses.replace(guarantee, fingerprint=fingerprint_of(fixed)).applied_to(fixed)
     assert align(kept, labelled(60, 3)).jury is kept
+
+
+def test_the_report_says_of_how_many_groups_the_test_is():
+    cases = [
+        case.model_copy(update={"metadata": {**case.metadata, "doc": n // 2}})
+        for n, case in enumerate(labelled(200, 3))
+    ]
+    critic = Critic(LearningModel("examples", 3), RUBRIC, name="critic")
+    found = align(critic, cases, group="doc")
+    assert found.groups == found.tested // 2
+    assert f"(exact, one-sided, for the {found.groups} independent groups of these cases)" in str(found)
+    assert "(exact, one-sided)" in str(align(critic, labelled(200, 3)))

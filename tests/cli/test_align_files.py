@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 from jury_adapters import Rubric
 from jury_adapters.align.aligning import rubric_yaml
+from jury_adapters.cli.app import app
 from jury_adapters.config import load_jury
 from jury_adapters.critic.changed_rubrics import rubrics_in
 from tests.cli.test_align_command import folder, learns, run  # noqa: F401
@@ -104,3 +106,17 @@ def test_a_dry_run_sends_and_writes_nothing(folder, server):  # noqa: F811
     assert "the test, after" in done.stdout
     as_json = json.loads(run(folder, "--dry-run", "--json").stdout)
     assert as_json["calls"] == 3 * (4 * 72 + 2 * 48)
+
+
+def test_calibrating_with_the_labels_that_aligned_the_jury_is_warned_of(folder, server):  # noqa: F811
+    server.plan = learns
+    (folder / "jury.yaml").write_text(
+        "name: one\ntiers:\n  - {name: gpt, judge: {rubric: faithfulness, model: 'openai:gpt-4o-mini'}}\n"
+    )
+    assert run(folder, "--out", folder / "aligned.yaml").exit_code == 0
+    rows = (folder / "labels.jsonl").read_text().splitlines()
+    (folder / "others.jsonl").write_text("\n".join(rows[:-1]) + "\n")
+    for file, warned in (("labels.jsonl", True), ("others.jsonl", False)):
+        arguments = ["calibrate", folder / file, "--jury", folder / "aligned.yaml", "--pass-label", "good"]
+        done = CliRunner().invoke(app, [str(one) for one in arguments])
+        assert ("was aligned with these labels" in done.stderr) == warned, done.stderr
