@@ -145,7 +145,8 @@ def _advice(
         lost, won, one_p = _paired(asked.common, found, errors[best], asked.data_sets)
         if name != best and one_p <= 0.01 and won > 2 * max(1, lost):
             advice.append(
-                f"{name} errs much more often than {best} ({won} answers against {lost}): drop it, or weigh it less"
+                f"drop {name}, or weigh it less: it is wrong on {won} answers on which {best} is right, and right on "
+                f"{lost} on which {best} is wrong"
             )
     if effective is not None and effective < 0.6 * len(errors):
         advice.append(

@@ -64,6 +64,8 @@ def _lines(audit: Results) -> Iterator[str]:
     yield from _unusable(audit.subjects)
     kills = [(one.kills, one.kill_rate) for one in audit.subjects]
     yield from _table("Wrong answers that got FAIL (kill rate)", names, kills)
+    yield "  A column leaves out the cases whose given answer got FAIL. Intervals allow for answers made from one case."
+    yield ""
     alarms = [(one.false_alarms, one.false_alarm_rate) for one in audit.subjects]
     yield from _table("Right answers in another form that got FAIL (false alarms)", names, alarms)
     yield from _flip_table(audit.subjects)
@@ -115,7 +117,7 @@ def _comparison(audit: Results) -> Iterator[str]:
         yield ""
         return
     yield (
-        f"  best juror: {visible(found.best_juror)}; the jury was right where it was wrong "
+        f"  best juror, by its errors on wrong and on right answers: {visible(found.best_juror)}; the jury was right where it was wrong "
         f"{counted(found.jury_better, 'time')}, and wrong where it was right {counted(found.juror_better, 'time')} "
         f"(p {found.p:.2g})"
     )
@@ -129,7 +131,8 @@ def _missed(audit: Results) -> Iterator[str]:
         return
     yield f"Wrong answers that the jury passed ({min(MOST_MISSED, len(audit.missed))} of {len(audit.missed)})"
     for probe in audit.missed[:MOST_MISSED]:
-        yield f"  case {probe.group + 1}, {probe.name}: {visible(_short(probe.change))}"
+        where = probe.case.item_id or f"case {probe.group + 1}"
+        yield f"  {visible(where)}, {probe.name}: {visible(_short(probe.change))}"
 
 
 def _cell(share: Share | None) -> str:
