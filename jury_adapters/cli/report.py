@@ -140,6 +140,8 @@ def report(
         show(found.summary)
         if compared is not None:
             write(f"\n{compared}\n")
+            if found.label_comparison.cases and compared.corrected is None and not compared.same_answers:
+                messages.info("the human labels do not correct this difference; jury compare --labels does")
 
 
 def _refuse_beside_agreement(options: Mapping[str, object]) -> None:

@@ -121,3 +121,15 @@ def test_one_answer_with_two_labels_is_refused(tmp_path):
         labels_of(
             tmp_path, {"id": "1", "answer": "Yes.", "gold": "PASS"}, {"id": "1", "answer": "Yes.", "gold": "FAIL"}
         )
+
+
+def test_a_report_says_that_its_labels_do_not_correct_the_comparison(folder):
+    rows = [{**row, "gold": "PASS"} for row in answers("b")]
+    (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    compared = ["report", "b.out.jsonl", "--compare", "a.out.jsonl", "--html", "page.html", "--force"]
+    done = run(*compared, "--labels", "labels.jsonl")
+    assert "the human labels do not correct this difference; jury compare --labels does" in done.stderr
+    assert "The human labels do not correct it" in (folder / "page.html").read_text()
+    plain = run(*compared)
+    assert "correct" not in plain.stderr
+    assert "do not correct it" not in (folder / "page.html").read_text()
