@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -10,6 +11,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import NamedTuple
 
 from jury_adapters.core.cache import CacheKey
@@ -266,8 +268,10 @@ def _look_at(path: Path) -> None:
         ConfigurationError: the file is empty, and its log is not.
     """
     log = path.with_name(f"{path.name}-wal")
-    has_log = log.exists() and log.stat().st_size > 0  # read before the file's size: a new store writes the file first
-    if not path.is_file() or (found := path.stat()).st_size:
+    logged = _stat(log)  # read before the file's size: a new store writes the file first
+    has_log = logged is not None and logged.st_size > 0
+    found = _stat(path)
+    if found is None or not S_ISREG(found.st_mode) or found.st_size:
         return
     if has_log:
         raise ConfigurationError(
@@ -276,6 +280,14 @@ def _look_at(path: Path) -> None:
         )
     if time.time() - found.st_mtime > _BEING_MADE_S:
         _log.warning("%s is an empty file, and becomes a new store; if it was one before, restore a copy", path)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    """Return the status of a file; None if there is none. Another process may remove the log at any moment."""
+    try:
+        return path.stat()
+    except OSError:
+        return None
 
 
 def _lenient(text: bytes) -> str:

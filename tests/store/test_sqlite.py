@@ -17,7 +17,7 @@ import pytest
 from jury_adapters import ConfigurationError, InputError, Judgment, Status, Store
 from jury_adapters.core.cache import CacheKey
 from jury_adapters.store import SCHEMA_VERSION, open_store
-from jury_adapters.store.sqlite import SELECT, SELECT_ONE, prepare
+from jury_adapters.store.sqlite import SELECT, SELECT_ONE, _look_at, prepare
 from jury_adapters.testing import a_case, passed
 from tests.support.stores import KEY, InFile, critic, keys, put
 
@@ -335,3 +335,23 @@ def test_a_case_with_many_judgments_is_read_in_time_that_grows_with_them(path):
             return steps
 
     assert steps_of_reading(400, "many") < 8 * steps_of_reading(100, "fewer")  # 16 times where all are read each time
+
+
+def test_a_log_that_another_process_removes_at_this_moment_is_no_error(tmp_path: Path) -> None:
+    path, log = tmp_path / "runs.db", tmp_path / "runs.db-wal"
+    path.write_bytes(b"not empty")
+    looked = threading.Event()
+
+    def come_and_go() -> None:
+        while not looked.is_set():
+            log.write_bytes(b"a judgment")
+            log.unlink()
+
+    other = threading.Thread(target=come_and_go)
+    other.start()
+    try:
+        for _ in range(20_000):
+            _look_at(path)
+    finally:
+        looked.set()
+        other.join()
