@@ -11,7 +11,7 @@ import typer
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, labelled_cases
 from jury_adapters.cli.options import AsJson, Group, LabelColumn, PassLabels, file_argument, file_option, flag_option
-from jury_adapters.cli.report_sources import two_reports
+from jury_adapters.cli.report_sources import compare_files
 from jury_adapters.cli.streams import Messages, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
@@ -81,12 +81,11 @@ class _HumanLabels(NamedTuple):
 
 
 def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str, messages: Messages) -> Comparison:
-    first, second = two_reports(a, b)
     if human is None:
-        return first.compare(second, group=group)
+        return compare_files(a, b, group=group)
     labels, places = _labels(human, a, messages)
     try:
-        return first.compare(second, labels=labels, pass_labels=human.pass_labels, group=group)
+        return compare_files(a, b, labels=labels, pass_labels=human.pass_labels, group=group)
     except ContradictingLabels as error:
         raise InputError(f"{human.file}: {error.describe([places[at] for at, _ in error.labels])}") from None
     except UnclearLabels as error:

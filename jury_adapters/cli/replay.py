@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from json import dumps
 from pathlib import Path
 from typing import Annotated
@@ -30,24 +30,23 @@ from jury_adapters.cli.options import (
     file_option,
     number_option,
 )
+from jury_adapters.cli.replayed_cases import NO_TEXTS, ReplayedCases, cases_with_votes
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_files import CaseFile
-from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.formatting import counted, percent, two_decimals, visible
 from jury_adapters.core.human_labels import GOLD, human_label
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.results_file import cases_named_in, is_result, pass_labels_named_in
+from jury_adapters.core.results_file import is_result, pass_labels_named_in
 from jury_adapters.core.row_files import first_row
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict
-from jury_adapters.critic.recorded import RecordedCritic, is_store, with_votes
+from jury_adapters.critic.recorded import RecordedCritic, is_store
 from jury_adapters.critic.recording import Recording
-from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from, votes_of_results
+from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from
 from jury_adapters.report.summary import Summary
 from jury_adapters.store.opening import is_url, place_name
 
-_NO_TEXTS = "texts_unknown"  # in the metadata of a case of which only the verdict is known: the hash of its content
+_AT_ONCE = 1_000  # cases in memory
 
 
 def replay(
@@ -94,8 +93,10 @@ def replay(
         juries = [read_jury(path, permissions, replay=True) for path in jury]
         recording = Recording.read(votes) if is_store(votes) else None
         refuse_review_labels(cases)
-        named = _cases(file, cases, limit, messages, recording)
-        judged = _labelled(named, labels, label_column, file, messages)[:limit]
+        named = cases_with_votes(file, cases, limit, messages, recording)
+        given = None if labels is None else GivenLabels(labels, label_column)
+        judged = ReplayedCases(named, label_column, limit, given)
+        judged.check_labels(file, messages)
         if recording is not None:
             for one in juries:
                 serve_from(one, recording)
@@ -105,7 +106,7 @@ def replay(
         for one, path in zip(juries, jury, strict=True):
             _check_texts(one, path, judged)
         passing = pass_label or _pass_labels_of(file, judged, label_column)
-        results = [_replayed(one, path, judged, label_column, passing) for one, path in zip(juries, jury, strict=True)]
+        results = _replayed(list(zip(jury, juries, strict=True)), judged, label_column, passing)
         for one in juries:
             for lack in check_votes(one, judged, str(file)):
                 messages.info(lack)
@@ -152,71 +153,6 @@ class Replayed:
         }
 
 
-def _cases(
-    votes: Path, source: Path | None, limit: int | None, messages: Messages, recording: Recording | None
-) -> list[tuple[str, Case]]:
-    """Return the cases, by id or line, each with its jurors' votes; ``source`` is the file of the cases."""
-    if recording is not None:
-        cases = recording.cases.values() if source is None else _read(source, limit, messages)
-        return _named(with_votes(recording, cases))
-    if is_result(first_row(votes)):
-        return _cases_of_results(votes, source)
-    if source is not None:
-        raise InputError(
-            f"{source}: recorded votes take no --cases; give human labels as --labels, or name their column with "
-            "--label-column"
-        )
-    named = _named(_read(votes, limit, messages))
-    if not any("votes" in case.metadata for _, case in named):
-        raise InputError(f"{votes}: no row has recorded votes; a row is {{'item_id': ..., 'votes': {{'judge': ...}}}}")
-    return named
-
-
-def _labelled(
-    named: Sequence[tuple[str, Case]], file: Path | None, column: str, votes: Path, messages: Messages
-) -> list[Case]:
-    """Return the cases with the labels of a file in the column; without a file, as they are.
-
-    Raises:
-        InputError: no case has one of the labels, or one in a column that is not the default.
-    """
-    cases = [case for _, case in named]
-    if file is None:
-        if column != GOLD and not any(human_label(case.metadata.get(column)) for case in cases):
-            raise InputError(
-                f"{votes}: no case has a label in the column {plain_repr(column)}; name it with --label-column"
-            )
-        return cases
-    labels = GivenLabels(file, column)
-    found = [_with_metadata(case, column, _label_of(labels, name, case)) for name, case in named]
-    labels.check(votes, messages)
-    return found
-
-
-def _label_of(labels: GivenLabels, name: str, case: Case) -> str | None:
-    """Return the label of a case that is named by its id or its line; recorded votes may have no texts."""
-    recorded = case.metadata.get(_NO_TEXTS)
-    line = re.fullmatch(r"line (\d+)", name)
-    return labels.of(
-        item_id=None if line else name,
-        line=int(line[1]) if line else None,
-        key=case.content_hash if recorded is None else str(recorded),
-        answer=case.answer,
-    )
-
-
-def _read(path: Path, limit: int | None, messages: Messages) -> list[Case]:
-    file = CaseFile(path, messages.info, limit=limit)
-    cases = list(file)
-    if not cases:
-        raise InputError(file.why_none())
-    return cases
-
-
-def _named(cases: Iterable[Case]) -> list[tuple[str, Case]]:
-    return [(str(case.metadata.get("item_id")), case) for case in cases]
-
-
 def _lacks_of_store(votes: Path, recording: Recording, juries: Iterable[Jury]) -> Iterator[str]:
     """Yield a sentence for each fact of the run that a store does not contain."""
     if recording.hidden:
@@ -231,73 +167,53 @@ def _lacks_of_store(votes: Path, recording: Recording, juries: Iterable[Jury]) -
         )
 
 
-def _cases_of_results(results: Path, source: Path | None) -> list[tuple[str, Case]]:
-    """Return the cases of a run, by id or line, each with its jurors' votes, and with its texts if they are known.
-
-    Raises:
-        InputError: there are no votes of jurors.
-    """
-    from jury_adapters.report.entries import results_of
-
-    entries = results_of(results, source or cases_named_in(results))
-    recorded = votes_of_results([entry.judgment for entry in entries])
-    if not any(recorded):
-        raise InputError(
-            f"{results}: its verdicts hold no votes of jurors; judge with `jury judge --store runs.db`, and replay "
-            "runs.db"
-        )
-    named = []
-    for entry, votes in zip(entries, recorded, strict=True):
-        known = entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
-        case = entry.case or Case(metadata={**known, "item_id": entry.item_id, _NO_TEXTS: entry.key or ""})
-        name = f"line {entry.line}" if entry.item_id is None else entry.item_id
-        named.append((name, _with_metadata(case, "votes", votes)))
-    return named
-
-
-def _check_texts(jury: Jury, path: Path, cases: Sequence[Case]) -> None:
+def _check_texts(jury: Jury, path: Path, cases: Iterable[Case]) -> None:
     """Check that the checks of a jury have the cases to run on.
 
     Raises:
         InputError: the texts of some cases are unknown.
     """
-    unknown = sum(_NO_TEXTS in case.metadata for case in cases)
     live = [name for _, name, juror in jurors_of(jury) if not isinstance(juror, RecordedCritic)]
-    if unknown and live:
+    unknown = sum(NO_TEXTS in case.metadata for case in cases) if live else 0
+    if unknown:
         raise InputError(
             f"{path}: {visible(live[0])!r} runs again, and the texts of {counted(unknown, 'case')} are not known; give "
             "the file that was judged: --cases CASES"
         )
 
 
-def _with_metadata(case: Case, name: str, value: object) -> Case:
-    return case.model_copy(update={"metadata": {**case.metadata, name: value}})
-
-
-def _voters(cases: Sequence[Case]) -> list[str]:
+def _voters(cases: Iterable[Case]) -> list[str]:
     votes = (case.metadata.get("votes") for case in cases)
     return sorted({visible(name) for cast in votes if isinstance(cast, Mapping) for name in cast})
 
 
-def _pass_labels_of(votes: Path, cases: Sequence[Case], column: str) -> Sequence[str]:
+def _pass_labels_of(votes: Path, cases: Iterable[Case], column: str) -> Sequence[str]:
     """Return the labels that mean PASS according to the results, as far as the cases have them."""
     if is_store(str(votes)) or not is_result(first_row(votes)):
         return []
     return pass_labels_named_in(votes, (human_label(case.metadata.get(column)) for case in cases))
 
 
-def _replayed(jury: Jury, path: Path, cases: Sequence[Case], column: str, pass_labels: Sequence[str]) -> Replayed:
-    """Let a jury vote over the cases.
+def _replayed(
+    juries: Sequence[tuple[Path, Jury]], cases: Iterable[Case], column: str, pass_labels: Sequence[str]
+) -> list[Replayed]:
+    """Let juries vote over the cases, which are read once.
 
     Raises:
         InputError: the human labels cannot be compared with the verdicts.
     """
-    result = Replayed(jury.name or path.stem, Summary(pass_labels=pass_labels, gold=column))
-    for at, (case, verdict) in enumerate(zip(cases, jury.judge_many(cases), strict=True), start=1):
-        result.summary.add(case, verdict, f"case {at}")
-    if result.summary.label_comparison.problem:
-        raise InputError(result.summary.label_comparison.problem)
-    return result
+    results = [Replayed(jury.name or path.stem, Summary(pass_labels=pass_labels, gold=column)) for path, jury in juries]
+    places = count(1)
+    remaining = iter(cases)
+    while some := list(islice(remaining, _AT_ONCE)):
+        names = [f"case {at}" for at in islice(places, len(some))]
+        for result, (_, jury) in zip(results, juries, strict=True):
+            for name, case, verdict in zip(names, some, jury.judge_many(some), strict=True):
+                result.summary.add(case, verdict, name)
+    for result in results:
+        if result.summary.label_comparison.problem:
+            raise InputError(result.summary.label_comparison.problem)
+    return results
 
 
 def _tell_apart(results: Sequence[Replayed], files: Sequence[Path]) -> None:

@@ -35,7 +35,7 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.report_page import write_page
-from jury_adapters.cli.report_sources import named_cases, two_reports
+from jury_adapters.cli.report_sources import compare_files, named_cases
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -186,7 +186,7 @@ def _found(
     if cases is not None:
         _check_texts(found, file, cases, messages)
     found.unreadable, found.unread = _unread_in(cases or named_cases(file), file)
-    compared = None if compare is None else Report.compare(*two_reports(compare, file, cases=cases), group=group)
+    compared = None if compare is None else compare_files(compare, file, cases=cases, group=group)
     return found, compared
 
 

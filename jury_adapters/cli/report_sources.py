@@ -11,27 +11,43 @@ from jury_adapters.core.row_files import first_row
 from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
-    from jury_adapters.report import Report
+    from collections.abc import Collection, Iterable
+
+    from jury_adapters.core.case import Case
+    from jury_adapters.report import Comparison
 
 
-def two_reports(a: Path, b: Path, *, cases: Path | None = None) -> tuple[Report, Report]:
-    """Read the results of two systems, with distinct titles.
+def compare_files(
+    a: Path,
+    b: Path,
+    *,
+    cases: Path | None = None,
+    labels: Iterable[tuple[Case, str | bool]] | None = None,
+    pass_labels: Collection[str] = (),
+    group: str = "",
+) -> Comparison:
+    """Compare the results of two systems, with distinct titles.
 
     Args:
         a: the results of the first.
         b: the results of the second.
         cases: the cases of the second; by default those that its results name, as for the first.
+        labels: cases with human labels, as for :meth:`jury_adapters.report.Report.compare`.
+        pass_labels: the labels that mean PASS.
+        group: the field that identifies the group of a case; empty for independent cases.
 
     Raises:
-        InputError: one of them cannot be read.
+        ConfigurationError: one of them cannot be read, or as in :meth:`jury_adapters.report.Report.compare`.
     """
-    from jury_adapters.report import Report
+    from jury_adapters.report.comparison import compare
+    from jury_adapters.report.entries import FileEntries, recorded_of
 
     titles = (a.name, b.name) if a.name != b.name else (str(a), str(b))
     if empty := [path for path in (a, b) if not is_store(path) and first_row(path) is None]:
         raise InputError(f"{empty[0]}: there are no results in it")
-    first = Report.read(a, cases=named_cases(a), title=titles[0])
-    return first, Report.read(b, cases=cases or named_cases(b), title=titles[1])
+    sources = ((a, named_cases(a)), (b, cases or named_cases(b)))
+    first, second = (recorded_of(file) if is_store(file) else FileEntries(file, of) for file, of in sources)
+    return compare(first, second, titles=titles, labels=labels, pass_labels=pass_labels, group=group)
 
 
 def named_cases(file: Path | None) -> Path | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
@@ -81,13 +82,19 @@ class Result:
         return row if self.unmet is None else {**row, "unmet": list(self.unmet)}
 
 
-def read_results(path: str | Path) -> Iterator[Result]:
+def read_results(path: str | Path, positions: Container[int] | None = None) -> Iterator[Result]:
     """Yield the results of a file in order. The file is not trusted, so every value is checked.
+
+    Args:
+        path: the file.
+        positions: the results to yield, by their position from 0; by default all. Other results are not checked.
 
     Raises:
         InputError: a line is not a result; the message names the line.
     """
-    for at, values in read_whole_rows(path):
+    for position, (at, values) in enumerate(read_whole_rows(path)):
+        if positions is not None and position not in positions:
+            continue
         line, item, key, cases, unmet = (values.get(name) for name in ("line", "item_id", "key", "cases", "unmet"))
         yield Result(
             _judgment(path, at, values),
@@ -101,6 +108,39 @@ def read_results(path: str | Path) -> Iterator[Result]:
             _draw(values),
             _pass_labels(values),
         )
+
+
+def judgments_of_each_kind(path: str | Path) -> Iterator[Judgment]:
+    """Yield one judgment for each set of jurors that a file has, which is much faster than to read all.
+
+    Judgments of one kind have the same jurors, juries and tiers, with the same names.
+
+    Raises:
+        InputError: as in :func:`read_results`.
+    """
+    seen: set[object] = set()
+    for at, values in read_whole_rows(path):
+        try:
+            kind = _kind(values.get("verdict"))
+            known = kind in seen
+            seen.add(kind)
+        except (AttributeError, TypeError, RecursionError):  # reading it raises the error for the user
+            known = False
+        if not known:
+            yield _judgment(path, at, values)
+
+
+def _kind(verdict: Any) -> object:
+    """Return the structure of a judgment and the names in it, of which the paths of its opinions are made."""
+    return (
+        verdict.get("kind"),
+        verdict.get("critic"),
+        verdict.get("status"),
+        verdict.get("model") is None,
+        "position_consistent" in verdict.get("metadata", ()),
+        tuple([_kind(judgment) for judgment in verdict.get("judgments", ())]),
+        tuple([(tier.get("name"), _kind(tier.get("judgment"))) for tier in verdict.get("tiers", ())]),
+    )
 
 
 def is_result(row: Row | None) -> bool:

@@ -26,7 +26,7 @@ from jury_adapters.critic.recording import Recording
 from jury_adapters.store import is_url
 
 Votes: TypeAlias = Mapping[str, object]
-"""Votes on one item by judge: ``{"label": ...}`` with further keys, or the bare label; None if there is no vote."""
+"""Votes on one item by judge: ``{"label": ...}`` with further keys, the bare label, or a judgment; None without one."""
 RecordedLabels: TypeAlias = Labels | Mapping[str, Any] | Mapping[int, Any]
 
 _EXAMPLE = "RecordedCritic('gpt-4o', 'votes.jsonl', labels={'valid': 'pass', 'invalid': 'fail'})"
@@ -91,6 +91,8 @@ class RecordedCritic(Judge):
         vote = self._recorded(case)
         if vote is None:
             return abstain(f"no vote of {self._judge} is recorded for this case")
+        if isinstance(vote, Judgment):
+            return self._served(vote)
         if "status" in vote:
             return self._served(_judgment_in(vote))
         label = None if vote.get("label") is None else str(vote["label"])  # ratings such as 4 are labels too
@@ -111,7 +113,7 @@ class RecordedCritic(Judge):
             usage=self._usage,
         )
 
-    def _recorded(self, case: Case) -> Mapping[str, Any] | None:
+    def _recorded(self, case: Case) -> Mapping[str, Any] | Judgment | None:
         cast: object
         if self._votes is None:
             cast = case.metadata.get("votes")
@@ -147,11 +149,11 @@ def _judgment_in(vote: Mapping[str, Any]) -> Judgment:
     )
 
 
-def _vote_of(judge: str, cast: Votes) -> Mapping[str, Any] | None:
+def _vote_of(judge: str, cast: Votes) -> Mapping[str, Any] | Judgment | None:
     vote = cast.get(judge)
     if isinstance(vote, str | int | float):
         return {"label": vote}
-    return vote if isinstance(vote, Mapping) else None
+    return vote if isinstance(vote, Mapping | Judgment) else None
 
 
 class _Meanings:
@@ -211,7 +213,8 @@ def _check_recorded(judge: str, votes: Mapping[str, Votes], meanings: _Meanings)
         raise ConfigurationError(
             f"no vote of {plain_repr(judge)} is recorded; there are votes of {', '.join(known) or 'no judge'}"
         )
-    used = {str(vote["label"]) for vote in cast if "status" not in vote and vote.get("label") is not None}
+    labelled = [vote for vote in cast if isinstance(vote, Mapping) and "status" not in vote]
+    used = {str(vote["label"]) for vote in labelled if vote.get("label") is not None}
     without = sorted(label for label in used if not meanings.has(label)) if meanings.decides else []
     if without:
         raise ConfigurationError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
@@ -15,9 +15,8 @@ from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status, abstain, broken
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.opinions import Path, juror_names, opinions_of
+from jury_adapters.core.opinions import Path
 from jury_adapters.core.runner import run_judge
-from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.asking import case_key_of, rubric_statuses
 from jury_adapters.critic.prompt import missing_fields
@@ -307,39 +306,6 @@ def _judges_in(judge: Judge) -> Iterator[Judge]:
 
 def _critics_in(jury: Jury) -> list[ReplayedCritic]:
     return [judge for judge in _judges_in(jury) if isinstance(judge, ReplayedCritic)]
-
-
-def votes_of_results(judgments: Sequence[Judgment]) -> list[dict[str, object]]:
-    """Return the votes in verdicts by juror name, each in the form that :class:`RecordedCritic` reads.
-
-    A juror has its own name, or its whole path if several have one name. A juror that was asked several times has
-    its vote under its name, and its single answers under longer names.
-    """
-    opinions = [dict(opinions_of(judgment)) for judgment in judgments]
-    names = juror_names(path for one in opinions for path in one)
-    owners = {name: path for path, name in names.items()}
-    found = []
-    for judgment, one in zip(judgments, opinions, strict=True):
-        votes: dict[str, object] = {names[path]: vote.to_dict() for path, vote in one.items()}
-        for around, inside, part in _juries_in(judgment, ()):
-            owner = owners.get(part.critic)
-            vote = part.to_dict()
-            votes[" / ".join((*around, part.critic))] = vote
-            if owner is None or owner[: len(inside)] == inside:  # no juror elsewhere has the name
-                votes[part.critic] = vote
-        found.append(votes)
-    return found
-
-
-def _juries_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, Path, Verdict]]:
-    """Yield the verdicts inside a verdict, each with the path to it and the path of its jurors."""
-    if not isinstance(judgment, Verdict):
-        return
-    tiers = [((*path, tier.name), (*path, tier.name), tier.judgment) for tier in judgment.tiers]
-    for around, inside, part in tiers or [(path, (*path, juror.critic), juror) for juror in judgment.judgments]:
-        if isinstance(part, Verdict):
-            yield around, inside, part
-            yield from _juries_in(part, inside)
 
 
 def _voters_of(case: Case) -> Iterable[str]:

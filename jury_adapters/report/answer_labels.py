@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 
 from jury_adapters.calibration.gold import LabelledCases, gold_of
 from jury_adapters.core.case import EMPTY_KEY
@@ -66,25 +66,28 @@ class AnswerLabels:
         labelled = gold_of(labels)
         return cls(labelled, LabelMeanings.of(judgments, pass_labels, labelled.truths))
 
-    def find(self, entry: Entry) -> bool | None:
-        """Return whether the human label passes the answer of an entry; None if there is no such label."""
-        found = self._positions(entry)
-        if len({self._passed[at] for at in found}) != 1:
+    def passes(self, positions: Set[int]) -> bool | None:
+        """Return whether the labels at these positions pass their answer; None without any, or if they differ."""
+        if len({self._passed[at] for at in positions}) != 1:
             return None
-        self._used |= found
-        return self._passed[min(found)]
+        self._used |= positions
+        return self._passed[min(positions)]
 
     @property
     def unmatched(self) -> int:
-        """Number of labels that were not found for any entry."""
+        """Number of labels that :meth:`passes` has not used."""
         return len(self._passed) - len(self._used)
 
-    def _positions(self, entry: Entry) -> set[int]:
+    def positions(self, entry: Entry) -> Set[int]:
+        """Return the positions of the labels of an entry, for :meth:`passes`; empty without any."""
         if entry.key is not None:
             names = {entry.item_id, None} if entry.item_id is not None else self._by_content.get(entry.key, set())
             found = {at for name in names if (at := self._by_identity.get((entry.key, name))) is not None}
             if found:
                 return found
         if entry.item_id is None or entry.case is None or entry.case.answer is None:
-            return set()
-        return self._by_answer.get((entry.item_id, entry.case.answer.strip()), set())
+            return _NONE
+        return self._by_answer.get((entry.item_id, entry.case.answer.strip()), _NONE)
+
+
+_NONE: Set[int] = frozenset()  # one object for all entries without a label

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 from jury_adapters.calibration.estimates import Estimate
 from jury_adapters.core.case import EMPTY_KEY
-from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.formatting import clip, counted, percent, to_word
+from jury_adapters.core.formatting import clip, counted, percent
 from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
-from jury_adapters.report.entries import Entry
+from jury_adapters.report.entries import Entries, entries_at
 from jury_adapters.report.figures import contest
-from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of
+from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of, said_in
+from jury_adapters.report.run_facts import RunFacts, matched
 from jury_adapters.statistics.differences import PairedCounts, counts_by_group, paired_difference, unpaired_difference
 
 
@@ -163,8 +163,8 @@ class Comparison:
 
 
 def compare(
-    before: Sequence[Entry],
-    after: Sequence[Entry],
+    before: Entries,
+    after: Entries,
     *,
     titles: tuple[str, str] = ("before", "after"),
     labels: Iterable[CaseLike | tuple[CaseLike, str | bool]] | None = None,
@@ -188,36 +188,38 @@ def compare(
         ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, a case has no such
             group, or there are labels or groups and no case is in both runs.
     """
-    pairs = _matched(before, after)
-    verdicts = [_passed(a.judgment) for a, _ in pairs], [_passed(b.judgment) for _, b in pairs]
-    same = bool(pairs) and all(a.key == b.key and a.key not in (None, EMPTY_KEY) for a, b in pairs)
+    known = None
+    if labels is not None:
+        known = AnswerLabels.of(labels, (entry.judgment for entry in chain(before, after)), pass_labels)
+    first, second = (RunFacts.of(run, group=group, labels=known) for run in (before, after))
+    pairs = matched(first, second)
+    same = bool(pairs) and all(first.key[a] == second.key[b] not in (None, EMPTY_KEY) for a, b in pairs)
     if group and not pairs:
         raise ConfigurationError(
             "no case is in both runs, and the interval of independent samples takes no account of groups; leave the "
             "group out, and expect the interval to be too narrow"
         )
-    groups = [_group(a, b, group) for a, b in pairs] if group else []
-    found, passed = _difference(before, after, verdicts, groups, same_answers=same)
-    corrected, unmatched = None, 0
-    if labels is not None:
-        known = AnswerLabels.of(labels, (entry.judgment for entry in (*before, *after)), pass_labels)
-        corrected = _corrected(pairs, verdicts, known, groups, same_answers=same)
-        unmatched = known.unmatched
-    flips = [(flip_of(a, b), contest(b.judgment)[0]) for a, b in pairs if to_word(a.judgment) != to_word(b.judgment)]
-    flips.sort(key=lambda flip: ({flip[0].before, flip[0].after} != {"PASS", "FAIL"}, -flip[1]))
+    groups = [_group(first.groups[a], second.groups[b]) for a, b in pairs] if group else []
+    verdicts = [first.passed[a] for a, _ in pairs], [second.passed[b] for _, b in pairs]
+    found, passed = _difference(first, second, verdicts, groups, same_answers=same)
+    corrected = None
+    if known is not None:
+        of_both = [known.passes(first.labels[a]) for a, _ in pairs], [known.passes(second.labels[b]) for _, b in pairs]
+        corrected = _corrected(verdicts, of_both, known, groups, same_answers=same)
+    changed = [(a, b) for a, b in pairs if first.verdict[a] != second.verdict[b]]
     return Comparison(
         *_distinguish(titles),
         paired=len(pairs),
-        only_before=len(before) - len(pairs),
-        only_after=len(after) - len(pairs),
+        only_before=len(first) - len(pairs),
+        only_after=len(second) - len(pairs),
         decided=found.n,
         rate_before=passed[0],
         rate_after=passed[1],
         found=found,
         corrected=corrected,
-        unmatched_labels=unmatched,
+        unmatched_labels=0 if known is None else known.unmatched,
         same_answers=same,
-        flips=tuple(flip for flip, _ in flips),
+        flips=_flips(before, after, changed),
     )
 
 
@@ -225,8 +227,8 @@ Opinions: TypeAlias = list[bool | None]
 
 
 def _difference(
-    before: Sequence[Entry],
-    after: Sequence[Entry],
+    before: RunFacts,
+    after: RunFacts,
     verdicts: tuple[Opinions, Opinions],
     groups: Sequence[Hashable],
     *,
@@ -234,8 +236,10 @@ def _difference(
 ) -> tuple[Estimate, tuple[float | None, float | None]]:
     """Return the difference from the verdicts alone, and both pass rates."""
     if not verdicts[0]:
-        outcomes = [[_passed(entry.judgment) for entry in run] for run in (before, after)]
-        counts = [(opinions.count(True), opinions.count(True) + opinions.count(False)) for opinions in outcomes]
+        counts = [
+            (opinions.count(True), opinions.count(True) + opinions.count(False))
+            for opinions in (before.passed, after.passed)
+        ]
         found = unpaired_difference(*counts[0], *counts[1])
         return found, (_share(*counts[0]), _share(*counts[1]))
     judged = list(zip(*verdicts, strict=True))
@@ -245,8 +249,8 @@ def _difference(
 
 
 def _corrected(
-    pairs: Sequence[tuple[Entry, Entry]],
     verdicts: tuple[Opinions, Opinions],
+    labels: tuple[Opinions, Opinions],
     known: AnswerLabels,
     groups: Sequence[Hashable],
     *,
@@ -257,7 +261,7 @@ def _corrected(
     Raises:
         ConfigurationError: there are no pairs, the runs judged the same answers, or no label belongs to any of them.
     """
-    if not pairs:
+    if not verdicts[0]:
         raise ConfigurationError(
             "labels correct the difference of cases that are in both runs, and no case is; give both answers to a "
             "question the same id"
@@ -269,20 +273,31 @@ def _corrected(
         )
     from jury_adapters import statistics
 
-    of_a, of_b = [known.find(a) for a, _ in pairs], [known.find(b) for _, b in pairs]
-    if not any(label is not None for label in (*of_a, *of_b)):
+    if not any(label is not None for label in chain(*labels)):
         raise ConfigurationError(
             f"none of the {counted(known.unmatched, 'label')} belongs to a compared answer; labels are found by the "
             "content of the case, else by its id with the text of the answer"
         )
-    return statistics.compare(*verdicts, labels_a=of_a, labels_b=of_b, groups=groups)
+    return statistics.compare(*verdicts, labels_a=labels[0], labels_b=labels[1], groups=groups)
 
 
-def _group(before: Entry, after: Entry, group: str) -> Hashable:
-    try:
-        return group_of_case(after.case, after.judgment, group, after.place)
-    except InputError:
-        return group_of_case(before.case, before.judgment, group, before.place)
+def _flips(before: Entries, after: Entries, changed: Sequence[tuple[int, int]]) -> tuple[Flip, ...]:
+    """Return the changed cases, from their positions in both runs; first those between PASS and FAIL."""
+    places = sorted({a for a, _ in changed})
+    said = dict(zip(places, map(said_in, entries_at(before, places)), strict=True))
+    flips = [
+        (flip_of(said.pop(a), entry), contest(entry.judgment)[0])
+        for (a, _), entry in zip(changed, entries_at(after, [b for _, b in changed]), strict=True)
+    ]
+    flips.sort(key=lambda flip: ({flip[0].before, flip[0].after} != {"PASS", "FAIL"}, -flip[1]))
+    return tuple(flip for flip, _ in flips)
+
+
+def _group(before: Hashable | InputError, after: Hashable | InputError) -> Hashable:
+    found = before if isinstance(after, InputError) else after
+    if isinstance(found, InputError):
+        raise found
+    return found
 
 
 def _distinguish(titles: tuple[str, str]) -> tuple[str, str]:
@@ -292,26 +307,6 @@ def _distinguish(titles: tuple[str, str]) -> tuple[str, str]:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
-    """Return the pairs of cases that are in both runs, in the order of the second run; each case is used once."""
-    by = _shared_name(before, after)
-    waiting: dict[object, list[Entry]] = {}
-    for entry in reversed(before):
-        waiting.setdefault(getattr(entry, by), []).append(entry)
-    return [(waiting[name].pop(), entry) for entry in after if waiting.get(name := getattr(entry, by))]
-
-
-def _shared_name(before: Sequence[Entry], after: Sequence[Entry]) -> str:
-    """Return the field that matches cases of both runs: ids if every case has one, else contents, lines or indexes."""
-    entries = [*before, *after]
-    known = ("item_id", "key", "line")
-    return next((name for name in known if all(getattr(entry, name) is not None for entry in entries)), "index")
-
-
-def _passed(judgment: Judgment) -> bool | None:
-    return judgment.passed if judgment.status in (Status.PASS, Status.FAIL) else None
 
 
 _LONGEST = 240  # characters of a line about a changed case

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
@@ -14,7 +15,7 @@ from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment, evolve
-from jury_adapters.core.results_file import Draw, field_map_named_in, read_results
+from jury_adapters.core.results_file import Draw, Result, field_map_named_in, read_results
 from jury_adapters.core.runs import Run
 from jury_adapters.core.sequential_gate import GateDecision, SequentialGate
 from jury_adapters.core.verdict import Verdict
@@ -125,15 +126,34 @@ class FileEntries:
     def __iter__(self) -> Iterator[Entry]:
         index = -1
         for index, result in enumerate(islice(read_results(self._path), self._length)):
-            text = self._texts.of(result.key, result.line)
-            unmet = result.unmet or ()
-            yield Entry(index, result.judgment, text, result.item_id, result.line, result.key, unmet, result.unit)
+            yield self._entry(index, result)
         self._length = index + 1
+
+    def at(self, positions: Collection[int]) -> Iterator[Entry]:
+        """Yield the entries at these positions, from 0, in the order of the file. Other rows are hardly read."""
+        wanted = sorted(set(positions))
+        for index, result in zip(wanted, read_results(self._path, set(wanted)), strict=False):
+            yield self._entry(index, result)
 
     def __len__(self) -> int:
         if self._length is None:
             deque(self, maxlen=0)
         return self._length or 0
+
+    def _entry(self, index: int, result: Result) -> Entry:
+        text, unmet = self._texts.of(result.key, result.line), result.unmet or ()
+        return Entry(index, result.judgment, text, result.item_id, result.line, result.key, unmet, result.unit)
+
+
+Entries: TypeAlias = Sequence[Entry] | FileEntries
+"""Entries of a run, in memory or in a file."""
+
+
+def entries_at(entries: Entries, positions: Collection[int]) -> Iterator[Entry]:
+    """Yield the entries at these positions, from 0, in their order."""
+    if isinstance(entries, FileEntries):
+        return entries.at(positions)
+    return (entries[position] for position in sorted(set(positions)))
 
 
 def decision_of(path: str | Path) -> GateDecision | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.formatting import to_word
-from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import juror_names, opinions_of
 from jury_adapters.report.entries import Entry
 
@@ -66,17 +66,47 @@ class Flip:
         return "; ".join(causes) or "every juror said what it said before; the rule that counts the votes differs"
 
 
-def flip_of(before: Entry, after: Entry) -> Flip:
-    """Return the change of one case from the first run to the second."""
-    old, new = _named(before.judgment), _named(after.judgment)
-    changes = [
-        Change(name, _said(old.get(name)), _said(new.get(name)), (new[name] if name in new else old[name]).reasoning)
-        for name in dict.fromkeys((*old, *new))
-        if _said(old.get(name)) != _said(new.get(name))
-    ]
+class Said(NamedTuple):
+    """Opinions on a case in the first run, without the rest of the verdict.
+
+    Attributes:
+        key: the hash of the content, or None.
+        case: the case; None if its texts are unknown.
+        verdict: the verdict.
+        opinions: the opinion and the reasoning of each juror, by name.
+    """
+
+    key: str | None
+    case: Case | None
+    verdict: str
+    opinions: Mapping[str, tuple[str, str]]
+
+
+def said_in(entry: Entry) -> Said:
+    """Return the opinions on a case."""
+    opinions = dict(opinions_of(entry.judgment))
+    names = juror_names(opinions)
+    by_name = {names[path]: (to_word(vote), vote.reasoning) for path, vote in opinions.items()}
+    return Said(entry.key, entry.case, to_word(entry.judgment), by_name)
+
+
+def flip_of(before: Said, entry: Entry) -> Flip:
+    """Return the change of one case from the first run to the second.
+
+    Args:
+        before: the opinions of the first run.
+        entry: the case in the second run.
+    """
+    after = said_in(entry)
+    silent = (None, "")
+    changes = []
+    for name in dict.fromkeys((*before.opinions, *after.opinions)):
+        (old, reasoning), (new, newer) = before.opinions.get(name, silent), after.opinions.get(name, silent)
+        if old != new:
+            changes.append(Change(name, old, new, reasoning if new is None else newer))
     other = None if before.key is None or after.key is None else before.key != after.key
     return Flip(
-        after.where, after.index, to_word(before.judgment), to_word(after.judgment), tuple(changes), other,
+        entry.where, entry.index, before.verdict, after.verdict, tuple(changes), other,
         _changed(before.case, after.case), tuple(_texts(before.case, after.case)),
     )  # fmt: skip
 
@@ -101,13 +131,3 @@ def _changed(before: Case | None, after: Case | None) -> tuple[str, ...]:
         return ()
     fields = (name for name in Case.model_fields if name != "metadata")
     return tuple(name for name in fields if getattr(before, name) != getattr(after, name))
-
-
-def _named(judgment: Judgment) -> dict[str, Judgment]:
-    opinions = dict(opinions_of(judgment))
-    names = juror_names(opinions)
-    return {names[path]: vote for path, vote in opinions.items()}
-
-
-def _said(judgment: Judgment | None) -> str | None:
-    return None if judgment is None else to_word(judgment)

@@ -329,8 +329,8 @@ class Report:
                 such group.
         """
         return compare(
-            self.entries,
-            other.entries,
+            self._rows,
+            other._rows,
             titles=(self.title, other.title),
             labels=labels,
             pass_labels=pass_labels,

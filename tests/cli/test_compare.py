@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from jury_adapters import Report
 from jury_adapters.cli.app import app
 from jury_adapters.core.installation import needs_extra
 from tests.support.scripts import run_script
@@ -174,6 +175,17 @@ def test_different_questions_are_independent_samples():
     assert "McNemar" not in told
     assert "give both answers to a question the same id" in refused("a.jsonl", "other.jsonl", *LABELS)
     assert "takes no account of groups" in refused("a.jsonl", "other.jsonl", "--group", "meta.line")
+
+
+def test_files_and_reports_in_memory_are_compared_alike():
+    files = [Report.read(f"{name}.jsonl", cases=f"{name}_answers.jsonl") for name in "ab"]
+    memory = [Report(report.entries, title=report.title) for report in files]
+    labels = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    for options in ({}, {"group": "item_id"}, {"labels": labels, "pass_labels": ["right"]}):
+        first, second = (a.compare(b, **options) for a, b in (files, memory))
+        assert first == second
+        assert first.flips
+        assert all(flip.texts for flip in first.flips)
 
 
 def test_cases_of_one_file_only_are_counted():

@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 from typer.testing import CliRunner
 
-from jury_adapters import Case, Critic, Ensemble, Judgment, Scorecard
+from jury_adapters import Case, Critic, Ensemble, Judge, Judgment, Scorecard
 from jury_adapters.cli.app import app
 from jury_adapters.replay import recorded_jury
 
@@ -278,3 +278,13 @@ def test_recorded_votes_take_labels_but_no_cases(juries, tmp_path):
     result = replay(VOTES, "--jury", juries / "panel.yaml", "--cases", tmp_path / "cases.jsonl")
     assert result.exit_code == 2
     assert "cases.jsonl: recorded votes take no --cases; give human labels as --labels" in result.stderr
+
+
+def test_more_results_than_are_read_at_once_and_the_same_jury_twice(tmp_path):
+    verdict = Ensemble([Judge.from_function(lambda case: True, name=name) for name in "ab"]).judge("?").to_dict()
+    rows = [{"line": at, "item_id": f"q{at}", "key": f"{at:064x}", "verdict": verdict} for at in range(1, 2_003)]
+    (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "jury.yaml").write_text("jurors: [{recorded: a}, {recorded: b}]\n")
+    options = ("--jury", tmp_path / "jury.yaml")
+    told = json.loads(replay(tmp_path / "results.jsonl", *options, *options, "--json").stdout)
+    assert [(one["cases"], one["decided"], one["passed"]) for one in told] == [(2_002, 2_002, 2_002)] * 2

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from jury_adapters import Ensemble, InputError, Judgment, Verdict
+from jury_adapters import (
+    CascadedJury,
+    Case,
+    Ensemble,
+    InputError,
+    Judgment,
+    Scorecard,
+    Tier,
+    Verdict,
+    judge,
+)
 from jury_adapters.calibration import Votes
-from jury_adapters.core.results_file import Result, cases_named_in, is_result, read_results
+from jury_adapters.core.jury import Jury
+from jury_adapters.core.opinions import opinions_of
+from jury_adapters.core.results_file import Result, cases_named_in, is_result, judgments_of_each_kind, read_results
 from jury_adapters.core.row_files import read_rows
 
 VERDICT = Ensemble([lambda case: True, lambda case: False], name="two").judge("?")
@@ -58,3 +71,38 @@ def test_a_file_may_claim_two_orders_without_having_them(tmp_path: Path) -> None
     )
     votes = Votes.from_results(written(tmp_path / "r.jsonl", *(Result(claimed).to_row() for _ in range(2))))
     assert (votes.jurors, votes.orders) == (("p",), None)
+
+
+def test_one_judgment_of_each_kind_names_all_jurors(tmp_path: Path) -> None:
+    """The opinions of the others have the same paths, whatever their status and their reasons."""
+    verdicts = [jury.judge(case) for jury in every_kind_of_jury() for case in ({"answer": "yes"}, {"answer": "no"})]
+    path = written(tmp_path / "r.jsonl", *(Result(one).to_row() for one in verdicts * 20))
+    kinds = list(judgments_of_each_kind(path))
+    assert {path for one in kinds for path, _ in opinions_of(one)} == {
+        path for one in verdicts for path, _ in opinions_of(one)
+    }
+    assert len(kinds) <= len(verdicts) < 20 * len(verdicts)
+
+
+@pytest.mark.parametrize(
+    "verdict", [3, {"critic": []}, {"judgments": 3}, {"judgments": [3]}, {"tiers": [{}]}, {"kind": {}}, {"status": []}]
+)
+def test_a_line_without_a_judgment_is_named_whatever_its_kind(tmp_path: Path, verdict: object) -> None:
+    path = written(tmp_path / "r.jsonl", {"verdict": {"status": "PASS"}}, {"verdict": verdict})
+    with pytest.raises(InputError, match="line 2"):
+        list(judgments_of_each_kind(path))
+
+
+def every_kind_of_jury() -> Iterator[Jury]:
+    @judge
+    def strict(case: Case) -> bool:
+        return case.answer == "yes"
+
+    @judge
+    def mild(case: Case) -> bool:
+        return True
+
+    yield Ensemble([strict, mild])
+    yield Ensemble([Ensemble([strict, mild], name="inner"), mild])
+    yield Scorecard({"strict": strict, "mild": mild})
+    yield CascadedJury([Tier("first", Ensemble([strict, mild]), "escalate_on_split"), Tier("last", mild)])

@@ -1,0 +1,175 @@
+"""Cases of ``jury replay``, each with its recorded votes and its human label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from jury_adapters.cli.given_labels import GivenLabels
+from jury_adapters.cli.streams import Messages
+from jury_adapters.core.case import Case
+from jury_adapters.core.case_files import CaseFile
+from jury_adapters.core.errors import InputError, plain_repr
+from jury_adapters.core.human_labels import GOLD, human_label
+from jury_adapters.core.results_file import cases_named_in, is_result, judgments_of_each_kind
+from jury_adapters.core.row_files import first_row
+from jury_adapters.core.values import FrozenDict
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.critic.recorded import with_votes
+from jury_adapters.critic.recording import Recording
+from jury_adapters.critic.result_votes import ResultVotes
+
+NO_TEXTS = "texts_unknown"
+"""Entry in the metadata of a case of which only the verdict is known: the hash of its content."""
+
+
+@dataclass
+class ReplayedCases:
+    """Cases with their votes and labels. Those of a results file are read anew at each iteration.
+
+    Attributes:
+        named: the cases, each with its id or its line.
+        column: the column of the human labels.
+        limit: the number of cases to replay; None for all.
+        labels: labels of a file, which replace those of the cases.
+    """
+
+    named: Iterable[tuple[str, Case]]
+    column: str = GOLD
+    limit: int | None = None
+    labels: GivenLabels | None = None
+
+    def __iter__(self) -> Iterator[Case]:
+        return (self._labelled(name, case) for name, case in islice(self.named, self.limit))
+
+    def check_labels(self, votes: Path, messages: Messages) -> None:
+        """Check that some case has a label in the column, or one of the file of labels.
+
+        Args:
+            votes: the file of the votes, for messages.
+            messages: prints the number of labels that belong to no case.
+
+        Raises:
+            InputError: no case has one.
+        """
+        if self.labels is not None:
+            for name, case in self.named:
+                self._label_of(self.labels, name, case)
+            self.labels.check(votes, messages)
+        elif self.column != GOLD and not any(human_label(case.metadata.get(self.column)) for _, case in self.named):
+            raise InputError(
+                f"{votes}: no case has a label in the column {plain_repr(self.column)}; name it with --label-column"
+            )
+
+    def _labelled(self, name: str, case: Case) -> Case:
+        if self.labels is None:
+            return case
+        label = self._label_of(self.labels, name, case)
+        return _with_metadata(case, {**case.metadata, self.column: label})
+
+    @staticmethod
+    def _label_of(labels: GivenLabels, name: str, case: Case) -> str | None:
+        """Return the label of a case that is named by its id or its line; recorded votes may have no texts."""
+        recorded = case.metadata.get(NO_TEXTS)
+        line = re.fullmatch(r"line (\d+)", name)
+        return labels.of(
+            item_id=None if line else name,
+            line=int(line[1]) if line else None,
+            key=case.content_hash if recorded is None else str(recorded),
+            answer=case.answer,
+        )
+
+
+def cases_with_votes(
+    votes: Path, source: Path | None, limit: int | None, messages: Messages, recording: Recording | None
+) -> Iterable[tuple[str, Case]]:
+    """Return the cases, each with its id or line, and with its jurors' votes in the metadata.
+
+    Args:
+        votes: the file of the votes.
+        source: the file of the cases.
+        limit: the number of rows to read of a file of cases.
+        messages: prints what is wrong with rows.
+        recording: the votes of a store.
+
+    Raises:
+        InputError: the files cannot be read, or have no votes.
+    """
+    if recording is not None:
+        cases = recording.cases.values() if source is None else _read(source, limit, messages)
+        return _named(with_votes(recording, cases))
+    if is_result(first_row(votes)):
+        return _CasesOfResults(votes, source)
+    if source is not None:
+        raise InputError(
+            f"{source}: recorded votes take no --cases; give human labels as --labels, or name their column with "
+            "--label-column"
+        )
+    named = _named(_read(votes, limit, messages))
+    if not any("votes" in case.metadata for _, case in named):
+        raise InputError(f"{votes}: no row has recorded votes; a row is {{'item_id': ..., 'votes': {{'judge': ...}}}}")
+    return named
+
+
+class _CasesOfResults:
+    """Cases of a run, read anew at each iteration, with their votes, and with their texts if these are known.
+
+    Args:
+        results: what `jury judge --out` wrote.
+        source: the file of the cases; by default the one that the results name.
+
+    Raises:
+        InputError: there are no votes of jurors.
+    """
+
+    def __init__(self, results: Path, source: Path | None) -> None:
+        from jury_adapters.report.entries import FileEntries
+
+        self._entries = FileEntries(results, source or cases_named_in(results))
+        self._votes = ResultVotes(judgments_of_each_kind(results))
+        if not self._votes.names:
+            raise InputError(
+                f"{results}: its verdicts hold no votes of jurors; judge with `jury judge --store runs.db`, and replay "
+                "runs.db"
+            )
+
+    def __iter__(self) -> Iterator[tuple[str, Case]]:
+        for entry in self._entries:
+            known = entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
+            case = entry.case
+            if case is None:
+                case, known = _NO_CASE, {**known, "item_id": entry.item_id, NO_TEXTS: entry.key or ""}
+            else:
+                known = case.metadata
+            name = f"line {entry.line}" if entry.item_id is None else entry.item_id
+            yield name, _with_metadata(case, {**known, "votes": _frozen(self._votes.of(entry.judgment))})
+
+
+_NO_CASE = Case()
+
+
+def _read(path: Path, limit: int | None, messages: Messages) -> list[Case]:
+    file = CaseFile(path, messages.info, limit=limit)
+    cases = list(file)
+    if not cases:
+        raise InputError(file.why_none())
+    return cases
+
+
+def _named(cases: Iterable[Case]) -> list[tuple[str, Case]]:
+    return [(str(case.metadata.get("item_id")), case) for case in cases]
+
+
+def _with_metadata(case: Case, metadata: dict[str, Any]) -> Case:
+    return BaseModel.model_copy(case, update={"metadata": _frozen(metadata)})  # Case's own validates all fields again
+
+
+def _frozen(values: dict[str, Any]) -> FrozenDict:
+    """Return values that a verdict takes as they are: it would otherwise convert every vote to JSON values."""
+    return FrozenDict(cast(Any, values))
