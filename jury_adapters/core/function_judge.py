@@ -51,8 +51,14 @@ class FunctionJudge(Judge):
         )
 
     async def assess(self, case: Case) -> Outcome:
-        answer: Any = self._function(case) if self._waits else await call_plain(self, self._function, case)
-        answer = await await_outcome(answer) if not self._waits else await answer
+        answer: Any
+        if self._waits:
+            function: Any = self._function
+            answer = await function(case)
+        else:
+            answer = await call_plain(self, self._function, case)
+            if answer.__class__ is not bool:  # a bool, the most frequent answer, is not awaitable
+                answer = await await_outcome(answer)
         return answer if isinstance(answer, bool) else to_judgment(answer, self.threshold)
 
     @property

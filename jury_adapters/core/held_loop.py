@@ -35,7 +35,7 @@ def report_slow_members(judges: Sequence[Named], judgments: Sequence[Judgment]) 
     Without an event loop, a jury of plain functions calls them one after the other. In worker threads they would run
     concurrently.
     """
-    if not event_loop.runs_inline():
+    if not event_loop.runs_inline() or not any((judgment.elapsed_s or 0.0) > _LONGEST_S for judgment in judgments):
         return
     taken = zip(judges, [judgment.elapsed_s or 0.0 for judgment in judgments], strict=True)
     slow = [(judge, seconds) for judge, seconds in taken if seconds > _LONGEST_S and not judge.members]

@@ -153,8 +153,7 @@ class Judgment:
             raise ConfigurationError(f"usage is a Usage, not {type(self.usage).__name__}")
         if self.elapsed_s is not None and not is_amount(self.elapsed_s):
             raise no_amount(self.elapsed_s, "elapsed_s")
-        for name, default in _TEXTS:
-            text = getattr(self, name)
+        for (name, default), text in zip(_TEXTS, _texts_of(self)):  # noqa: B905  always as many
             if text is not default and not (text.__class__ is str and text.isascii()):  # rarely true
                 put(self, name, default if text is None else _text(text, name))
         _check_explained(self.status, self.reasoning, self.error)
@@ -300,21 +299,20 @@ def evolve(judgment: J, **changes: Any) -> J:
     """
     kind = judgment.__class__
     copy = object.__new__(kind)
-    put = object.__setattr__
-    names, values = _fields_of(kind)
-    for name, value in zip(names, values(judgment)):  # noqa: B905  always as many, and this is the hot path
-        put(copy, name, value)
+    setters, values = _fields_of(kind)
+    for put, value in zip(setters, values(judgment)):  # noqa: B905  always as many, and this is the hot path
+        put(copy, value)
     for name, value in changes.items():
-        put(copy, name, value)
+        object.__setattr__(copy, name, value)
     return copy
 
 
-def _fields_of(kind: type[Judgment]) -> tuple[tuple[str, ...], Callable[[Judgment], tuple[Any, ...]]]:
-    """Return the field names of a result class and a function that reads all of them; cached per class."""
+def _fields_of(kind: type[Judgment]) -> tuple[tuple[Callable[..., None], ...], Callable[[Judgment], tuple[Any, ...]]]:
+    """Return functions that set the fields of a result class, and one that reads all of them; cached per class."""
     found = _FIELDS.get(kind)
     if found is None:
         names = tuple(f.name for f in fields(kind))
-        found = _FIELDS[kind] = (names, attrgetter(*names))
+        found = _FIELDS[kind] = (tuple(getattr(kind, name).__set__ for name in names), attrgetter(*names))
     return found
 
 
@@ -331,7 +329,8 @@ _TEXTS = (
     ("reasoning", ""), ("label", None), ("error", None), ("raw_response", None), ("critic", ""), ("model", None),
     ("family", None),
 )  # fmt: skip
-_FIELDS: dict[type[Judgment], tuple[tuple[str, ...], Callable[[Judgment], tuple[Any, ...]]]] = {}
+_texts_of = attrgetter(*(name for name, _ in _TEXTS))
+_FIELDS: dict[type[Judgment], tuple[tuple[Callable[..., None], ...], Callable[[Judgment], tuple[Any, ...]]]] = {}
 
 
 def _status_for(status: object, label: str | None) -> Status | None:

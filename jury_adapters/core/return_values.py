@@ -44,6 +44,8 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
         TypeError: it is none of these; the message lists what to return.
         ConfigurationError: a score is outside 0..1.
     """
+    if outcome is True or outcome is False:  # the most frequent case
+        return evolve(_PASSED if outcome else _FAILED)
     reason = ""
     if isinstance(outcome, Judgment):
         return outcome
@@ -71,3 +73,4 @@ def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:
 
 
 _NO_REASON = "no reason was given"
+_PASSED, _FAILED = Judgment(Status.PASS), Judgment(Status.FAIL)  # to copy; building one takes longer

@@ -58,8 +58,10 @@ async def run_judge(
     try:
         _check_nesting(call, count)
         outcome = await assess_case(judge, case) if limit is None else await judge.assess_within(limit, case)
-        ready = isinstance(outcome, Judgment)
-        judgment = outcome if isinstance(outcome, Judgment) else to_judgment(outcome)
+        if isinstance(outcome, Judgment):
+            ready, judgment = True, outcome
+        else:
+            ready, judgment = False, to_judgment(outcome)
     except (Exception, SystemExit, asyncio.CancelledError) as error:
         if isinstance(error, asyncio.CancelledError) and event_loop.is_cancelled():
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from operator import attrgetter
 
 from jury_adapters.core.errors import ConfigurationError
@@ -41,8 +42,8 @@ class Usage:
     recorded: Usage | None = None
 
     def __post_init__(self) -> None:
-        for name, value in zip(_AMOUNTS, _amounts_of(self), strict=True):
-            if (value.__class__ is not int or value < 0) and not is_amount(value):
+        for name, value in zip(_AMOUNTS, _amounts_of(self)):  # noqa: B905  always as many, and this is the hot path
+            if (value.__class__ not in _PLAIN or not 0 <= value < inf) and not is_amount(value):
                 raise no_amount(value, f"Usage.{name}")
         if self.recorded is not None and not isinstance(self.recorded, Usage):
             raise ConfigurationError(f"Usage.recorded is a Usage, not {type(self.recorded).__name__}")
@@ -89,4 +90,5 @@ def _sum(first: Usage | None, second: Usage | None) -> Usage | None:
 
 _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "calls", "cost_usd")
 _amounts_of = attrgetter(*_AMOUNTS)
+_PLAIN = (int, float)
 NO_USAGE = Usage()

@@ -1,8 +1,8 @@
 """What starting the ``jury`` command costs: CPU of whole processes, as ratios to ``import typer``.
 
 Run it from the repository: ``python tests/benchmarks/bench_cli_start.py``. In each round every row runs once, beside
-``import typer``; the medians of the ratios within the rounds are reported, because seconds are those of one machine.
-The bytecode is cached, as it is after an installation.
+``import typer``. The medians of the ratios within the rounds are reported, with the lowest and the highest, because
+seconds are those of one machine. The bytecode is cached, as it is after an installation.
 
 ``libraries`` is what a judging command cannot do without: typer reads one option (its newer versions use pydantic for
 that), and asyncio, a first pydantic model, PyYAML and the console of rich are imported.
@@ -50,8 +50,9 @@ def main() -> None:
     print("| --- | ---: | ---: |")
     base = seconds["import typer"]
     for name, of_rounds in seconds.items():
-        ratio = statistics.median(used / least for used, least in zip(of_rounds, base, strict=True))
-        print(f"| {name} | {ratio:.2g} | {min(of_rounds):.2f} |")
+        ratios = sorted(used / least for used, least in zip(of_rounds, base, strict=True))
+        spread = f"{statistics.median(ratios):.2g} ({ratios[0]:.2g}-{ratios[-1]:.2g})"
+        print(f"| {name} | {spread} | {min(of_rounds):.2f} |")
 
 
 def rows_in(folder: Path) -> dict[str, tuple[str, ...]]:

@@ -9,8 +9,9 @@ Run it from the repository: ``python tests/benchmarks/bench_throughput.py``, or 
 - ``load``: the server answers 100 requests a second, and all others get 429.
 
 Every job keeps 63 requests in flight. In the first three scenarios the jobs take turns in every round, so that a
-machine that slows down slows them all, and a ratio is the median of the ratios within the rounds. Every job begins
-right after a full garbage collection, which would otherwise fall on one job or another by chance.
+machine that slows down slows them all. A ratio is the median of the ratios within the rounds, with the lowest and the
+highest of them. Every job begins right after a full garbage collection, which would otherwise fall on one job or
+another by chance.
 """
 
 from __future__ import annotations
@@ -71,12 +72,12 @@ def cpu(rounds: int) -> None:
     with vendor() as url:
         runs = take_turns(url, rows, rounds, CASES)
     print(f"\nCPU per judgment, {IN_FLIGHT} in flight, medians of {rounds} rounds")
-    print(f"{'':60}{'requests':>9}{'CPU ms':>8}{'x SDK':>7}{'x aiohttp':>10}{'x panel':>8}")
+    print(f"{'':60}{'requests':>9}{'CPU ms':>8}{'x SDK':>18}{'x aiohttp':>21}{'x panel':>18}")
     for name, found in runs.items():
         each = statistics.median(run.cpu for run in found) / CASES / JURORS * 1000
         to_sdk, to_aiohttp, to_panel = (ratio(runs, name, other) for other in (BARE_SDK, AIOHTTP, PANEL))
         requests = found[-1].stats["requests"]
-        print(f"{name:60}{requests:9}{each:8.3f}{to_sdk:7.2f}{to_aiohttp:10.2f}{to_panel:8.2f}")
+        print(f"{name:60}{requests:9}{each:8.3f}{to_sdk:>18}{to_aiohttp:>21}{to_panel:>18}")
     added = statistics.median(
         stored.cpu - plain.cpu for stored, plain in zip(runs["our panel of 3, with a store"], runs[PANEL], strict=True)
     )
@@ -98,9 +99,10 @@ def latency(rounds: int) -> None:
     ideal = seconds * CASES * JURORS / IN_FLIGHT
     print(f"\nWall time at {seconds * 1000:.0f} ms latency, ideal {ideal:.2f} s, medians of {rounds} rounds")
     for name, found in runs.items():
-        wall = statistics.median(run.wall for run in found)
+        walls = sorted(run.wall / ideal for run in found)
         most = max(run.stats["most_in_flight"] for run in found)
-        print(f"{name:60}{wall:8.2f} s{wall / ideal:8.2f} x ideal, at most {most} in flight")
+        spread = f"{statistics.median(walls):.2f} ({walls[0]:.2f}-{walls[-1]:.2f})"
+        print(f"{name:60}{spread} x ideal, at most {most} in flight")
 
 
 def faults(rounds: int) -> None:
@@ -110,13 +112,13 @@ def faults(rounds: int) -> None:
         runs = take_turns(url, rows, rounds, CASES)
     total = CASES * JURORS
     print(f"\nFaults: 5 % 429 with Retry-After 1, 2 % 500, 1 % broken bodies; {total} judgments, {rounds} rounds")
-    print(f"{'':60}{'wall s':>8}{'x SDK':>7}{'requests':>9}{'broken':>8}{'lost':>6}")
+    print(f"{'':60}{'wall s':>8}{'x SDK':>18}{'requests':>9}{'broken':>8}{'lost':>6}")
     for name, found in runs.items():
         wall = statistics.median(run.wall for run in found)
         times = ratio(runs, name, BARE_SDK, wall=True)
         last = found[-1].stats
         lost = max(total - run.right for run in found)
-        print(f"{name:60}{wall:8.2f}{times:7.2f}{last['requests']:9}{last['answers'].get('malformed', 0):8}{lost:6}")
+        print(f"{name:60}{wall:8.2f}{times:>18}{last['requests']:9}{last['answers'].get('malformed', 0):8}{lost:6}")
 
 
 def load(rounds: int, rate: int = 100) -> None:
@@ -156,10 +158,11 @@ def take_turns(url: str, rows: dict[str, Job], rounds: int, cases: int, *, warm:
     return runs
 
 
-def ratio(runs: dict[str, list[Run]], name: str, other: str, *, wall: bool = False) -> float:
-    """Return the median of the ratios of two jobs within the rounds."""
+def ratio(runs: dict[str, list[Run]], name: str, other: str, *, wall: bool = False) -> str:
+    """Return the median of the ratios of two jobs within the rounds, and their range."""
     pairs = zip(runs[name], runs[other], strict=True)
-    return statistics.median(a.wall / b.wall if wall else a.cpu / b.cpu for a, b in pairs)
+    found = [a.wall / b.wall if wall else a.cpu / b.cpu for a, b in pairs]
+    return f"{statistics.median(found):.2f} ({min(found):.2f}-{max(found):.2f})"
 
 
 @contextmanager

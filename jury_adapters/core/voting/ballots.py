@@ -180,7 +180,9 @@ class BallotVote(VotingStrategy):
         tally = tally_of(mode, box, tied=tied)
         if not reason:
             votes = sum(ballot == winner for _, ballot in box.voted)
-            broke = sum(ballot == winner and box.cast[position] is None for position, ballot in box.voted)
+            broke = 0
+            if box.errors:
+                broke = sum(ballot == winner and box.cast[position] is None for position, ballot in box.voted)
             reason = f"{votes} of {len(box.voted)} voted {winner}" + (" (a tie)" if tied else "")
             reason += f", {broke} of them by breaking" if broke else ""
         if mode == "status":
@@ -199,6 +201,9 @@ def _label_ballot(judgment: Judgment) -> str | None:
 
 def share_of(box: Box[str], winner: str | None) -> float:
     """Return the winner's share of the eligible weight; without a winner (None) the largest share of a ballot."""
+    if not box.weights and box.voted:
+        ballots = [ballot for _, ballot in box.voted]
+        return (max(map(ballots.count, ballots)) if winner is None else ballots.count(winner)) / len(ballots)
     masses: dict[str, list[float]] = {}
     for position, ballot in box.voted:
         masses.setdefault(ballot, []).append(box.weight(position))

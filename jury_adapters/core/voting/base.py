@@ -151,9 +151,10 @@ class VotingStrategy(ABC):
             return result
         without = [outage_as_error(judgment) for judgment in judgments]
         by_policy = bool(result.tally.errors) and self.errors in (None, "fail")
+        if not by_policy and not any(map(is_not, without, judgments)):
+            return result
         rule = replace(self, errors="ignore")
-        # A user's function is called only once.
-        if not rule.supports_early_stop or not (by_policy or any(map(is_not, without, judgments))):
+        if not rule.supports_early_stop:  # a user's function is called only once
             return result
         if rule._count(without, weights).status is result.status:
             return result
