@@ -97,7 +97,11 @@ class Target:
         return "independent labelled cases (one per group)" if self.grouped else "labelled cases"
 
     def _ways_out(self, trials: Trials, baseline: Baseline, screened: int) -> Iterator[str]:
-        """Yield ways out: more labels, if more like these would pass; a lower guarantee, if any; and a better tier."""
+        """Yield ways out: fewer tiers, more labels or a lower guarantee, if they would pass; and a better tier."""
+        for position, name in enumerate(self.tiers if len(self.tiers) > 1 else ()):
+            if self._passes(trials.without(position), self.agreement):
+                yield f"leave out the tier {name} (these labels would do without it; then calibrate on new ones)"
+                break
         items = len(trials.correct)
         for times in (1.5, 2, 3, 5, 10):
             more = np.arange(int(items * times)) % items

@@ -47,6 +47,10 @@ class Trials:
         """Return only these items, by position."""
         return Trials(self.confidences[rows], self.correct[rows])
 
+    def without(self, tier: int) -> Trials:
+        """Return the trials of a cascade without one of the tiers, by position."""
+        return Trials(np.delete(self.confidences, tier, axis=1), np.delete(self.correct, tier, axis=1))
+
     def decided_by(self, thresholds: tuple[float, ...]) -> Ints:
         """Return, per item, the tier that decides it, or -1 if none does."""
         reached = self.confidences >= np.asarray(thresholds) - TOLERANCE

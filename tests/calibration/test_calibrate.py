@@ -149,6 +149,31 @@ def test_the_way_out_that_it_names_leads_out() -> None:
     assert calibrate(one, cases, agreement=lower).guarantee.decided == 100
 
 
+def test_a_tier_that_blocks_the_guarantee_is_named() -> None:
+    """The first tier is wrong on a third of the cases, with full confidence, so the second is hardly reached."""
+    cases = [
+        {
+            "metadata": {
+                "rash": (i % 3 > 0) == (i % 2 == 0),
+                "good": i % 2 == 0,
+                "gold": "PASS" if i % 2 == 0 else "FAIL",
+            }
+        }
+        for i in range(60)
+    ]
+    rash = Tier("quick", sure("rash", 1.0), "escalate_on_split")
+    good = Tier("careful", sure("good", 0.9))
+    with pytest.raises(
+        CalibrationFailed, match=r"Leave out the tier quick \(these labels would do without it"
+    ) as refused:
+        calibrate(CascadedJury([rash, good]), cases, agreement=0.95)
+    assert "leave out the tier careful" not in str(refused.value)
+    assert calibrate(CascadedJury([good]), cases, agreement=0.95).guarantee.decided == 60
+    with pytest.raises(CalibrationFailed) as alone:
+        calibrate(CascadedJury([Tier("quick", sure("rash", 1.0))]), cases, agreement=0.95)
+    assert "eave out" not in str(alone.value)
+
+
 def wrong_on_one_in_twenty(i: int, *, passed: bool) -> dict[str, object]:
     return {"metadata": {"good": passed != (i % 20 == 0), "gold": "PASS" if passed else "FAIL", "user": i}}
 
