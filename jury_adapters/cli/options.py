@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from math import nan
 from pathlib import Path
@@ -43,6 +44,26 @@ def number_option(about: str, least: int) -> Any:
 def share_option(about: str) -> Any:
     """Return an option that is a share of 1; for a percentage, the error shows the right form."""
     return typer.Option(help=about, parser=_share, metavar="SHARE")
+
+
+def _set_prices(given: Sequence[str]) -> list[str]:
+    """Set the prices of models for this process.
+
+    Raises:
+        typer.BadParameter: a text is not a model with its prices.
+    """
+    for text in given:
+        name, _, prices = text.rpartition("=")
+        from jury_adapters.core.errors import ConfigurationError
+        from jury_adapters.models import set_price
+
+        try:
+            of_input, of_output = map(float, prices.split(","))
+            set_price(name, input=of_input, output=of_output)
+        except (ValueError, ConfigurationError) as error:
+            why = f": {error}" if isinstance(error, ConfigurationError) else ""
+            raise typer.BadParameter(f"{text!r} is no price, such as openai:my-model=0.35,0.4{why}") from None
+    return list(given)
 
 
 def _share(given: str | float) -> float:
@@ -92,6 +113,16 @@ Map = Annotated[
 ]
 MaxUsd = Annotated[
     float | None, typer.Option("--max-usd", min=0, metavar="USD", help="Spend at most this many US dollars.")
+]
+Prices = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        help="The price of a model that `jury show models` lacks, in US dollars per million tokens; may be given "
+        "several times.",
+        metavar="MODEL=IN,OUT",
+        callback=lambda given: _set_prices(given or ()),
+    ),
 ]
 MaxCalls = Annotated[int | None, number_option("Make at most this many calls to models.", 0)]
 MaxTokens = Annotated[int | None, number_option("Use at most this many tokens, input and output together.", 0)]

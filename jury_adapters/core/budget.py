@@ -109,8 +109,8 @@ class Budget:
             names = ", ".join(dict.fromkeys(plain_repr(name) for name in _without_price(judge)))
             raise ConfigurationError(
                 f"Budget(max_usd=) needs the price of every juror, and that of {names} is unknown: "
-                "jury_adapters.models.set_price('vendor:model', input=..., output=...), cost= for an evaluator of "
-                "another package, or limit tokens or calls instead"
+                "jury_adapters.models.set_price('vendor:model', input=..., output=...), --price in a command, cost= "
+                "for an evaluator of another package, or limit tokens or calls instead"
             )
 
     async def reserve(self, estimate: Usage) -> Reservation:

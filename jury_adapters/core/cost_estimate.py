@@ -115,7 +115,8 @@ class CostEstimate:
         unpriced = ", ".join(row.name for row in self.rows if not row.cost_complete)
         if unpriced:
             yield f"+ : the cost is not known in full, because a price is missing: {unpriced}."
-            yield "    For a model: set_price('vendor:model', input=..., output=...)."
+            yield "    For a model: set_price('vendor:model', input=..., output=...); for a command:"
+            yield "    --price vendor:model=INPUT,OUTPUT. Both are in US dollars per million tokens."
             yield "    For an evaluator of another package: cost=, in US dollars per judgment."
         uncounted = ", ".join(row.name for row in self.rows if not row.tokens_complete)
         if uncounted:

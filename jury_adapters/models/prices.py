@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import inf
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.usage import Usage
@@ -55,8 +56,8 @@ def set_price(name: str, *, input: float, output: float, cached: float | None = 
     """
     if ":" not in name:
         raise ConfigurationError(f"a price belongs to 'vendor:model', not {plain_repr(name)}")
-    if min(input, output, cached or 0.0) < 0:
-        raise ConfigurationError(f"a price is not negative: {input}, {output}, {cached}")
+    if not all(0 <= price < inf for price in (input, output, cached or 0.0)):
+        raise ConfigurationError(f"a price is a finite number from 0, not {input}, {output} or {cached}")
     PRICES[name] = Price(input, output, cached)
 
 

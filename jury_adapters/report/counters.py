@@ -53,7 +53,7 @@ class JurorCount:
         votes: the numbers of PASS, FAIL, labels without such a meaning, ABSTAIN, and ERROR.
         compared: the number of cases that this juror and the verdict both decided.
         dissents: the number of these that they decided differently.
-        always_abstains: the reason, while the juror has only abstained or failed, and always for the same reason. It
+        only_reason: the reason, while the juror has only abstained or failed, and always for the same reason. It
             distinguishes a juror that cannot work (a misspelt name, a missing column) from one that is careful.
         by_group: its PASS and FAIL by the group of the case; empty if cases have no groups.
         by_fallback: the number of its votes that each of its fallbacks gave.
@@ -62,7 +62,7 @@ class JurorCount:
     votes: Counter[str] = field(default_factory=Counter)
     compared: int = 0
     dissents: int = 0
-    always_abstains: str | None = None
+    only_reason: str | None = None
     by_group: GroupedOutcomes = field(default_factory=GroupedOutcomes)
     by_fallback: Counter[str] = field(default_factory=Counter)
 
@@ -75,7 +75,7 @@ class JurorCount:
         if group is not None and opinion in (Status.PASS, Status.FAIL):
             self.by_group.add(group, opinion)
         reason = None if opinion is not None else judgment.error or judgment.reasoning
-        self.always_abstains = reason if not self.votes or self.always_abstains == reason else None
+        self.only_reason = reason if not self.votes or self.only_reason == reason else None
         add_bounded(self.votes, opinion if opinion is not None else str(judgment.status))
         if opinion is not None and verdict.opinion is not None:
             self.compared += 1

@@ -116,7 +116,7 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
 
 
 def _circumstances(summary: Summary) -> Iterable[Text]:
-    """Yield lines on agreement, gates, cost and jurors that always abstain."""
+    """Yield lines on agreement, gates, cost and jurors that never vote."""
     if summary.mean_agreement is not None:
         before = " before escalation" if summary.escalated else ""
         of = f"the {counted(summary.with_agreement, 'case')} with two votes or more{before}"
@@ -135,11 +135,10 @@ def _circumstances(summary: Summary) -> Iterable[Text]:
     if summary.usage.total.calls:
         yield _line("model calls", calls_and_cost(summary.usage))
     for path, juror in summary.jurors.items():
-        if juror.always_abstains is not None and juror.votes.total() >= _ABSTAINS_FROM:
-            asked = f"asked {counted(juror.votes.total(), 'time')}"
-            yield _line(
-                "always abstains", f"{clip(path[-1], 40)}, {asked}: {clip(juror.always_abstains, 80)}", "yellow"
-            )
+        if juror.only_reason is not None and juror.asked >= _ABSTAINS_FROM:
+            asked = f"asked {counted(juror.asked, 'time')}"
+            what = "always breaks" if juror.errors == juror.asked else "always abstains"
+            yield _line(what, f"{clip(path[-1], 40)}, {asked}: {clip(juror.only_reason, 80)}", "yellow")
     for path, juror in summary.fallback_votes.items():
         name = clip(" / ".join(path), 60) or "(the judge itself)"
         yield _line("fallbacks", f"{name}: {juror.fallback_share}: {clip(juror.fallback_names, 80)}", "yellow")

@@ -323,6 +323,16 @@ def test_a_juror_that_never_finds_its_vote_is_pointed_out(tmp_path: Path):
     assert "always abstains  bb, asked 3 times: no vote of bb is recorded for this case" in result.stdout
 
 
+def test_a_juror_that_always_breaks_is_not_said_to_abstain(tmp_path: Path):
+    file = lines(tmp_path / "cases.jsonl", *(json.dumps({"answer": f"a{n}"}) for n in range(3)))
+    text = (
+        'jurors: [{check: not_empty}, {criterion: "Is it?", model: "ollama:none", base_url: "http://127.0.0.1:9/v1"}]\n'
+    )
+    result = jury("judge", file, "--jury", yaml(tmp_path, text))
+    assert "always breaks" in result.stdout
+    assert "always abstains" not in result.stdout
+
+
 def test_schema_prints_a_schema():
     result = jury("show", "schema")
     assert result.exit_code == 0

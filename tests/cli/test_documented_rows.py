@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
 from jury_adapters.core.case_files import read_cases
+from jury_adapters.core.field_names import FIELD_NAMES
 
 FOLDER = Path(__file__).parents[1] / "data" / "documented_rows"
 FILES = sorted(FOLDER.glob("*.jsonl"))
@@ -41,6 +42,17 @@ def test_every_text_of_a_row_is_in_its_case(path):
         kept = json.dumps(case.model_dump(mode="json"), ensure_ascii=False)
         for text in texts_in(json.loads(row)):
             assert json.dumps(text, ensure_ascii=False)[1:-1] in kept, text
+
+
+def test_the_documentation_lists_every_column_that_is_understood():
+    page = (Path(__file__).parents[2] / "docs" / "how_to" / "judge_a_file.md").read_text(encoding="utf-8")
+    table = page.partition("| where nothing else is that |\n")[2].partition("\n\n")[0].splitlines()[1:]
+    listed = {field: columns for field, *columns in ([cell.strip() for cell in row.split("|")[1:-1]] for row in table)}
+    assert list(listed) == ["question", "answer", "contexts", "reference"]
+    for field, columns in listed.items():
+        known = FIELD_NAMES[field]
+        loose = [name for name in known.loose if not name.startswith("attributes.")]  # of traces
+        assert [column.split(", ") for column in columns] == [list(known.exact), loose], field
 
 
 def texts_in(value):

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from jury_adapters.cli.app import app
+from jury_adapters.models.prices import PRICES
 
 JURY = """
 tiers:
@@ -52,3 +53,41 @@ def test_a_dry_run_without_cases_is_bad_input(folder):
     (folder / "cases.jsonl").write_text("")
     result = run(folder)
     assert (result.exit_code, "the file is empty" in result.stderr) == (2, True)
+
+
+@pytest.fixture
+def prices():
+    known = dict(PRICES)
+    yield PRICES
+    PRICES.clear()
+    PRICES.update(known)
+
+
+def test_a_price_of_the_command_line_makes_the_estimate_complete(folder, prices):
+    (folder / "jury.yaml").write_text('{rubric: faithfulness, model: "openai:house-model"}\n')
+    without = run(folder, "--json")
+    assert json.loads(without.stdout)["cost_complete"] is False
+    assert "--price vendor:model=INPUT,OUTPUT" in run(folder).stdout
+    told = json.loads(run(folder, "--price", "openai:house-model=3,10", "--json").stdout)
+    assert told["cost_complete"] is True
+    assert told["cost_usd"] == pytest.approx((3 * told["input_tokens"] + 10 * told["output_tokens"]) / 1e6)
+
+
+def test_a_budget_in_dollars_takes_a_price_of_the_command_line(folder, prices, server):
+    (folder / "jury.yaml").write_text('{rubric: faithfulness, model: "openai:house-model"}\n')
+    arguments = ["judge", folder / "cases.jsonl", "--jury", folder / "jury.yaml", "--max-usd", "0.5"]
+    refused = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert refused.exit_code == 2
+    assert "--price" in refused.stderr
+    judged = CliRunner().invoke(app, [str(one) for one in (*arguments, "--price", "openai:house-model=3,10")])
+    assert judged.exit_code == 0, judged.output
+    assert server.asks
+
+
+@pytest.mark.parametrize(
+    "price", ["gpt=1,2", "openai:m", "openai:m=1", "openai:m=1,x", "openai:m=-1,2", "openai:m=nan,2"]
+)
+def test_what_is_no_price_is_refused_with_an_example(folder, price):
+    refused = run(folder, "--price", price)
+    assert refused.exit_code == 2
+    assert "is no price, such as" in " ".join(refused.stderr.replace("│", " ").split())

@@ -29,7 +29,10 @@ def test_a_stated_cost_that_is_none_is_not_believed(stated):
     assert not cost_of(USED, "nobody", "m", stated).cost_complete
 
 
-@pytest.mark.parametrize(("name", "prices"), [("gpt-4o", (1, 1)), ("openai:x", (-1, 1)), ("openai:x", (1, -1))])
+@pytest.mark.parametrize(
+    ("name", "prices"),
+    [("gpt-4o", (1, 1)), ("openai:x", (-1, 1)), ("openai:x", (1, -1)), ("openai:x", (float("nan"), 1))],
+)
 def test_a_price_that_makes_no_sense_is_refused(name, prices):
     with pytest.raises(ConfigurationError):
         set_price(name, input=prices[0], output=prices[1])

@@ -37,14 +37,14 @@ def test_dissent_compares_only_what_both_decided():
     assert JurorCount().dissent is None
 
 
-def test_a_juror_that_always_abstains_is_one_without_opinion_and_with_one_reason():
+def test_a_juror_that_only_reason_is_one_without_opinion_and_with_one_reason():
     misspelt, careful, voting = JurorCount(), JurorCount(), JurorCount()
     for reason in ("a", "b"):
         misspelt.add(abstain("no vote is recorded"), Judgment("PASS"))
         careful.add(abstain(reason), Judgment("PASS"))
         voting.add(Judgment("PASS"), Judgment("PASS"))
     voting.add(abstain("no vote is recorded"), Judgment("PASS"))
-    found = (misspelt.always_abstains, careful.always_abstains, voting.always_abstains)
+    found = (misspelt.only_reason, careful.only_reason, voting.only_reason)
     assert found == ("no vote is recorded", None, None)
 
 
