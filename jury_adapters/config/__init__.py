@@ -40,7 +40,7 @@ strategies may ignore them.
 
 A critic is a ``rubric`` and a ``model``, or one sentence and a model, as in
 ``{criterion: "The answer is polite.", model: "openai:gpt-4o-mini"}``.
-``rubric:`` next to ``jurors`` or ``tiers`` is for all critics inside that have none of their own::
+``rubric:`` or ``criterion:`` next to ``jurors`` or ``tiers`` is for all critics inside that have none of their own::
 
     rubric: faithfulness
     jurors:

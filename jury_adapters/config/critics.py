@@ -14,7 +14,7 @@ from pydantic import Field
 from jury_adapters.config.permissions import how_to_allow
 from jury_adapters.config.questions import AnswersSpec, without_default
 from jury_adapters.config.spec_judge import Place, Question
-from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.vendors import VENDORS
@@ -134,11 +134,9 @@ class CriterionSpec(_AskingSpec):
     criterion: str = Field(min_length=1, description="What the answer must do, in one sentence.")
 
     def build(self, place: Place) -> Judge:
-        if not self.criterion.strip():
-            raise InputError(place.source.problem((*place.where, "criterion"), "the sentence is blank"))
         from jury_adapters.critic.rubric import Rubric
 
-        with place.named():
+        with place.at("criterion").named():
             rubric = Rubric.from_criteria(self.criterion)
         return self._critic(rubric, place, self.answers() or place.answers)
 

@@ -75,14 +75,30 @@ class QuestionSpec(AnswersSpec):
         description="What its critics judge: the name of a rubric of the package, or the path of a YAML file.",
     )
 
-    def place_of_jurors(self, place: Place) -> Place:
-        """Return the place for the jurors, with the rubric and the answers given here.
+    criterion: str = Field(
+        "",
+        min_length=1,
+        json_schema_extra=without_default,
+        description="What its critics judge, in one sentence. Not together with `rubric:`.",
+    )
 
-        Answers next to a rubric belong to that rubric. Answers alone apply to all critics inside the jury.
+    @model_validator(mode="after")
+    def _check_question(self) -> QuestionSpec:
+        if "rubric" in self.model_fields_set and "criterion" in self.model_fields_set:
+            raise problem_at("criterion", "give `rubric:` or `criterion:`, not both: a jury has one question")
+        return self
+
+    def place_of_jurors(self, place: Place) -> Place:
+        """Return the place for the jurors, with the question and the answers given here.
+
+        Answers next to a rubric or a criterion belong to it. Answers alone apply to all critics inside the jury.
         """
         answers = self.answers()
         if "rubric" in self.model_fields_set:
             return place.judging(Question(self.rubric, place.at("rubric"), answers or place.answers))
+        if "criterion" in self.model_fields_set:
+            there = place.at("criterion")
+            return place.judging(Question(self.criterion, there, answers or place.answers, is_sentence=True))
         return place.answering(answers) if answers else place
 
     def check_critics(self, place: Place, judges: Iterable[Judge]) -> None:
@@ -91,7 +107,7 @@ class QuestionSpec(AnswersSpec):
         Raises:
             ConfigurationError: there is no critic among the judges or inside them.
         """
-        given = [key for key in ("rubric", "labels", "scale") if key in self.model_fields_set]
+        given = [key for key in ("rubric", "criterion", "labels", "scale") if key in self.model_fields_set]
         if given and not _has_critic(judges):
             with place.at(given[0]).named():
                 raise ConfigurationError("no model in this jury answers it; give it a juror {model: ...}")

@@ -307,10 +307,12 @@ def spec_for(given: object) -> type[JudgeSpec]:
 def kinds_of(given: Mapping[str, object]) -> list[str]:
     """Return the keys of a mapping that announce a kind of judge.
 
-    A critic may leave out ``rubric:`` where one is given above it. Beside the key of another kind, ``rubric:`` is an
-    option of that kind.
+    A critic may leave out ``rubric:`` where a question is given above it. Beside the key of another kind, ``rubric:``
+    is an option of that kind, and so is ``criterion:`` beside ``jurors:`` or ``tiers:``.
     """
     others = [key for key in KINDS if key in given and key != "rubric"]
+    if any(key in ("jurors", "tiers") for key in others):
+        others = [key for key in others if key != "criterion"]
     if others:
         return others
     if "model" in given:

@@ -29,6 +29,7 @@ from jury_adapters.core.field_names import ALIASES
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.values import EMPTY, FrozenDict, JsonValue, freeze_mapping
 from jury_adapters.critic.answers import Labels, Scale, Unreadable
+from jury_adapters.critic.criteria import user_prompt_for
 from jury_adapters.critic.rubric_file import input_error, read_rubric_file
 from jury_adapters.critic.rubric_history import RubricChange
 from jury_adapters.critic.template import Template
@@ -196,10 +197,20 @@ class Rubric(BaseModel):
     def from_criteria(cls, criteria: str, *, name: str = "criteria") -> Rubric:
         """Create a rubric from one sentence that the answer must meet.
 
+        A model is shown question and answer, and what the sentence speaks of: *contexts*, *sources*, *passages* or
+        *documents*, the *reference* or *expected answer*, the *conversation*, the *steps* or *tools* of an agent (see
+        :data:`jury_adapters.critic.criteria.SPOKEN_OF`).
+
+        Raises:
+            ConfigurationError: the sentence is blank.
+
         >>> Rubric.from_criteria("The answer names its source.", name="sourced").requires
         ('answer',)
         """
-        return cls.bundled("criteria").model_copy(update={"criteria": criteria, "name": name})
+        if not criteria.strip():
+            raise ConfigurationError("the criterion is blank; say in one sentence what the answer must do")
+        own = {"criteria": criteria, "name": name, "user_prompt": user_prompt_for(criteria), "requires": ("answer",)}
+        return cls.bundled("criteria").model_copy(update=own)
 
     @model_validator(mode="before")
     @classmethod

@@ -20,7 +20,7 @@ BAD = {
     "jurors: [{rubric: safety, model: 'ollama:x', threshold: 2}]": "jurors[0].threshold: ",
     "jurors: [{rubric: safety, model: 'ollama:x', samples: 0}]": "jurors[0].samples: ",
     "jurors: [{rubric: safety, model: 'ollama:x', max_token: 5}]": "unknown key 'max_token'. Did you mean 'max_tok",
-    "jurors: [{criterion: ' ', model: 'ollama:x'}]": "jurors[0].criterion: the sentence is blank",
+    "jurors: [{criterion: ' ', model: 'ollama:x'}]": "jurors[0].criterion: the criterion is blank",
     "jurors: [{rubric: safety, criterion: x, model: 'ollama:x'}]": "`rubric:` and `criterion:` are side by side",
     "jurors: [{criteria: x, model: 'ollama:x'}]":
         "jurors[0].criteria: unknown key 'criteria'; one sentence is `criterion:`",

@@ -79,6 +79,7 @@ def test_an_ensemble_has_every_option_of_the_core_and_no_other():
         "timeout",
         "fallbacks",
         "rubric",
+        "criterion",
         "labels",
         "scale",
     } == EnsembleOptions.__optional_keys__ - {"weights"}

@@ -44,6 +44,42 @@ jurors:
     assert critics(jury)[0].name == Critic("openai:gpt-4o-mini", "faithfulness").name
 
 
+def test_one_criterion_counts_for_all_jurors(tmp_path, monkeypatch) -> None:
+    jury = load(
+        tmp_path,
+        """
+criterion: Every year in the answer is in the contexts.
+labels: {IN: pass, OUT: fail}
+tiers:
+  - {name: panel, policy: escalate_on_split, judge: {jurors: [{model: "openai:gpt-4o-mini"}, {model: "openai:gpt-4o"}]}}
+  - {name: other, policy: {escalate_below: 0.8}, judge: {criterion: It is polite., model: "openai:gpt-4o-mini"}}
+  - {name: last, judge: {rubric: faithfulness, model: "openai:gpt-4o"}}
+""",
+        monkeypatch,
+    )
+    panel, other, last = (tier.judge for tier in jury.tiers)
+    first, second = critics(panel)
+    assert {first.rubric.criteria, second.rubric.criteria} == {"Every year in the answer is in the contexts."}
+    assert first.rubric.answers.instruction() == second.rubric.answers.instruction() == 'exactly one of "IN", "OUT"'
+    assert other.rubric.criteria == "It is polite."
+    assert last.rubric.name == "faithfulness"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{criterion: a, rubric: faithfulness, jurors: [{model: 'openai:gpt-4o'}]}", "give `rubric:` or `criterion:`"),
+        ("{criterion: ' ', jurors: [{model: 'openai:gpt-4o'}]}", "the criterion is blank"),
+        ("{criterion: a, jurors: [{check: not_empty}]}", "no model in this jury answers it"),
+        ("{criterion: a, scorecard: {b: {model: 'openai:gpt-4o'}}}", "`criterion:` and `scorecard:` are side by side"),
+    ],
+)
+def test_a_criterion_that_cannot_be_the_question_is_refused(monkeypatch, text, problem) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    with pytest.raises(ConfigurationError, match=problem):
+        load_jury(f"{text}\n")
+
+
 def test_the_nearest_rubric_counts(tmp_path, monkeypatch) -> None:
     jury = load(
         tmp_path,

@@ -203,8 +203,6 @@ class TestRubric:
     def test_from_one_sentence(self):
         rubric = Rubric.from_criteria("It names {its} source.", name="sourced")
         assert (rubric.name, rubric.requires) == ("sourced", ("answer",))
-        with pytest.raises(ValueError, match="none"):
-            Rubric.from_criteria(" ")
 
     def test_the_schema_puts_the_reasons_first(self):
         schema = Rubric.from_yaml(FULL).reply_schema()
