@@ -37,7 +37,7 @@ OnUndecided: TypeAlias = Literal["allow", "block"]
 Outcome: TypeAlias = Literal["accepted", "annotated", "rejected", "blocked"]
 """Outcome of an answer: shown as it is, shown with a mark, sent back to the model, or replaced by the refusal."""
 
-REFUSAL: Final = "I cannot give an answer to this: what I had to say did not pass its review."
+REFUSAL: Final = "I cannot answer this: my answer did not pass its review."
 
 
 class AgentGuard:

@@ -108,7 +108,8 @@ def test_a_verdict_that_misses_a_gate_is_a_failure_whatever_it_says(tmp_path):
     assert suite[0][0].get("message") == "gate missed: min_votes=2: found 1"
     assert suite[0][0].text.startswith("gate missed: min_votes=2: found 1\nPASS")
     assert suite[2][0].get("message") == (
-        "gate missed: passed=True: found ABSTAIN (no juror voted); gate missed: min_votes=2: found 0"
+        "gate missed: passed=True: found ABSTAIN (no juror voted: there is no answer to check); "
+        "gate missed: min_votes=2: found 0"
     )
 
 

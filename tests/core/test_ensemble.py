@@ -432,3 +432,14 @@ def test_weights_without_a_rule_decide():
     assert (heavy.judge(answer="x").status, heavy.voting) == (Status.PASS, "weighted")
     assert Ensemble(judges, weights={"tests": 3}, voting="majority").judge(answer="x").status is Status.FAIL
     assert Ensemble(judges).voting == "majority"
+
+
+def test_a_verdict_without_votes_gives_the_reasons_of_its_jurors():
+    def silent(why):
+        return Judge.from_function(lambda case: Judgment("ABSTAIN", reasoning=why))
+
+    same = Ensemble([silent("no contexts"), silent("no contexts")]).judge(answer="a")
+    assert same.reasoning == "no juror voted: no contexts"
+    other = Ensemble([silent("no contexts"), silent("the budget is spent")]).judge(answer="a")
+    assert other.reasoning == "no juror voted: no contexts; the budget is spent"
+    assert Ensemble([silent("no contexts"), lambda case: True]).judge(answer="a").reasoning == "1 of 1 voted PASS"
