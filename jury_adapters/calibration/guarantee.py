@@ -95,6 +95,12 @@ class Guarantee:
         """Simulated rates, with a sentence on them."""
         return GrantRates(self.granted_if_false, self.granted_as_seen, self.simulated_runs)
 
+    @property
+    def bound_delta(self) -> float:
+        """Probability with which :attr:`bound` may be too low: ``delta``, divided among the methods and the tiers."""
+        level = self.delta / 2 if self.method == "both" else self.delta
+        return level if self.found_by == "path" else level / len(self.thresholds)
+
     def applied_to(self, jury: Jury) -> CalibratedJury:
         """Return the cascade with these thresholds; a jury without tiers is one tier, named ``jury``.
 

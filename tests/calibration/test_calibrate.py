@@ -11,6 +11,7 @@ from support.panels import PANELS, SMALL, fold, fold_of, rows
 
 from jury_adapters import CascadedJury, Ensemble, Tier
 from jury_adapters.calibration import calibrate, suggest
+from jury_adapters.calibration.binomial import upper_bound
 from jury_adapters.calibration.guarantee import CalibratedJury, CalibrationFailed, Guarantee, fingerprint_of
 from jury_adapters.calibration.reliabilities import fit_reliabilities
 from jury_adapters.core.case import Case
@@ -332,3 +333,14 @@ def test_the_tier_that_abstains_is_no_juror_whose_call_is_saved() -> None:
     for verdict in early:
         asked = [tier for tier in calibrated.tiers[:-1] if tier.name in verdict.skipped]
         assert verdict.calls_saved == sum(tier.judge.size for tier in asked)
+
+
+@pytest.mark.parametrize("method", ["both", "path", "per_tier"])
+def test_the_bound_is_that_of_clopper_and_pearson_at_its_own_level(method: Any) -> None:
+    found = calibrate(CascadedJury([Tier("only", sure("good", 0.9))]), perfect(60), delta=0.1, method=method).guarantee
+    assert found.bound_delta == (0.05 if method == "both" else 0.1)
+    assert found.bound == pytest.approx(upper_bound(found.errors, found.decided, found.bound_delta))
+
+
+def perfect(number: int) -> list[dict[str, object]]:
+    return [{"metadata": {"good": i % 2 == 0, "gold": "PASS" if i % 2 == 0 else "FAIL"}} for i in range(number)]
