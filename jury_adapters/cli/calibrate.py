@@ -242,7 +242,6 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labe
     through = " that screening lets through" if guarantee.screening_tiers else ""
     sure = percent(1 - guarantee.delta)
     seen = f"{guarantee.errors:,} of {counted(guarantee.decided, 'decided case')} disagree with their human labels"
-    bound = f"at most {percent(guarantee.bound)}, with a confidence of {percent(1 - guarantee.bound_delta)}"
     console.print(
         Text(
             f"Calibrated on {counted(guarantee.n, 'labelled case')} of {visible(cases.name)}{through}, {taken}", "bold"
@@ -255,7 +254,11 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labe
         *([("before it", _of_screening_tiers(guarantee))] if guarantee.screening_tiers else []),
         ("guarantee", f"at least {percent(guarantee.agreement)} of the decided cases agree with human labels"),
         ("confidence", f"{sure}: of many such calibrations, at least this share keep their guarantee"),
-        ("seen", f"{seen} ({percent(guarantee.errors / guarantee.decided)}; {bound})"),
+        ("seen", f"{seen} ({percent(guarantee.errors / guarantee.decided)})"),
+        (
+            "bound",
+            f"at most {percent(guarantee.bound)} disagree, with a confidence of {percent(1 - guarantee.bound_delta)}",
+        ),
         ("coverage", f"{percent(guarantee.coverage)} of the cases{through} are decided; on the rest the jury abstains"),
         ("expected cost", _cost(guarantee.cost_expected)),
     ):
