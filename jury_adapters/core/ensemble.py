@@ -17,6 +17,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
+from jury_adapters.core.parts import EachPart
 from jury_adapters.core.scheduling import (
     Juror,
     Schedule,
@@ -330,7 +331,7 @@ def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> No
 def _rubrics(judge: Judge) -> dict[str, str]:
     """Return the names of the rubrics of the critics in a judge, by the text of the rubric."""
     judge = without_fallbacks(judge)
-    if isinstance(judge, Jury):
+    if isinstance(judge, Jury | EachPart):
         return {text: name for member in judge.members for text, name in _rubrics(member).items()}
     rubric = getattr(judge, "rubric", None)
     return {} if rubric is None else {rubric.criteria: rubric.name}

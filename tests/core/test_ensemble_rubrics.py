@@ -7,6 +7,7 @@ import pytest
 from jury_adapters import CascadedJury, Critic, Ensemble, Scorecard, Tier
 from jury_adapters.checks import NotEmpty
 from jury_adapters.config import load_jury
+from jury_adapters.judges import EachTurn
 from jury_adapters.testing import ScriptedModel
 
 
@@ -35,6 +36,15 @@ def test_one_rubric_other_judges_and_scorecards_draw_none():
         Ensemble([critic("faithfulness"), critic("faithfulness", "two"), lambda case: True])
         Ensemble([Critic.from_criteria(ScriptedModel("YES"), "It is polite.", name=name) for name in ("one", "two")])
         Scorecard({"faithful": critic("faithfulness"), "relevant": critic("answer_relevance")})
+
+
+def test_the_question_of_each_turn_is_one_too():
+    with pytest.warns(UserWarning, match="use a Scorecard"):
+        Ensemble([EachTurn(critic("answer_relevance")), critic("resolution")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Ensemble([EachTurn(critic("tone")), EachTurn(critic("tone", "two"))])
+        Scorecard({"turns": EachTurn(critic("answer_relevance")), "thread": critic("resolution")})
 
 
 def test_a_jury_file_draws_it_too():
