@@ -1,13 +1,13 @@
 """judge_many: in order or not, bounded, lazy, and nothing left behind when it is closed."""
 
 import asyncio
-import gc
 import itertools
 import threading
 import time
 import tracemalloc
 
 import pytest
+from support.garbage import collect_garbage
 from support.proportion import assert_proportional
 from support.vendor import Act
 
@@ -191,7 +191,7 @@ def test_a_batch_goes_on_when_the_last_case_of_a_full_window_was_its_head(ask):
 
 def test_memory_does_not_grow_with_the_number_of_cases():
     def peak(count):
-        gc.collect()
+        collect_garbage()
         tracemalloc.start()
         for _ in waiting.judge_many(("x" * 5000 + str(i) for i in range(count)), max_concurrency=4):
             pass
@@ -362,7 +362,7 @@ def test_breaking_out_of_an_asynchronous_batch_cancels_what_is_in_flight_and_war
 
     assert asyncio.run(main()) == 1
     assert gauge.now == 0
-    gc.collect()
+    collect_garbage()
     assert [str(warning.message) for warning in recwarn] == []
 
 
@@ -378,7 +378,7 @@ def test_closing_before_anything_has_started_warns_of_nothing(recwarn, ordered):
     next(batch)
     batch.close()
     assert settles(lambda: tasks_on_the_portal() == 0)
-    gc.collect()
+    collect_garbage()
     assert [str(warning.message) for warning in recwarn] == []
 
 

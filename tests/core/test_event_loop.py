@@ -1,7 +1,6 @@
 """The synchronous API in every place it may be called from: threads, loops, itself, and after a fork."""
 
 import asyncio
-import gc
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from support.garbage import collect_garbage
 
 from jury_adapters import Ensemble, Status, judge
 from jury_adapters.core import event_loop
@@ -185,7 +185,7 @@ def test_work_cancelled_before_it_starts_leaves_nothing_that_was_never_awaited(r
         await asyncio.wait([task])
 
     asyncio.run(main())
-    gc.collect()
+    collect_garbage()
     assert [str(warning.message) for warning in recwarn] == []
 
 

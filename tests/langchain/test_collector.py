@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.garbage import collect_garbage
 
 from jury_adapters.core.background.judge_queue import Run
 from jury_adapters.core.context import judging
@@ -260,7 +261,7 @@ def test_the_end_of_an_abandoned_stream_may_come_while_another_event_is_noted() 
             ear.end(ear.start())
     finally:
         gc.set_threshold(*before)
-    gc.collect()
+    collect_garbage()
     assert len(ear.heard) == 50
     assert ear.counted == ["abandoned"] * 50
     assert ear.remembers_nothing()

@@ -9,6 +9,7 @@ from collections import Counter
 
 from langchain.agents import create_agent
 from support.examples import SLOW
+from support.garbage import collect_garbage
 from support.langchain_apps import Scripted, Watched, ask, call, weather
 
 RUNS = 200 if SLOW else 100
@@ -46,7 +47,7 @@ def test_nothing_is_kept_of_runs_that_are_judged() -> None:
             app.invoke(ask("q"), watched.config)
         watched.all()
         watched.runs.clear()
-        gc.collect()
+        collect_garbage()
         return sum(type(thing).__name__ in ("FinishedRun", "_Open", "Found", "ToolCall") for thing in gc.get_objects())
 
     before = runs(30)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from typing import Any
 
 import pytest
 from langchain_core.runnables import RunnableLambda
+from support.garbage import collect_garbage
 from support.langchain_apps import Scripted, Watched, agent, ask, chain, rag
 
 from jury_adapters import Status
@@ -58,9 +58,9 @@ def test_a_stream_that_is_left_is_aborted_and_leaves_nothing(app: str, chunks: i
         pytest.skip("the answer is its only chunk")
     watched = Watched()
     read(app, watched.config, most=chunks)
-    gc.collect()
+    collect_garbage()
     asyncio.run(aread(app, watched.config, most=chunks))
-    gc.collect()
+    collect_garbage()
     counts = watched.nothing()
     assert (counts.aborted, counts.unanswered) == (2, 0)
 
@@ -110,7 +110,7 @@ def test_an_agent_abandoned_between_its_steps() -> None:
     watched = Watched()
     for _ in agent().stream(ask("Weather in Oslo?"), watched.config, stream_mode="updates"):
         break
-    gc.collect()
+    collect_garbage()
     assert watched.nothing().aborted == 1
 
 
@@ -142,5 +142,5 @@ def test_a_stream_held_open_and_then_dropped() -> None:
     next(stream)
     assert watched.handler.counts.open == 1
     del stream
-    gc.collect()
+    collect_garbage()
     watched.nothing()

@@ -1,7 +1,6 @@
 """Field maps of runs, of guarded answers and of nodes, in real LlamaIndex applications."""
 
 import asyncio
-import gc
 import threading
 
 import pytest
@@ -10,6 +9,7 @@ from llama_index.core.postprocessor import MetadataReplacementPostProcessor
 from llama_index.core.query_engine import CustomQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from support.garbage import collect_garbage
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, a_chat, an_index
 
 from jury_adapters import Case, ConfigurationError, Judge, Status
@@ -244,7 +244,7 @@ def test_a_result_that_releases_something_at_its_end_is_not_copied():
     kept, verdicts = [], Verdicts()
     asyncio.run(main())
     assert verdicts[0].case.answer == "Paris."
-    gc.collect()
+    collect_garbage()
     assert (len(kept), ended) == (1, [])
 
 

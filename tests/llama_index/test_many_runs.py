@@ -1,11 +1,11 @@
 """Many runs at once: each is judged once, and nothing is left behind."""
 
 import asyncio
-import gc
 import sys
 import threading
 from itertools import pairwise
 
+from support.garbage import collect_garbage
 from support.llama_apps import Model, Verdicts, an_index, says_paris
 
 from jury_adapters import Case, Judge
@@ -60,7 +60,7 @@ def test_memory_stays_flat():
     kept = []
     for _ in range(6):
         watched(40, 40)
-        gc.collect()
+        collect_garbage()
         kept.append(sys.getallocatedblocks())
     # Whatever is kept of each run grows in every round, by a block of memory per run at least. The tables of the
     # interpreter grow in some.

@@ -1,7 +1,6 @@
 """The vendors' SDKs behind LlamaIndex LLMs, over real HTTP: small LLMs of our own, and LlamaIndex's where installed."""
 
 import asyncio
-import gc
 import json
 import pickle
 import weakref
@@ -17,6 +16,7 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from openai import AsyncOpenAI
 from openai import OpenAIError as SDKError
 from pydantic import PrivateAttr
+from support.garbage import collect_garbage
 from support.vendor import Act, error
 
 from jury_adapters import Budget, ConfigurationError, Critic, Limits, ModelError, Status
@@ -320,12 +320,12 @@ def test_no_loop_is_kept_alive_and_a_forgotten_model_closes_its_connections(serv
         asyncio.run(once())
     assert [client.is_closed() for client in clients] == [True] * 3
     clients.clear()
-    gc.collect()
+    collect_garbage()
     assert [loop() for loop in loops] == [None] * 3
 
     async def forgotten():
         await LlamaIndexModel(llm).complete(ASKED)
-        gc.collect()
+        collect_garbage()
         for _ in range(100):
             await asyncio.sleep(0.01)
             if clients[0].is_closed():

@@ -1,7 +1,6 @@
 """The span handler itself: what it is told to judge, where it is attached, and what it leaves behind."""
 
 import asyncio
-import gc
 import logging
 import threading
 import weakref
@@ -13,6 +12,7 @@ from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.query_engine import CustomQueryEngine
 from llama_index_instrumentation.event_handlers import BaseEventHandler
 from pydantic import BaseModel, PrivateAttr
+from support.garbage import collect_garbage
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, a_chat, an_index, says_paris
 
 from jury_adapters import ConfigurationError, Judge, Status
@@ -306,7 +306,7 @@ def test_the_handler_is_freed_with_its_last_reference():
     assert watch.close(10)
     gone = weakref.ref(watch)
     del watch
-    gc.collect()
+    collect_garbage()
     assert gone() is None
 
 

@@ -1,7 +1,6 @@
 """Streamed answers: the user reads them as ever, and they are judged when they have been read."""
 
 import asyncio
-import gc
 import inspect
 import time
 import weakref
@@ -16,6 +15,7 @@ from llama_index.core.base.response.schema import AsyncStreamingResponse, Respon
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.query_engine import CustomQueryEngine
 from pydantic import BaseModel
+from support.garbage import collect_garbage
 from support.llama_apps import ANSWER, PASSAGE, Model, Verdicts, a_chat, an_index, says_paris
 
 from jury_adapters import Status
@@ -110,9 +110,9 @@ def test_a_stream_that_is_left_is_counted_as_abandoned(leave: Callable):
         next(response.response_gen)
         leave(response.response_gen)
         del response
-        gc.collect()
+        collect_garbage()
         INDEX.as_query_engine(llm=Model(), streaming=True).query("never read")
-        gc.collect()
+        collect_garbage()
     assert watched.counts.abandoned == 2
     assert not verdicts
 
@@ -128,7 +128,7 @@ def test_an_asynchronous_stream_that_is_left_is_counted_as_abandoned():
                 break
             await response.response_gen.aclose()
             await engine.aquery("never read")
-            gc.collect()
+            collect_garbage()
             assert watched.counts.abandoned == 2
 
     asyncio.run(main())
@@ -206,7 +206,7 @@ def test_a_chat_stream_that_nobody_reads_is_abandoned():
         response = a_chat(INDEX, "simple").stream_chat("Which capital?")
         next(response.response_gen)
         del response
-        gc.collect()
+        collect_garbage()
     assert (watched.counts.judged, watched.counts.abandoned) == (0, 1)
 
 
@@ -296,7 +296,7 @@ def test_a_stream_that_is_open_at_the_end_of_a_watch_is_dropped(kind: str):
     assert watched.counts == Counts(dropped=1)
     assert "".join(response.response_gen).endswith("capital.")  # the user can still read it
     del response
-    gc.collect()
+    collect_garbage()
     assert (watched.counts, verdicts) == (Counts(dropped=1), [])
 
 
@@ -363,7 +363,7 @@ def test_a_response_that_is_watched_can_still_be_freed():
     watch(response, lambda ending: None)
     gone = weakref.ref(response)
     del response
-    gc.collect()
+    collect_garbage()
     assert gone() is None
 
 

@@ -1,7 +1,6 @@
 """LangChain chat models as critics' models."""
 
 import asyncio
-import gc
 import pickle
 
 import pytest
@@ -12,6 +11,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel, G
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 from support.chat import USED, PlainChat, ScriptedChat, calls
+from support.garbage import collect_garbage
 
 from jury_adapters import Budget, Critic, Ensemble, Limits, ModelError, Status, Usage
 from jury_adapters.core.context import run_context
@@ -389,7 +389,7 @@ def test_a_panel_of_chat_models_judges_in_one_loop():
     panel = Ensemble([Critic(ScriptedChat(script=[NO]), "faithfulness", name=f"c{i}") for i in range(3)])
     verdict = panel.judge(a_case())
     assert (verdict.status, verdict.usage.calls) == (Status.FAIL, 3)
-    gc.collect()
+    collect_garbage()
 
 
 def test_tool_call_lines_are_what_they_say():
@@ -399,6 +399,6 @@ def test_tool_call_lines_are_what_they_say():
 def test_a_model_is_not_down_because_another_object_was_that_had_its_id():
     for _ in range(100):
         resolve_model(FakeListChatModel(responses=["yes"])).limiter.breaker.open = True
-    gc.collect()
+    collect_garbage()
     later = [resolve_model(FakeListChatModel(responses=["yes"])) for _ in range(100)]
     assert not any(model.limiter.breaker.open for model in later)

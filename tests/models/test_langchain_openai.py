@@ -1,10 +1,10 @@
 """A real ``ChatOpenAI`` over real HTTP. It comes with langchain-openai; ``.ci/run`` says where that is installed."""
 
 import asyncio
-import gc
 import weakref
 from importlib.util import find_spec
 
+from support.garbage import collect_garbage
 from support.vendor import Act, error
 
 from jury_adapters import Budget, Critic, Ensemble, Limits, Status
@@ -112,7 +112,7 @@ if find_spec("langchain_openai"):
 
         for _ in range(3):
             assert asyncio.run(app()) == (Status.PASS, Status.PASS)
-        gc.collect()
+        collect_garbage()
         assert [loop() for loop in loops] == [None] * 3
 
     def test_a_model_made_by_init_chat_model_is_made_once(server):

@@ -1,7 +1,6 @@
 """Retries, deadlines, rates and adaptive concurrency: with plain coroutines, and against a real server."""
 
 import asyncio
-import gc
 import threading
 import time
 import weakref
@@ -9,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from openai import AsyncOpenAI
+from support.garbage import collect_garbage
 from support.vendor import Act
 
 from jury_adapters import ConfigurationError, Limits, ModelError
@@ -313,7 +313,7 @@ def test_a_loop_that_is_gone_is_not_kept_alive_by_its_client(server):
         return weakref.ref(asyncio.get_running_loop())
 
     gone = [asyncio.run(run()) for _ in range(3)]
-    gc.collect()
+    collect_garbage()
     assert [found() for found in gone] == [None, None, None]
 
 

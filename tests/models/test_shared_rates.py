@@ -1,10 +1,10 @@
 """Models of one address and key share a request rate, unless one has a quota of its own."""
 
 import asyncio
-import gc
 import logging
 
 import pytest
+from support.garbage import collect_garbage
 from support.rate_servers import FixedWindow, SlidingWindow, send
 from support.virtual_time import VirtualTimeLoop, run
 
@@ -133,7 +133,7 @@ def test_a_rate_is_forgotten_with_its_last_model():
     assert shared_rate("a quota").join("n").rate is kept.rate
     kept.rate.sent = 5
     del kept
-    gc.collect()
+    collect_garbage()
     assert shared_rate("a quota").join("m").rate.sent == 0
 
 
