@@ -9,6 +9,7 @@ from typing import Literal
 
 from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.formatting import percent, percent_span, two_decimals, visible
+from jury_adapters.core.kappa_intervals import kappa_interval
 from jury_adapters.core.statistics import Score, wilson
 from jury_adapters.core.values import JsonValue
 
@@ -104,8 +105,15 @@ class LabelScore:
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa with the human labels; see :attr:`Score.kappa`. It has no interval."""
+        """Cohen's kappa with the human labels; see :attr:`Score.kappa`."""
         return self.score.kappa
+
+    @property
+    def kappa_interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of :attr:`kappa`; see :func:`kappa_interval`. A constant answer has none."""
+        if self.kind == "constant":
+            return None
+        return kappa_interval(self.score.decided_pairs, [score.decided_pairs for score in self.by_group])
 
     @property
     def false_passes(self) -> Rate | None:
@@ -125,7 +133,8 @@ class LabelScore:
         mistakes = [_cell(rate) for rate in (self.false_passes, self.false_fails) if rate is not None]
         if constant:
             decided, *mistakes = (replace(cell, interval="") for cell in (decided, *mistakes))
-        return (decided, accuracy, balanced, Cell(two_decimals(self.kappa)), *mistakes)
+        kappa = Cell(two_decimals(self.kappa), interval=_span(self.kappa_interval))
+        return (decided, accuracy, balanced, kappa, *mistakes)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return JSON values."""
@@ -142,6 +151,7 @@ class LabelScore:
             "balanced_accuracy": self.balanced_accuracy,
             "balanced_accuracy_interval": _listed(self.balanced_interval),
             "kappa": self.kappa,
+            "kappa_interval": _listed(self.kappa_interval),
             "false_passes": None if passes is None else passes.to_dict(),
             "false_fails": None if fails is None else fails.to_dict(),
         }
@@ -245,6 +255,10 @@ def _aligned(cells: Iterable[str], widths: Iterable[int]) -> str:
 
 def _cell(rate: Rate) -> Cell:
     return Cell(percent(rate.share), f"{rate.hits:,}/{rate.n:,}" if rate.n else "", percent_span(rate.interval))
+
+
+def _span(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{two_decimals(interval[0])} to {two_decimals(interval[1])}"
 
 
 def _listed(interval: tuple[float, float] | None) -> list[JsonValue] | None:

@@ -208,7 +208,12 @@ class Score:
     @property
     def kappa(self) -> float | None:
         """Cohen's kappa over the decided cases: agreement beyond chance (Cohen 1960); None if it is undefined."""
-        return cohen_kappa({(truth, said): count for (truth, said), count in self.pairs.items() if said is not None})
+        return cohen_kappa(self.decided_pairs)
+
+    @property
+    def decided_pairs(self) -> dict[tuple[Hashable, Hashable], int]:
+        """Number of decided cases by human label (first) and verdict (second)."""
+        return {(truth, said): count for (truth, said), count in self.pairs.items() if said is not None}
 
     def recall(self, truth: Hashable) -> float | None:
         """Return the share of right verdicts among decided cases with this human label; None without such cases."""
