@@ -258,12 +258,12 @@ class LabelComparison:
             f"their 95 % intervals{by_group}. "
         )
         if not self.pass_fail:
-            return f"{text}Balanced: the mean of the shares that it gets right of each human label."
+            return f"{text}Balanced: the mean of the shares that it gets right of each human label. {_KAPPA}"
         return (
             f"{text}Balanced: the mean of the shares that it gets right of the cases with a human PASS and of those "
-            "with a human FAIL; a constant answer has 50 %. False passes: cases with a human FAIL that the jury "
-            "passes, as a share of the human FAILs. False fails: cases with a human PASS that the jury fails, as a "
-            "share of the human PASSes."
+            f"with a human FAIL; a constant answer has 50 %. {_KAPPA} False passes: cases with a human FAIL that the "
+            "jury passes, as a share of the human FAILs. False fails: cases with a human PASS that the jury fails, as "
+            "a share of the human PASSes."
         )
 
     def reading(self) -> Reading:
@@ -351,6 +351,7 @@ class LabelComparison:
         return LabelMeanings.from_learned(self._learned, self.pass_labels, self.labels, used)
 
 
+_KAPPA = "Kappa: agreement beyond chance; 0 is chance, 1 is perfect."
 _WIDTH = 98
 
 

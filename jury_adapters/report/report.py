@@ -350,7 +350,7 @@ class Report:
         if len(self.figures.jurors) > 1:
             return votes.analysed(self.pass_labels)
         found = votes.analysed(self.pass_labels) if self.figures.jurors else Analysis(None)
-        return replace(found, note="There are fewer than two jurors, so there is no agreement to speak of.")
+        return replace(found, note="There are fewer than two jurors, so there is no agreement to measure.")
 
     def _checked(self) -> Self:
         unknown = self.label_comparison.unknown_pass_label if self.pass_labels else ""

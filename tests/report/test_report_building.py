@@ -46,7 +46,7 @@ def test_rows_that_could_not_be_read_are_told_also_of_reports_made_from_python(t
         assert report.figures.summary.to_dict()["unreadable_rows"] == 27
         assert "27 not read" in report.to_markdown()
         page = report.to_html()
-        assert "27 rows of the file could not be read." in page
+        assert "27 rows of the file could not be read, and are not part of this report." in page
         assert "line 3: not JSON" in page
         assert "line 4: &lt;b&gt;no&lt;/b&gt; mapping" in page
         assert "and 7 more" in page

@@ -126,7 +126,7 @@ def test_the_page_names_the_rows_that_could_not_be_read(tmp_path, broken, listed
         assert html.count(": not JSON: Expecting value") == listed
         assert "line 2: not JSON" in html
         assert ("<li>and 5 more</li>" in html) is (broken == 25)
-        assert ("speaks of it." in html) is (broken == 1)
+        assert ("and is not part of this report." in html) is (broken == 1)
 
 
 def test_the_rows_of_a_list_are_named_as_items(tmp_path):

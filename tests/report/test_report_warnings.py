@@ -67,7 +67,7 @@ def test_where_there_is_nothing_to_agree_on_one_sentence_says_so():
 
 def test_of_one_juror_alone_one_sentence_is_said():
     html = Report.from_results(stream(Ensemble([lambda case: True]), [Case(answer="a")] * 3)).to_html()
-    assert html.count("so there is no agreement to speak of") == 1
+    assert html.count("so there is no agreement to measure") == 1
     assert "Who agrees with whom" not in html
 
 
