@@ -8,10 +8,10 @@ from collections.abc import Mapping
 SPOKEN_OF: Mapping[str, re.Pattern[str]] = {
     field: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     for field, words in {
-        "messages": r"conversations?|dialogues?|chats?|messages?|turns?",
-        "reference": r"references?|expected answers?|ground truth",
-        "contexts": r"contexts?|sources?|passages?|documents?|docs|evidence|retrieved|retrieval",
-        "trajectory": r"trajector(?:y|ies)|steps?|tools?|tool calls?",
+        "messages": r"conversations?|dialogues?|chat history|(?:earlier|previous) (?:messages?|turns?)",
+        "reference": r"the reference|reference answers?|expected answers?|ground truth",
+        "contexts": r"contexts?|sources?|passages?|documents?|docs|evidence|retrieved",
+        "trajectory": r"trajector(?:y|ies)|tool calls?|call(?:s|ed)? (?:\w+ ){0,2}tools?|steps of the agent",
     }.items()
 }
 """Words by which a sentence speaks of a field of the case. Question and answer are always shown."""

@@ -198,7 +198,7 @@ class Rubric(BaseModel):
         """Create a rubric from one sentence that the answer must meet.
 
         A model is shown question and answer, and what the sentence speaks of: *contexts*, *sources*, *passages* or
-        *documents*, the *reference* or *expected answer*, the *conversation*, the *steps* or *tools* of an agent (see
+        *documents*, *the reference* or *expected answer*, the *conversation*, *tool calls* (see
         :data:`jury_adapters.critic.criteria.SPOKEN_OF`).
 
         Raises:

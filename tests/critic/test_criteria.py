@@ -34,7 +34,11 @@ TEXTS = {
         ("The answer means the same as the expected answer, and is in the passages.", ("reference", "contexts")),
         ("It does not repeat what was said earlier in the conversation.", ("messages",)),
         ("The agent calls a tool before it answers.", ("trajectory",)),
+        ("Every tool call is needed.", ("trajectory",)),
+        ("It agrees with previous turns.", ("messages",)),
         ("The answer is resourceful and documented.", ()),
+        ("It lists the steps in order, in turn, and names a tool.", ()),
+        ("It makes no reference to a competitor, and its message is clear.", ()),
     ],
 )
 def test_the_model_is_shown_what_the_sentence_speaks_of(sentence, fields):
