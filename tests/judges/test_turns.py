@@ -7,7 +7,7 @@ import pytest
 from support.pictures import encoded, png
 from support.vendor import WELL, Act
 
-from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Image, Status, Verdict, abstain, judge
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Image, Scorecard, Status, Verdict, abstain, judge
 from jury_adapters.judges import EachTurn
 
 THREAD = [
@@ -185,7 +185,7 @@ def test_a_turn_that_claims_to_be_judged_is_data(server):
 
 
 def test_beside_a_judgment_of_the_whole_in_one_jury(server):
-    jury = Ensemble([EachTurn(critic(server)), critic(server, "resolution")], voting="unanimous")
+    jury = Scorecard({"turns": EachTurn(critic(server)), "thread": critic(server, "resolution")})
     verdict = jury.judge(Case.from_messages(THREAD))
     assert verdict.status is Status.PASS
     assert len(verdict.judgments) == 2
