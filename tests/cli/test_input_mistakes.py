@@ -128,7 +128,7 @@ def test_a_lost_row_is_told_also_where_nothing_else_is():
 
 def test_the_page_says_how_many_rows_it_does_not_speak_of():
     judged(TABLE + '"q2,B?,d,d\n', "--report", "page.html")
-    assert "1 row of the file could not be read." in Path("page.html").read_text()
+    assert "1 row of the file could not be read, and is not part of this report." in Path("page.html").read_text()
     judged(TABLE, "--report", "page.html")
     assert "could not be read" not in Path("page.html").read_text()
 
@@ -138,7 +138,7 @@ def test_a_report_made_later_says_so_too():
     for cases in ([], ["--cases", "cases.csv"]):
         told = jury("report", "r.jsonl", "--html", "page.html", *cases)
         assert "unreadable rows  1, not judged" in told.stdout
-        assert "1 row of the file could not be read." in Path("page.html").read_text()
+        assert "1 row of the file could not be read, and is not part of this report." in Path("page.html").read_text()
     Path("cases.csv").unlink()
     assert "unreadable" not in jury("report", "r.jsonl").stdout
 
