@@ -101,7 +101,7 @@ class FailUnder:
         if summary.decision is not None and summary.cases_saved:
             if summary.decision.met:
                 return ExitCode.OK
-            messages.info(f"--fail-under: {summary.decision}")
+            messages.not_met(f"--fail-under: {summary.decision}")
             return ExitCode.NOT_MET
         if self._budget_spent:
             messages.info("the budget was spent before --fail-under was decided, so all cases were gone through")
@@ -119,10 +119,10 @@ def _below(share: float, summary: Summary, messages: Messages) -> ExitCode:
     """Return the exit code of a run in which every case was judged."""
     rate = summary.pass_rate
     if rate is None:
-        messages.info("nothing was decided, so --fail-under is not reached")
+        messages.not_met("nothing was decided, so --fail-under is not reached")
         return ExitCode.NOT_MET
     if not reaches(rate, share):
-        messages.info(f"the pass rate, {rate:.3f}, is below --fail-under {share:g}")
+        messages.not_met(f"the pass rate, {rate:.3f}, is below --fail-under {share:g}")
         return ExitCode.NOT_MET
     at_worst = summary.passed / (summary.decided + summary.broken)
     if not reaches(at_worst, share):

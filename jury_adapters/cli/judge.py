@@ -185,8 +185,7 @@ def judge(
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     raise typer.Exit(
         code or unwritten or report_pass_labels(run.summary.label_comparison, cases, messages)
-        or _not_judged(run.summary, messages) or _gates_missed(run.summary, messages)
-        or gate.exit_code(run.summary, messages)
+        or _not_judged(run.summary, messages) or _gates_of(run.summary, gate, messages)
         or _unread(file, messages, strict=strict)
     )  # fmt: skip
 
@@ -346,7 +345,7 @@ def _write_page(page: ReportPage, file: CaseFile, summary: Summary, messages: Me
 def _not_judged(summary: Summary, messages: Messages) -> ExitCode:
     """Return the exit code of a run without results: nothing was decided because of errors, or a model was given up."""
     for model, count in summary.given_up.items():
-        messages.info(f"{model} was given up and not asked for {counted(count.cases, 'case')}")
+        messages.not_met(f"{model} was given up and not asked for {counted(count.cases, 'case')}")
     if summary.causes and not summary.answered:
         causes = summary.causes.most_common(_MOST_CAUSES)
         causes_shown = "; ".join(f"{counted(times, 'time')} {cause[:_LONGEST_CAUSE]}" for cause, times in causes)
@@ -355,12 +354,18 @@ def _not_judged(summary: Summary, messages: Messages) -> ExitCode:
     return ExitCode.NOT_MET if summary.given_up else ExitCode.OK
 
 
+def _gates_of(summary: Summary, gate: FailUnder, messages: Messages) -> ExitCode:
+    """Return the exit code for the gates of the jury file and --fail-under; each that is missed is named."""
+    missed, below = _gates_missed(summary, messages), gate.exit_code(summary, messages)
+    return missed or below
+
+
 def _gates_missed(summary: Summary, messages: Messages) -> ExitCode:
     """Return the exit code for the gates of the jury file."""
     if summary.gates is None or not summary.gates.missed:
         return ExitCode.OK
     verb = "misses" if summary.gates.missed == 1 else "miss"
-    messages.info(f"{summary.gates.missed:,} of {counted(summary.cases, 'verdict')} {verb} a gate of the jury file")
+    messages.not_met(f"{summary.gates.missed:,} of {counted(summary.cases, 'verdict')} {verb} a gate of the jury file")
     return ExitCode.NOT_MET
 
 

@@ -94,6 +94,10 @@ class Messages:
         """Print a warning even if only errors are printed, because some of the user's data was lost."""
         self._print(message, "yellow")
 
+    def not_met(self, message: str) -> None:
+        """Print why the exit code is 1, even if only errors are printed."""
+        self._print(message, "")
+
     def error(self, message: str) -> None:
         """Print the reason why the command fails."""
         self._print(f"error: {message}", "red")

@@ -68,9 +68,10 @@ class NamesAndNumbers(Judge):
             return abstain(ready)
         source, lines = ready
         missing = missing_items(source, lines)
-        note = "" if source.english else " (names were not checked: the source is not running English)"
+        note = "" if source.english else _UNCHECKED
         if not missing:
-            return abstain(f"every name and number is in the contexts or the question, which proves nothing{note}")
+            found = "every name and number" if source.english else "all that was checked"
+            return abstain(f"{found} is in the contexts or the question, which proves nothing{note}")
         reasoning = f"not in the contexts or the question: {listed(finding.name for finding in missing)}{note}"
         return Judgment(Status.FAIL, reasoning=reasoning, findings=tuple(missing[:_MOST_FINDINGS]))
 
@@ -288,6 +289,7 @@ def grounding_screen(final: Judge | None = None, *, name: str = "grounding_scree
     )
 
 
+_UNCHECKED = " (not checked: names, and numbers that may be spelled out, because the contexts are not English prose)"
 _MOST_FINDINGS = 100  # bounds the verdict on an answer of megabytes
 
 

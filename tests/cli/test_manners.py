@@ -215,9 +215,19 @@ def test_quiet_prints_nothing_but_errors(run: Callable[..., Done], name: str):
     assert "error: " in wrong.stderr
 
 
-def test_quiet_still_says_by_its_code_what_came_of_it(run: Callable[..., Done]):
+def test_quiet_still_says_why_the_exit_code_is_1(run: Callable[..., Done], folder: Path):
     done = run(*JSON["judge"], "--fail-under", "0.99", "-q")
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(r"(the pass rate, .*, is below|nothing was decided, so) --fail-under .*\n", done.stderr)
+
+
+def test_every_missed_gate_is_named(run: Callable[..., Done], folder: Path):
+    gated = folder / "gated.yaml"
+    gated.write_text("gates: {passed: true}\njurors: [{check: equals, expected: no such answer}]\n")
+    done = run(*JSON["judge"], "--jury", str(gated), "--fail-under", "0.99", "-q")
+    assert done.returncode == 1
+    assert "a gate of the jury file" in done.stderr
+    assert "is below --fail-under 0.99" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ class TestNamesAndNumbers:
     def test_other_languages_are_not_flagged_for_how_they_write(self, contexts, answer):
         judgment = judge(NamesAndNumbers(), answer, contexts, "")
         assert judgment.status is ABSTAIN
-        assert "names were not checked" in judgment.reasoning
+        assert "not checked: names" in judgment.reasoning
 
     def test_exact_numbers_are_checked_in_every_language(self):
         assert judge(NamesAndNumbers(), "Es war 1987.", "Das Haus wurde im Jahr 1978 gebaut.", "").status is FAIL
