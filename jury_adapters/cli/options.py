@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from jury_adapters.core.errors import ConfigurationError
+
 
 def file_names(incomplete: str) -> list[str]:
     """Return nothing, so that the shell itself completes file names, as it does for other commands."""
@@ -44,26 +46,6 @@ def number_option(about: str, least: int) -> Any:
 def share_option(about: str) -> Any:
     """Return an option that is a share of 1; for a percentage, the error shows the right form."""
     return typer.Option(help=about, parser=_share, metavar="SHARE")
-
-
-def _set_prices(given: Sequence[str]) -> list[str]:
-    """Set the prices of models for this process.
-
-    Raises:
-        typer.BadParameter: a text is not a model with its prices.
-    """
-    for text in given:
-        name, _, prices = text.rpartition("=")
-        from jury_adapters.core.errors import ConfigurationError
-        from jury_adapters.models import set_price
-
-        try:
-            of_input, of_output = map(float, prices.split(","))
-            set_price(name, input=of_input, output=of_output)
-        except (ValueError, ConfigurationError) as error:
-            why = f": {error}" if isinstance(error, ConfigurationError) else ""
-            raise typer.BadParameter(f"{text!r} is no price, such as openai:my-model=0.35,0.4{why}") from None
-    return list(given)
 
 
 def _share(given: str | float) -> float:
@@ -121,7 +103,7 @@ Prices = Annotated[
         help="The price of a model that `jury show models` lacks, in US dollars per million tokens; may be given "
         "several times.",
         metavar="MODEL=IN,OUT",
-        callback=lambda given: _set_prices(given or ()),
+        callback=lambda given: _set_prices(given or ()),  # so the commands themselves need not read the option
     ),
 ]
 MaxCalls = Annotated[int | None, number_option("Make at most this many calls to models.", 0)]
@@ -155,3 +137,22 @@ PassLabels = Annotated[
 def example(*lines: str) -> str:
     """Return the end of a command's help: its examples, one per line."""
     return "\n\n".join(("Example:" if len(lines) == 1 else "Examples:", *(f"$ {line}" for line in lines)))
+
+
+def _set_prices(given: Sequence[str]) -> Sequence[str]:
+    """Set the prices of models for this process.
+
+    Raises:
+        typer.BadParameter: a text is not a model with its prices.
+    """
+    if given:
+        from jury_adapters.models import set_price
+    for text in given:
+        name, _, prices = text.rpartition("=")
+        try:
+            of_input, of_output = map(float, prices.split(","))
+            set_price(name, input=of_input, output=of_output)
+        except ValueError as error:  # ConfigurationError is one, and says more
+            why = f": {error}" if isinstance(error, ConfigurationError) else ""
+            raise typer.BadParameter(f"{text!r} is no price, such as openai:my-model=0.35,0.4{why}") from None
+    return given

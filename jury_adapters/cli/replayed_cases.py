@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
@@ -24,6 +24,9 @@ from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import with_votes
 from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.result_votes import ResultVotes
+
+if TYPE_CHECKING:
+    from jury_adapters.report.entries import Entry
 
 NO_TEXTS = "texts_unknown"
 """Entry in the metadata of a case of which only the verdict is known: the hash of its content."""
@@ -141,17 +144,18 @@ class _CasesOfResults:
 
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for entry in self._entries:
-            known = entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
-            case = entry.case
-            if case is None:
-                case, known = _NO_CASE, {**known, "item_id": entry.item_id, NO_TEXTS: entry.key or ""}
-            else:
-                known = case.metadata
             name = f"line {entry.line}" if entry.item_id is None else entry.item_id
+            case, known = (entry.case, entry.case.metadata) if entry.case is not None else (_NO_CASE, _known_of(entry))
             yield name, _with_metadata(case, {**known, "votes": _frozen(self._votes.of(entry.judgment))})
 
 
 _NO_CASE = Case()
+
+
+def _known_of(entry: Entry) -> dict[str, Any]:
+    """Return the metadata of a case whose texts are unknown."""
+    known = entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
+    return {**known, "item_id": entry.item_id, NO_TEXTS: entry.key or ""}
 
 
 def _read(path: Path, limit: int | None, messages: Messages) -> list[Case]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
+from types import MemberDescriptorType
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from jury_adapters.core.claims import Claim, supported_share
@@ -312,8 +313,16 @@ def _fields_of(kind: type[Judgment]) -> tuple[tuple[Callable[..., None], ...], C
     found = _FIELDS.get(kind)
     if found is None:
         names = tuple(f.name for f in fields(kind))
-        found = _FIELDS[kind] = (tuple(getattr(kind, name).__set__ for name in names), attrgetter(*names))
+        found = _FIELDS[kind] = (tuple(_setter(kind, name) for name in names), attrgetter(*names))
     return found
+
+
+def _setter(kind: type[Judgment], name: str) -> Callable[..., None]:
+    """Return a function that sets a field of a frozen class; a subclass may have fields without a slot."""
+    slot = getattr(kind, name, None)
+    if isinstance(slot, MemberDescriptorType):
+        return slot.__set__  # faster than to look the field up by name
+    return lambda copy, value: object.__setattr__(copy, name, value)
 
 
 def total_usage(judgments: Sequence[Judgment]) -> Usage:

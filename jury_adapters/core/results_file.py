@@ -10,6 +10,7 @@ from typing import Any
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.opinions import ABSTAINED
 from jury_adapters.core.row_files import Row, first_row, read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.values import JsonValue
@@ -135,8 +136,7 @@ def _kind(verdict: Any) -> object:
     return (
         verdict.get("kind"),
         verdict.get("critic"),
-        verdict.get("status"),
-        verdict.get("model") is None,
+        verdict.get("critic") == ABSTAINED and (verdict.get("status"), verdict.get("model") is None),
         "position_consistent" in verdict.get("metadata", ()),
         tuple([_kind(judgment) for judgment in verdict.get("judgments", ())]),
         tuple([(tier.get("name"), _kind(tier.get("judgment"))) for tier in verdict.get("tiers", ())]),

@@ -73,7 +73,7 @@ class CollectedVotes:
     def __init__(self, group: str = "") -> None:
         self._problem = ""
         try:
-            from jury_adapters.calibration.vote_sources import JudgedItems
+            from jury_adapters.calibration.judged_items import JudgedItems
         except ConfigurationError as error:  # NumPy is missing; the message says what to install
             self._problem = str(error)
         else:

@@ -11,24 +11,23 @@ from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.formatting import to_word, visible
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.human_labels import UnclearLabels, human_label_of, listed_labels
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.opinions import juror_names, opinions_of, votes_in
+from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.results_file import pass_labels_named_in
 from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.sequential_gate import GateDecision
-from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict
 from jury_adapters.core.whole_file import whole_file, write_whole
 from jury_adapters.critic.recorded import is_store
 from jury_adapters.judges.framework_results import FrameworkResults
 from jury_adapters.report.analysis import Analysis, CollectedVotes
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, recorded_of
-from jury_adapters.report.figures import Figures, contest
+from jury_adapters.report.figures import Figures
+from jury_adapters.report.rows import flat_rows
 from jury_adapters.store import place_name
 
 if TYPE_CHECKING:
@@ -267,8 +266,7 @@ class Report:
 
         A juror's opinion is in the column ``vote:NAME``.
         """
-        names = juror_names(path for entry in self.entries for path in dict(opinions_of(entry.judgment)))
-        return [_row(entry, names) for entry in self.entries]
+        return flat_rows(self.entries)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the rows of :meth:`to_rows` as a data frame.
@@ -373,34 +371,3 @@ def _labels_used(entries: Iterable[Entry]) -> Iterator[str | None]:
     for entry in entries:
         yield human_label_of(entry.case, entry.judgment)
         yield from (vote.label for _, vote in votes_in(entry.judgment))
-
-
-def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue]:
-    judgment = entry.judgment
-    verdict = judgment if isinstance(judgment, Verdict) else None
-    recorded = judgment.usage.recorded or NO_USAGE
-    return {
-        "index": entry.index,
-        "where": entry.where,
-        "item_id": entry.item_id,
-        "line": entry.line,
-        "key": entry.key,
-        "question": None if entry.case is None else entry.case.question,
-        "answer": None if entry.case is None else entry.case.answer,
-        "status": None if judgment.status is None else str(judgment.status),
-        "label": judgment.label,
-        "score": judgment.score,
-        "confidence": judgment.confidence,
-        "agreement": contest(judgment)[1],
-        "needs_review": judgment.needs_review,
-        "stopped_at": None if verdict is None else verdict.stopped_at,
-        "cost_usd": judgment.usage.cost_usd,
-        "cost_complete": judgment.usage.cost_complete,
-        "calls": judgment.usage.calls,
-        "recorded_calls": recorded.calls,
-        "recorded_cost_usd": recorded.cost_usd,
-        "reasoning": judgment.reasoning,
-        "error": judgment.error,
-        "unmet": "; ".join(entry.unmet) or None,
-        **{f"vote:{names[path]}": to_word(vote) for path, vote in opinions_of(judgment)},
-    }

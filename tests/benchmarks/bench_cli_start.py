@@ -11,13 +11,14 @@ that), and asyncio, a first pydantic model, PyYAML and the console of rich are i
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryDirectory
+
+from ratios import spread_of_ratios
 
 COMMAND = ("-m", "jury_adapters.cli")
 LIBRARIES = """
@@ -50,9 +51,7 @@ def main() -> None:
     print("| --- | ---: | ---: |")
     base = seconds["import typer"]
     for name, of_rounds in seconds.items():
-        ratios = sorted(used / least for used, least in zip(of_rounds, base, strict=True))
-        spread = f"{statistics.median(ratios):.2g} ({ratios[0]:.2g}-{ratios[-1]:.2g})"
-        print(f"| {name} | {spread} | {min(of_rounds):.2f} |")
+        print(f"| {name} | {spread_of_ratios(of_rounds, base, '.2g')} | {min(of_rounds):.2f} |")
 
 
 def rows_in(folder: Path) -> dict[str, tuple[str, ...]]:

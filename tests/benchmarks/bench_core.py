@@ -9,10 +9,11 @@ checks.
 from __future__ import annotations
 
 import asyncio
-import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
+
+from ratios import print_microseconds
 
 from jury_adapters import CascadedJury, Case, Ensemble, Tier
 
@@ -148,12 +149,7 @@ def main() -> None:
             started = perf_counter()
             run()
             seconds[name].append(perf_counter() - started)
-    floor = next(iter(seconds.values()))
-    print(f"{'':52}{'us per verdict':>16}{'x floor':>20}")
-    for name, taken in seconds.items():
-        ratios = sorted(one / least for one, least in zip(taken, floor, strict=True))
-        spread = f"{statistics.median(ratios):.1f} ({ratios[0]:.1f}-{ratios[-1]:.1f})"
-        print(f"{name:52}{statistics.median(taken) / VERDICTS * 1e6:16.1f}{spread:>20}")
+    print_microseconds(seconds, VERDICTS, "floor")
 
 
 if __name__ == "__main__":

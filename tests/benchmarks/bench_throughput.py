@@ -33,6 +33,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import throughput_jobs as jobs
+from ratios import spread, spread_of_ratios
 from throughput_jobs import IN_FLIGHT, JURORS, Job
 
 CASES = 512
@@ -99,10 +100,8 @@ def latency(rounds: int) -> None:
     ideal = seconds * CASES * JURORS / IN_FLIGHT
     print(f"\nWall time at {seconds * 1000:.0f} ms latency, ideal {ideal:.2f} s, medians of {rounds} rounds")
     for name, found in runs.items():
-        walls = sorted(run.wall / ideal for run in found)
         most = max(run.stats["most_in_flight"] for run in found)
-        spread = f"{statistics.median(walls):.2f} ({walls[0]:.2f}-{walls[-1]:.2f})"
-        print(f"{name:60}{spread} x ideal, at most {most} in flight")
+        print(f"{name:60}{spread([run.wall / ideal for run in found])} x ideal, at most {most} in flight")
 
 
 def faults(rounds: int) -> None:
@@ -160,9 +159,8 @@ def take_turns(url: str, rows: dict[str, Job], rounds: int, cases: int, *, warm:
 
 def ratio(runs: dict[str, list[Run]], name: str, other: str, *, wall: bool = False) -> str:
     """Return the median of the ratios of two jobs within the rounds, and their range."""
-    pairs = zip(runs[name], runs[other], strict=True)
-    found = [a.wall / b.wall if wall else a.cpu / b.cpu for a, b in pairs]
-    return f"{statistics.median(found):.2f} ({min(found):.2f}-{max(found):.2f})"
+    of, base = ([one.wall if wall else one.cpu for one in runs[job]] for job in (name, other))
+    return spread_of_ratios(of, base)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ and the highest of them.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from time import process_time
@@ -17,6 +16,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import ProxyTracerProvider
+from ratios import print_microseconds
 
 from jury_adapters import Ensemble
 from jury_adapters.observability import trace_juries
@@ -53,12 +53,7 @@ def main() -> None:
                     jury.judge(CASE)
                 if number:  # the first round warms up
                     seconds[name].append(process_time() - started)
-    least = seconds["without trace_juries"]
-    print(f"{'':40}{'us per verdict':>16}{'x without':>20}")
-    for name, taken in seconds.items():
-        ratios = sorted(one / base for one, base in zip(taken, least, strict=True))
-        spread = f"{statistics.median(ratios):.1f} ({ratios[0]:.1f}-{ratios[-1]:.1f})"
-        print(f"{name:40}{statistics.median(taken) / VERDICTS * 1e6:16.0f}{spread:>20}")
+    print_microseconds(seconds, VERDICTS, "without")
 
 
 if __name__ == "__main__":

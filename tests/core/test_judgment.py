@@ -3,12 +3,12 @@
 import copy
 import json
 import pickle
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, dataclass, fields
 
 import numpy as np
 import pytest
 
-from jury_adapters import ConfigurationError, Judgment, Status, Usage, Verdict, abstain, judge
+from jury_adapters import ConfigurationError, Ensemble, Judgment, Status, Usage, Verdict, abstain, judge
 from jury_adapters.core.judgment import broken, evolve, total_usage
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.results import Finding
@@ -286,3 +286,28 @@ def test_a_judgment_is_neither_true_nor_false():
         assert Judgment(Status.FAIL)
     with pytest.raises(TypeError, match=r"ask \.passed"):
         bool(Verdict(Status.PASS))
+
+
+def test_a_judge_may_return_a_judgment_of_a_class_of_its_own():
+    @dataclass(frozen=True)
+    class Counted(Judgment):
+        words: int = 0
+
+    @judge
+    def counted(case):
+        return Counted("PASS", words=3)
+
+    verdict = Ensemble([counted]).judge(answer="a b c")
+    assert verdict.status is Status.PASS
+    (vote,) = verdict.judgments
+    assert (type(vote), vote.words, vote.critic) == (Counted, 3, "counted")
+
+
+def test_a_verdict_of_a_rule_without_a_reason_has_the_reasons_of_its_jurors():
+    def silent(case):
+        return abstain("no contexts")
+
+    def rule(judgments):
+        return Judgment("ABSTAIN", reasoning="the rule abstains")
+
+    assert Ensemble([silent], voting=rule).judge(answer="a").reasoning == "the rule abstains: no contexts"

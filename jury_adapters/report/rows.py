@@ -1,0 +1,50 @@
+"""Judged cases as flat rows, for a table, a spreadsheet or a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jury_adapters.core.formatting import to_word
+from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.usage import NO_USAGE
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict
+from jury_adapters.report.entries import Entry
+from jury_adapters.report.figures import contest
+
+
+def flat_rows(entries: Sequence[Entry]) -> list[dict[str, JsonValue]]:
+    """Return one row per case; a juror's opinion is in the column ``vote:NAME``."""
+    names = juror_names(path for entry in entries for path, _ in opinions_of(entry.judgment))
+    return [_row(entry, names) for entry in entries]
+
+
+def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue]:
+    judgment = entry.judgment
+    verdict = judgment if isinstance(judgment, Verdict) else None
+    recorded = judgment.usage.recorded or NO_USAGE
+    return {
+        "index": entry.index,
+        "where": entry.where,
+        "item_id": entry.item_id,
+        "line": entry.line,
+        "key": entry.key,
+        "question": None if entry.case is None else entry.case.question,
+        "answer": None if entry.case is None else entry.case.answer,
+        "status": None if judgment.status is None else str(judgment.status),
+        "label": judgment.label,
+        "score": judgment.score,
+        "confidence": judgment.confidence,
+        "agreement": contest(judgment)[1],
+        "needs_review": judgment.needs_review,
+        "stopped_at": None if verdict is None else verdict.stopped_at,
+        "cost_usd": judgment.usage.cost_usd,
+        "cost_complete": judgment.usage.cost_complete,
+        "calls": judgment.usage.calls,
+        "recorded_calls": recorded.calls,
+        "recorded_cost_usd": recorded.cost_usd,
+        "reasoning": judgment.reasoning,
+        "error": judgment.error,
+        "unmet": "; ".join(entry.unmet) or None,
+        **{f"vote:{names[path]}": to_word(vote) for path, vote in opinions_of(judgment)},
+    }
