@@ -10,8 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from jury_adapters.core.errors import ConfigurationError
-
 
 def file_names(incomplete: str) -> list[str]:
     """Return nothing, so that the shell itself completes file names, as it does for other commands."""
@@ -149,10 +147,13 @@ def _set_prices(given: Sequence[str]) -> Sequence[str]:
         from jury_adapters.models import set_price
     for text in given:
         name, _, prices = text.rpartition("=")
+        numbers: list[float] = []
+        with suppress(ValueError):
+            numbers = [float(price) for price in prices.split(",")]
+        if len(numbers) != 2:
+            raise typer.BadParameter(f"{text!r} is no price, such as openai:my-model=0.35,0.4")
         try:
-            of_input, of_output = map(float, prices.split(","))
-            set_price(name, input=of_input, output=of_output)
-        except ValueError as error:  # ConfigurationError is one, and says more
-            why = f": {error}" if isinstance(error, ConfigurationError) else ""
-            raise typer.BadParameter(f"{text!r} is no price, such as openai:my-model=0.35,0.4{why}") from None
+            set_price(name, input=numbers[0], output=numbers[1])
+        except ValueError as error:
+            raise typer.BadParameter(f"{text!r} is no price, such as openai:my-model=0.35,0.4: {error}") from None
     return given

@@ -114,7 +114,7 @@ def read_results(path: str | Path, positions: Container[int] | None = None) -> I
 def judgments_of_each_kind(path: str | Path) -> Iterator[Judgment]:
     """Yield one judgment for each set of jurors that a file has, which is much faster than to read all.
 
-    Judgments of one kind have the same jurors, juries and tiers, with the same names.
+    Judgments of one kind have the same jurors, juries and tiers, with the same names. The others are not checked.
 
     Raises:
         InputError: as in :func:`read_results`.

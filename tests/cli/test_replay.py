@@ -280,6 +280,19 @@ def test_recorded_votes_take_labels_but_no_cases(juries, tmp_path):
     assert "cases.jsonl: recorded votes take no --cases; give human labels as --labels" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "verdict", [3, {"critic": []}, {"judgments": 3}, {"judgments": [3]}, {"tiers": [{}]}, {"kind": {}}, {"status": []}]
+)
+def test_a_line_without_a_verdict_is_named(tmp_path, verdict):
+    good = Ensemble([Judge.from_function(lambda case: True, name="a")]).judge("?").to_dict()
+    rows = [{"line": at, "item_id": f"q{at}", "verdict": one} for at, one in enumerate((good, verdict, good), start=1)]
+    (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "jury.yaml").write_text("jurors: [{recorded: a}]\n")
+    result = replay(tmp_path / "results.jsonl", "--jury", tmp_path / "jury.yaml")
+    assert result.exit_code == 2
+    assert "results.jsonl, line 2: " in result.stderr
+
+
 def test_more_results_than_are_read_at_once_and_the_same_jury_twice(tmp_path):
     verdict = Ensemble([Judge.from_function(lambda case: True, name=name) for name in "ab"]).judge("?").to_dict()
     rows = [{"line": at, "item_id": f"q{at}", "key": f"{at:064x}", "verdict": verdict} for at in range(1, 2_003)]
