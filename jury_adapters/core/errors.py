@@ -115,7 +115,7 @@ def unknown(what: str, name: object, known: Iterable[str], meant: str | None = N
         known: the known names.
         meant: the one that was meant; by default the closest one.
     """
-    names = sorted(known)
+    names = sorted(map(str, known))  # members of an enumeration become plain text
     written = plain_repr(name)
     text = name if isinstance(name, str) else written
     close = get_close_matches(text.lower(), names, n=1) if meant is None else [meant]

@@ -6,6 +6,7 @@ import pytest
 
 from jury_adapters import ConfigurationError, GateFailed, InputError, JuryError
 from jury_adapters.core.errors import unknown
+from jury_adapters.core.tier_policies import Policy
 
 
 def test_the_tree():
@@ -53,3 +54,9 @@ def test_an_unknown_name_is_answered_with_the_known_ones(name, known, message):
 
 def test_a_hostile_name_makes_a_message_that_can_be_printed():
     unknown("field", "\ud800\x1b[31m", ["a"]).encode()
+
+
+def test_names_of_an_enumeration_are_suggested_as_they_are_written():
+    message = unknown("policy of a tier", "fnal", Policy)
+    assert "Did you mean 'final'?" in message
+    assert "<Policy" not in message
