@@ -373,7 +373,7 @@ def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:
     """Return the distinct reasons of the jurors if all votes are FAIL, or if no juror voted; else an empty text."""
     if result.status is Status.ABSTAIN and not any(judgment.valid for judgment in judgments):
         why = "; ".join(dict.fromkeys(judgment.reasoning for judgment in judgments if judgment.reasoning))
-        return ": ".join(filter(None, (result.reasoning, why)))  # a user's own rule may give no reason
+        return f"{result.reasoning}: {why}" if why else ""
     if result.status is not Status.FAIL or result.tally.on != "status" or not result.tally.unanimous:
         return ""
     reasons = dict.fromkeys(j.reasoning for j in judgments if j.status is Status.FAIL and j.reasoning)

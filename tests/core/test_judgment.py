@@ -12,6 +12,7 @@ from jury_adapters import ConfigurationError, Ensemble, Judgment, Status, Usage,
 from jury_adapters.core.judgment import broken, evolve, total_usage
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.results import Finding
+from jury_adapters.voting import FunctionVote
 
 NAN, INF = float("nan"), float("inf")
 OUTSIDE = [NAN, INF, -INF, -0.01, 1.01, "0.5", [1]]
@@ -303,11 +304,12 @@ def test_a_judge_may_return_a_judgment_of_a_class_of_its_own():
     assert (type(vote), vote.words, vote.critic) == (Counted, 3, "counted")
 
 
-def test_a_verdict_of_a_rule_without_a_reason_has_the_reasons_of_its_jurors():
-    def silent(case):
-        return abstain("no contexts")
+def test_an_undecided_rule_of_a_user_keeps_the_reasons_of_its_jurors():
+    def down(case):
+        return broken("the endpoint is down")
 
-    def rule(judgments):
-        return Judgment("ABSTAIN", reasoning="the rule abstains")
+    def undecided(judgments):
+        return abstain("the rule cannot say")
 
-    assert Ensemble([silent], voting=rule).judge(answer="a").reasoning == "the rule abstains: no contexts"
+    jury = Ensemble([down], voting=FunctionVote(function=undecided, errors="fail"))
+    assert jury.judge(answer="a").reasoning == "the rule cannot say: the judge broke: the endpoint is down"
