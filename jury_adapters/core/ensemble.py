@@ -39,7 +39,7 @@ from jury_adapters.core.voting import (
     resolve,
     weights_in_order,
 )
-from jury_adapters.core.voting.base import VoteResult
+from jury_adapters.core.voting.base import NOT_ASKED, VoteResult
 from jury_adapters.core.voting.registry import normal_name
 from jury_adapters.core.voting.required import positions_of, with_required
 
@@ -259,7 +259,7 @@ class Ensemble(Jury):
         if not missing:
             return self._verdict([vote for vote in votes if vote is not None], self.weights, generator)
         # A juror that was not asked counts as an abstention, which is one of the extreme votes that the rule tested.
-        full = self._verdict([_NOT_ASKED if vote is None else vote for vote in votes], self.weights, generator)
+        full = self._verdict([NOT_ASKED if vote is None else vote for vote in votes], self.weights, generator)
         asked = [position for position, vote in enumerate(votes) if vote is not None]
         unasked = [juror for juror, vote in zip(self.jurors, votes, strict=True) if vote is None]
         return evolve(
@@ -383,4 +383,3 @@ def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:
 
 _RENAMED = {"strategy": "voting", "vote": "voting", "timeout": "juror_timeout"}
 _NO_REASON = "the voting rule gave no reason"
-_NOT_ASKED = Judgment(Status.ABSTAIN, reasoning="not asked")

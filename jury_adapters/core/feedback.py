@@ -9,11 +9,15 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import SCORECARD, Verdict
 
 
-def feedback_of(judgment: Judgment) -> str:
+def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
     """Return the reasons for the outcome of a judgment in one line, on which a model or a user can act.
 
     The reasons are those of the jurors that voted for the outcome. If no such juror gives a reason, as in a FAIL caused
     by jurors that broke, it is the jury's own reason. Jurors that broke, voted otherwise or abstained are named.
+
+    Args:
+        judgment: the judgment.
+        errors: whether to quote the errors of jurors that broke. A model that wrote an answer has no use for them.
 
     >>> from jury_adapters import Ensemble
     >>> jury = Ensemble({"a": lambda case: (True, "fine"), "b": lambda case: (False, "late"), "c": lambda case: 1 / 0})
@@ -21,7 +25,22 @@ def feedback_of(judgment: Judgment) -> str:
     'late; 1 juror could not judge: c (ZeroDivisionError: division by zero); a voted PASS'
     """
     reasons = dict.fromkeys(reason for _, reason in reasons_of(judgment))
-    return "; ".join([*(reasons or filter(None, [_reason(judgment)])), *notes_of(judgment)])
+    own = _reason(judgment) if errors else without_errors(judgment.reasoning, judgment)
+    return "; ".join([*(reasons or filter(None, [own])), *notes_of(judgment, errors=errors)])
+
+
+def without_errors(text: str, judgment: Judgment) -> str:
+    """Return a text without the errors of the jurors of a judgment, which its reasoning may quote.
+
+    >>> from jury_adapters import Ensemble
+    >>> verdict = Ensemble({"a": lambda case: (False, "late"), "b": lambda case: 1 / 0}).judge(answer="!")
+    >>> verdict.reasoning, without_errors(verdict.reasoning, verdict)
+    ('late; b broke: ZeroDivisionError: division by zero', 'late; b broke')
+    """
+    for juror in _jurors(judgment) if isinstance(judgment, Verdict) else ():
+        if _broke(juror) and juror.error:
+            text = text.replace(f": {juror.error}", "").replace(f" ({juror.error})", "")
+    return text
 
 
 def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
@@ -37,17 +56,23 @@ def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
             yield juror.critic, reason
 
 
-def notes_of(judgment: Judgment) -> Iterator[str]:
-    """Yield a sentence about the jurors that broke, with their errors, and one for each that dissented or abstained.
+def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
+    """Yield a sentence about the jurors that broke, and one for each that dissented or abstained.
+
+    With ``errors``, the first one quotes the errors.
 
     If one objection is enough, as in a screening tier, the other votes are not dissent and are left out.
     """
     for criterion in _criteria(judgment):
         if _agrees(criterion, judgment) or not criterion.valid:
-            yield from notes_of(criterion)
+            yield from notes_of(criterion, errors=errors)
     jurors = _jurors(judgment) if isinstance(judgment, Verdict) else ()
     jurors += tuple(criterion for criterion in _criteria(judgment) if _broke(criterion) and not _has_jurors(criterion))
-    broken = [f"{juror.critic} ({_clipped(juror.error or 'no reason')})" for juror in jurors if _broke(juror)]
+    broken = [
+        f"{juror.critic} ({_clipped(juror.error or 'no reason')})" if errors else juror.critic
+        for juror in jurors
+        if _broke(juror)
+    ]
     if broken:
         yield f"{len(broken)} juror{'s' if len(broken) > 1 else ''} could not judge: {', '.join(broken)}"
     for juror in jurors:

@@ -27,8 +27,9 @@ class Tally:
         tied: True if the tie rule had to decide.
         ballots: the ballot of each juror, in juror order; None for abstentions, errors and ignored judgments. They are
             kept for audits of the vote.
-        errors_decided: True if errors count as FAIL and the status would be different without them. A member verdict
-            that is FAIL only because of errors counts as an error here, regardless of the error policy.
+        errors_decided: True if errors count as FAIL, and the status could be different if these jurors had voted: it is
+            different without them, or a FAIL would be a PASS with their PASS. A member verdict that is FAIL only
+            because of errors counts as an error here, regardless of the error policy.
     """
 
     on: Literal["status", "label", "score"] = "status"

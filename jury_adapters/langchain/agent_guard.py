@@ -25,6 +25,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
+from jury_adapters.core.undecided import OnUndecided, is_undecided
 from jury_adapters.core.verdict import Verdict, failed_by_errors
 from jury_adapters.langchain.agent_cases import case_of_turn
 from jury_adapters.langchain.agent_turns import marked
@@ -33,7 +34,6 @@ from jury_adapters.models.langchain_binding import unheard
 _log = logging.getLogger(__name__)
 
 OnFail: TypeAlias = Literal["retry", "block", "annotate"]
-OnUndecided: TypeAlias = Literal["allow", "block"]
 Outcome: TypeAlias = Literal["accepted", "annotated", "rejected", "blocked"]
 """Outcome of an answer: shown as it is, shown with a mark, sent back to the model, or replaced by the refusal."""
 
@@ -135,7 +135,7 @@ class AgentGuard:
         """
         if judgment.status is Status.PASS and not (calls and _passed_by_outage(judgment)):
             return "accepted"
-        if judgment.status is not Status.FAIL:  # the model cannot correct it
+        if judgment.status is Status.PASS or is_undecided(judgment, self._on_undecided):  # the model cannot correct it
             closed = calls and self.on_fail != "annotate"
             return "accepted" if (self._on_undecided or ("block" if closed else "allow")) == "allow" else "blocked"
         if self.on_fail == "annotate":
@@ -151,7 +151,7 @@ class AgentGuard:
                 _log.exception("feedback= raised, so the model gets the jury's reasons as they are")
         if judgment.status is not Status.FAIL:
             return f"It could not be reviewed, and so it was not accepted.\n{self.advice}"
-        why = _clipped(feedback_of(judgment)) or "no reason was given"
+        why = _clipped(feedback_of(judgment, errors=False)) or "no reason was given"
         done = "could not be reviewed in full, and so it was" if failed_by_errors(judgment) else "was reviewed and"
         return f"It {done} not accepted: {why}\n{self.advice}"
 

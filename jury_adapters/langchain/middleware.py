@@ -33,8 +33,9 @@ try:
 except ImportError as missing:
     raise ConfigurationError(needs_extra("JuryMiddleware", "langchain 1.x", "langchain", "langchain>=1.2")) from missing
 
+from jury_adapters.core.undecided import OnUndecided
 from jury_adapters.langchain.agent_cases import case_of_call
-from jury_adapters.langchain.agent_guard import REFUSAL, AgentGuard, OnFail, OnUndecided
+from jury_adapters.langchain.agent_guard import REFUSAL, AgentGuard, OnFail
 from jury_adapters.langchain.agent_turns import annotated, is_blocked, last_ai, marked, rejected_rounds
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
 from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
@@ -76,7 +77,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             the call that the middlewares before it pass on.
         on_undecided: ``"allow"`` or ``"block"``, without a retry, if the verdict is neither PASS nor FAIL because the
             jury abstains or fails. Default: ``"block"`` for tool calls, unless ``on_fail`` is ``"annotate"``;
-            ``"allow"`` for answers. For tool calls, a PASS is also no decision if a tier of the jury, or of a nested
+            ``"allow"`` for answers. If it is given, it also decides about a FAIL that only failed jurors caused; by
+            default such a FAIL is one. For tool calls, a PASS is also no decision if a tier of the jury, or of a nested
             jury, failed.
         tools: for ``when="tools"``: the names of the tools whose calls to judge; all by default. A name that is not the
             name of a tool of the agent is refused when the model is first called.

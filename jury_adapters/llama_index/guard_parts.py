@@ -21,7 +21,9 @@ _NO_CODE = error_code(None)
 
 
 def why_undecided(judgment: Judgment) -> str:
-    """Return why a judgment is neither PASS nor FAIL, without any text of a case or of a model."""
+    """Return why a judgment decides nothing, without any text of a case or of a model."""
+    if judgment.status is Status.FAIL:
+        return "it failed only because jurors broke"
     said = {Status.ABSTAIN: "the jury abstained", Status.ERROR: "the jury broke"}
     why = "its label has no PASS or FAIL meaning" if judgment.status is None else said[judgment.status]
     code = error_code(judgment.error)

@@ -24,6 +24,7 @@ from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import Sink
+from jury_adapters.core.undecided import OnUndecided, is_undecided
 from jury_adapters.critic.delimiters import Delimiters
 from jury_adapters.llama_index.attempts import Attempt, marked, merit, refused
 from jury_adapters.llama_index.guard_parts import JurorLike, evaluator_of, log_errors, whole_number, why_undecided
@@ -33,7 +34,6 @@ from jury_adapters.llama_index.results import feedback_of
 from jury_adapters.llama_index.runs import outputs_of_stream
 
 OnFail = Literal["block", "best", "annotate"]
-OnUndecided = Literal["allow", "block"]
 
 REFUSAL = "[No answer: a review found that the answer to this question was not good enough to show.]"
 
@@ -65,7 +65,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         refusal: the text of a refusal.
         on_undecided: the action if the jury abstains or fails (ABSTAIN, ERROR). ``"allow"`` (default) fails open:
             the answer is returned, marked ``"unjudged"``. ``"block"`` fails closed: ``refusal`` is returned. The engine
-            is not asked again, because there is no fault to name.
+            is not asked again, because there is no fault to name. If the option is given, it also decides about a FAIL
+            that only failed jurors caused; by default such a FAIL is one.
         field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``inputs`` and ``outputs``: paths by
             field, ``{"contexts": "outputs.metadata.passages"}``, in addition to the fields that are always read; or a
             function from the row to the case. ``inputs`` has the ``query``; ``outputs`` is the response, or for a
@@ -91,7 +92,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         max_retries: int = 1,
         on_fail: OnFail = "block",
         refusal: str = REFUSAL,
-        on_undecided: OnUndecided = "allow",
+        on_undecided: OnUndecided | None = None,
         field_map: FieldMapLike | None = None,
         on_verdict: Sink | Sequence[Sink] | None = None,
         callback_manager: CallbackManager | None = None,
@@ -103,7 +104,7 @@ class JuryGuardQueryEngine(BaseQueryEngine):
             )
         if on_fail not in get_args(OnFail):
             raise ConfigurationError(f"on_fail is one of {', '.join(get_args(OnFail))}; not {plain_repr(on_fail)}")
-        if on_undecided not in get_args(OnUndecided):
+        if on_undecided is not None and on_undecided not in get_args(OnUndecided):
             raise ConfigurationError(
                 f"on_undecided is one of {', '.join(get_args(OnUndecided))}; not {plain_repr(on_undecided)}"
             )
@@ -198,7 +199,10 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         """Return the query of the next attempt; None if there is none."""
         if not attempts:
             return asked
-        if attempts[-1].verdict.status is not Status.FAIL or len(attempts) > self._max_retries:
+        verdict = attempts[-1].verdict
+        if verdict.status is Status.PASS or is_undecided(verdict, self._on_undecided):
+            return None
+        if len(attempts) > self._max_retries:
             return None
         return asking_again(asked, attempts[-1].text, attempts[-1].verdict)
 
@@ -210,12 +214,11 @@ class JuryGuardQueryEngine(BaseQueryEngine):
 
     def _concluded(self, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
         last = attempts[-1]
-        status = last.verdict.status
-        if status is Status.PASS:
+        if last.verdict.status is Status.PASS:
             return marked(last, "passed", attempts)
-        if status is not Status.FAIL:
+        if is_undecided(last.verdict, self._on_undecided):
             _log.warning("an answer was not judged: %s", why_undecided(last.verdict))
-            if self._on_undecided == "allow":
+            if self._on_undecided != "block":
                 return marked(last, "unjudged", attempts)
         elif self._on_fail == "annotate":
             return marked(last, "annotated", attempts)
@@ -230,7 +233,7 @@ def asking_again(asked: QueryBundle, answer: str, verdict: Judgment) -> QueryBun
     The answer and the feedback are inside delimiters that they cannot close, and the query says that they are not
     instructions, because both may quote text from an untrusted document.
     """
-    said = feedback_of(verdict)[:_LONGEST_FEEDBACK]
+    said = feedback_of(verdict, errors=False)[:_LONGEST_FEEDBACK]
     answer = answer[:_LONGEST_ANSWER]
     delimiters = Delimiters((asked.query_str, answer, said))
     text = (

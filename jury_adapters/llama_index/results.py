@@ -9,7 +9,7 @@ from llama_index.core.evaluation.base import EvaluationResult
 from pydantic import ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.feedback import notes_of, reasons_of
+from jury_adapters.core.feedback import notes_of, reasons_of, without_errors
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict, to_dict
@@ -111,16 +111,18 @@ def refused(judge: Judge, error: Exception, query: object, response: object) -> 
     )
 
 
-def feedback_of(judgment: Judgment) -> str:
+def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
     """Return the reasons in words that a retry can use: the judge's own reason, and those of the jurors.
 
     See :func:`jury_adapters.core.feedback.feedback_of`; this function gives each juror a line.
     """
     lines = [judgment.reasoning or judgment.label or judgment.status or ""]
-    if judgment.error and judgment.error not in lines[0]:
+    if not errors:
+        lines = [without_errors(lines[0], judgment)]
+    if errors and judgment.error and judgment.error not in lines[0]:
         lines.append(judgment.error)
     lines += [f"{name}: {reason}" for name, reason in reasons_of(judgment) if reason not in lines[0]]
-    return "\n".join([*lines, *notes_of(judgment)])
+    return "\n".join([*lines, *notes_of(judgment, errors=errors)])
 
 
 def _unheard(judgment: Judgment) -> bool:

@@ -77,14 +77,35 @@ SAID = {
 @pytest.mark.parametrize("voting", ["majority", "unanimous", "average", "k_veto"])
 @pytest.mark.parametrize("errors", [None, "ignore", "propagate"])
 def test_such_a_member_counts_like_a_juror_that_broke(voting, errors):
-    """Errors decided exactly if the verdict is another one where the member is left out."""
-    left_out = abstain("left out")
+    """Errors decided exactly if some votes of the members that broke would have given another verdict."""
     for votes in product("PFAO", repeat=3):
         found = Ensemble([SAID[vote] for vote in votes], voting=voting, errors=errors).judge(CASE)
-        without = Ensemble([fails], voting=voting).aggregate(
-            [left_out if vote == "O" else SAID[vote].judge(CASE) for vote in votes]
-        )
-        assert found.tally.errors_decided == ("O" in votes and found.status is not without.status), votes
+        possible = {
+            Ensemble([fails], voting=voting).aggregate([SAID[vote].judge(CASE) for vote in mended]).status
+            for mended in product(*("PFA" if vote == "O" else vote for vote in votes))
+        }
+        assert found.tally.errors_decided == ("O" in votes and possible != {found.status}), votes
+
+
+@pytest.mark.parametrize("errors", [None, "fail"])
+def test_a_lone_fail_beside_a_broken_majority_is_as_undecided_as_a_lone_pass(errors):
+    """The mean of the rows that are left would be 0.0 if only the FAIL counted."""
+    for vote in (passes, fails):
+        verdict = Ensemble([vote, breaks, breaks], errors=errors).judge(CASE)
+        assert (verdict.status, failed_by_errors(verdict)) == ("FAIL", True)
+    for voting, decided in (("majority", False), ("unanimous", True), ("k_veto", True)):
+        verdict = Ensemble([fails, breaks, passes], voting=voting, errors=errors).judge(CASE)
+        assert (verdict.status, failed_by_errors(verdict)) == ("FAIL", not decided)
+
+
+def test_early_stopping_says_so_wherever_the_whole_panel_does():
+    said = SAID | {"E": breaks}
+    for votes in product("PFAE", repeat=4):
+        panel = [said[vote] for vote in votes]
+        early = Ensemble(panel, schedule="early_stop").judge(CASE)
+        full = Ensemble(panel).judge(CASE)
+        assert early.status is full.status
+        assert early.tally.errors_decided or not full.tally.errors_decided, votes
 
 
 def test_a_function_that_votes_is_called_once():

@@ -402,9 +402,23 @@ def test_the_model_reads_of_an_outage_and_no_praise(how, when):
     run(an_agent(model, [JuryMiddleware(jury, when=when)], [delete_user]), how)
     sent = model.seen[1]["messages"][-1].text
     assert "It could not be reviewed in full, and so it was not accepted" in sent
-    assert "2 jurors could not judge: one (ConnectionError: no answer), two (ConnectionError: no answer)" in sent
+    assert "2 jurors could not judge: one, two" in sent
+    assert "no answer" not in sent  # the vendor's words are for the people that run the agent
     assert "well supported" not in sent
     assert "kind voted PASS" in sent
+
+
+@BOTH
+@pytest.mark.parametrize(("choice", "shown"), [("allow", DRAFT), ("block", REFUSAL)])
+def test_the_model_is_not_sent_back_for_broken_jurors_if_the_application_decides_about_them(how, choice, shown):
+    jury = Ensemble([lambda case: True, down("one"), down("two")])
+    model = ScriptedChat(script=[DRAFT, GOOD])
+    state = run(an_agent(model, [JuryMiddleware(jury, on_undecided=choice)]), how)
+    assert (len(model.seen), state["messages"][-1].text) == (1, shown)
+    objecting = Ensemble([lambda case: "unsure" in case.answer, lambda case: False, down("one")])
+    model = ScriptedChat(script=[DRAFT, GOOD])
+    run(an_agent(model, [JuryMiddleware(objecting, on_undecided=choice)]), how)
+    assert len(model.seen) == 3  # two jurors object, whatever the third would have said
 
 
 # Tool guards

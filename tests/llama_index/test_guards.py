@@ -381,6 +381,23 @@ def test_an_undecided_answer_is_not_asked_for_again(ask, said, on_undecided):
     assert len(inner.asked) == 1
 
 
+@pytest.mark.parametrize(("choice", "asked", "shown"), [("allow", 1, True), ("block", 1, False), (None, 2, False)])
+def test_a_fail_of_broken_jurors_alone_is_undecided_if_the_application_decides_about_it(
+    ask, caplog, choice, asked, shown
+):
+    def down(case):
+        raise ConnectionError("secret words of the vendor")
+
+    jury = Ensemble({"kind": lambda case: True, "one": down, "two": down})
+    inner = Answers("Perhaps.", "Paris.")
+    response = ask(JuryGuardQueryEngine(inner, jury, on_undecided=choice))
+    assert len(inner.asked) == asked
+    assert "secret" not in str(inner.asked)
+    assert (str(response) == "Perhaps.") == shown
+    if choice:
+        assert "an answer was not judged: it failed only because jurors broke" in caplog.text
+
+
 @pytest.fixture
 def any_llm():
     """The retry engine touches Settings.llm, also where it does not use it."""

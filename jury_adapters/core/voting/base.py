@@ -156,9 +156,10 @@ class VotingStrategy(ABC):
         rule = replace(self, errors="ignore")
         if not rule.supports_early_stop:  # a user's function is called only once
             return result
-        if rule._count(without, weights).status is result.status:
-            return result
-        return replace(result, tally=replace(result.tally, errors_decided=True))
+        decided = rule._count(without, weights).status is not result.status
+        if not decided and result.status is Status.FAIL:
+            decided = rule._count(self._as_passes(judgments, without), weights).status is Status.PASS
+        return replace(result, tally=replace(result.tally, errors_decided=True)) if decided else result
 
     def settled(
         self, judgments: Votes, weights: Weights = None, opinions: Sequence[OpinionStatuses] | None = None
@@ -237,6 +238,19 @@ class VotingStrategy(ABC):
         if any(judgment.valid for judgment in judgments):
             return result
         return _broken(judgments, result.tally.on, "and no other juror could say")
+
+    def _as_passes(self, judgments: Sequence[Judgment], without: Sequence[Judgment]) -> list[Judgment]:
+        """Return the votes if every error that counts as FAIL, and every juror that was not asked, were a PASS.
+
+        Args:
+            judgments: the votes.
+            without: the same votes with an ERROR for each verdict that is FAIL only because of errors.
+        """
+        counts = self.errors in (None, "fail")
+        return [
+            ALL_PASS if one is NOT_ASKED or one is not given or (counts and one.status is Status.ERROR) else one
+            for given, one in zip(judgments, without, strict=True)
+        ]
 
     def _completions(self, judgments: Votes) -> Iterator[list[Judgment]]:
         """Yield the extreme completions of the missing votes."""
@@ -321,6 +335,9 @@ def _broken(judgments: Sequence[Judgment], on: Literal["status", "label", "score
         Status.ERROR, tally, reasoning=reason, error=f"{broken[0].critic or 'a judge'}: {broken[0].error}"
     )
 
+
+NOT_ASKED = Judgment(Status.ABSTAIN, reasoning="not asked")
+"""Place of a juror that early stopping did not ask; it counts as an abstention."""
 
 # Votes at the extremes.
 ALL_PASS = Judgment(Status.PASS, score=1.0, confidence=1.0)
