@@ -162,17 +162,19 @@ class CascadedJury(Jury):
         tier, rule = last.judgment, self.tiers[len(run) - 1].policy.rule
         forced = {"rejected": Status.FAIL, "accepted": rule.accepted_as, "error": Status.ERROR}
         status = forced.get(decision) or tier.status
-        # If a policy overrules the vote of the tier, the score of that vote does not apply either. A rejection may come
-        # before all jurors have voted, and then the label may differ from that of the full vote.
+        # If a policy overrules the vote of the tier, the score of that vote does not apply either. One objection is enough
+        # for a rejection, so that it may come before all jurors have voted: the label may differ from that of the full
+        # vote, and the confidence, which is the share of the votes for FAIL, says nothing about it.
         own = tier if tier.status is status else None
         skipped = self.tiers[len(run) :]
         inside = tier if isinstance(tier, Verdict) else None
+        of_vote = None if decision == "rejected" and inside is not None else own
         return Verdict(
             status,
             score=own.score if own is not None else None,
-            label=own.label if own is not None and (decision != "rejected" or inside is None) else None,
+            label=of_vote.label if of_vote is not None else None,
             probabilities=own.probabilities if own is not None else None,
-            confidence=own.confidence if own is not None else None,
+            confidence=of_vote.confidence if of_vote is not None else None,
             reasoning=_reasoning(decision, status, last, individuals),
             findings=tier.findings,
             claims=tier.claims,

@@ -279,7 +279,7 @@ def _notes(verdict: Verdict) -> list[str]:
     if verdict.fallbacks_used:
         used = ", ".join(f"{fallback} for {juror}" for juror, fallback in verdict.fallbacks_used.items())
         notes.append(f"fallbacks voted: {used}")
-    if verdict.tally.tied:
+    if verdict.tally.tied and not verdict.by_rule:
         notes.append("the vote was tied")
     if verdict.partial and verdict.skipped and not verdict.tiers:
         notes.append(f"settled without: {', '.join(verdict.skipped)}")

@@ -215,7 +215,7 @@ def _notes(judgment: Judgment) -> list[JsonValue]:
     notes += [f"{fallback} judged as the fallback of {juror}" for juror, fallback in judgment.fallbacks_used.items()]
     if judgment.skipped:
         notes.append(f"not needed: {', '.join(judgment.skipped)}")
-    if judgment.tally.tied:
+    if judgment.tally.tied and not judgment.by_rule:
         notes.append("the vote was tied")
     return [shown(note) for note in notes]
 

@@ -174,7 +174,7 @@ def test_the_policy_overrules_the_tiers_own_vote_and_its_numbers():
     assert (rejected.tiers[0].judgment.status, rejected.status) == (Status.PASS, Status.FAIL)
     assert (rejected.score, rejected.confidence) == (None, None)
     kept = cascade(panel("FF", voting="average"), "reject_on_any_fail").judge(CASE)
-    assert (kept.score, kept.confidence) == (0.0, 1.0)
+    assert (kept.score, kept.confidence) == (0.0, None)  # one FAIL is enough, whatever share voted for it
     strict = panel("PP", voting=lambda judgments: False)
     accepted = cascade(strict, "accept_on_all_pass").judge(CASE)
     assert (accepted.tiers[0].judgment.status, accepted.status) == (Status.FAIL, Status.PASS)
@@ -426,3 +426,9 @@ def test_the_policies_of_screening_tiers_are_known_by_their_texts():
         Policy.REJECT_ON_ANY_FAIL,
         Policy.ACCEPT_ON_ALL_PASS,
     ]
+
+
+def test_a_rejection_is_no_tied_vote():
+    jury = cascade(panel("PF"), "reject_on_any_fail")
+    assert "tied" not in str(jury.judge(CASE))
+    assert "the vote was tied" in str(panel("PF").judge(CASE))

@@ -35,6 +35,7 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import change_context, run_context
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.jitter import OWN
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
@@ -149,7 +150,7 @@ class JudgeQueue:
         if refused:
             if dropped & (dropped - 1) == 0:  # log only the 1st, 2nd, 4th, 8th... dropped run
                 why = "the queue is closed" if self._closed else f"{self._max_pending} others are pending"
-                _log.warning("%d runs not judged so far: %s", dropped, why)
+                _log.warning("%s not judged so far: %s", counted(dropped, "run"), why)
             return False
         filling = 2 * len(self._pending) >= self._max_pending and self._running < self._max_concurrency
         return self._wake(at_once=filling)
@@ -205,7 +206,7 @@ class JudgeQueue:
 
     def _reported(self, all_judged: bool, timeout: float | None) -> bool:
         if not all_judged:
-            _log.warning("closed with %d runs not judged within %s s", self.pending, timeout)
+            _log.warning("closed with %s not judged within %s s", counted(self.pending, "run"), timeout)
         return all_judged
 
     def _forget_pending(self) -> None:
@@ -367,7 +368,7 @@ def _flush_all() -> None:
     started = monotonic()
     for queue in queues:
         if not queue.flush(max(0.0, started + queue.exit_timeout - monotonic())):
-            _log.warning("the process ends with %d runs not judged", queue.pending)
+            _log.warning("the process ends with %s not judged", counted(queue.pending, "run"))
 
 
 def _after_fork() -> None:

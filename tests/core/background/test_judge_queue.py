@@ -30,7 +30,7 @@ def test_offering_never_waits_and_what_is_too_much_is_dropped(caplog: pytest.Log
         assert queue.flush(20)
         assert queue.put(CASE, run=Run("again"))
     assert queue.counts.judged == 4
-    assert [record.args[0] for record in caplog.records] == [1, 2, 4]
+    assert [record.args[0] for record in caplog.records] == ["1 run", "2 runs", "4 runs"]
 
 
 def test_cases_without_a_run_get_runs_with_ids_of_their_own():

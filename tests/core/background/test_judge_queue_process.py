@@ -51,7 +51,7 @@ def test_the_end_of_the_process_waits_for_all_queues_together_and_no_longer_than
         import atexit
         atexit.register(lambda: print("warned", flush=True))
     """)
-    assert output.count("the process ends with 1 runs not judged") == 5
+    assert output.count("the process ends with 1 run not judged") == 5
     assert "judged slow" not in output.partition("warned")[0]
 
 
