@@ -162,9 +162,9 @@ class CascadedJury(Jury):
         tier, rule = last.judgment, self.tiers[len(run) - 1].policy.rule
         forced = {"rejected": Status.FAIL, "accepted": rule.accepted_as, "error": Status.ERROR}
         status = forced.get(decision) or tier.status
-        # If a policy overrules the vote of the tier, the score of that vote does not apply either. One objection is enough
-        # for a rejection, so that it may come before all jurors have voted: the label may differ from that of the full
-        # vote, and the confidence, which is the share of the votes for FAIL, says nothing about it.
+        # If a policy overrules the vote of the tier, the score of that vote does not apply either. One objection is
+        # enough for a rejection, so that it may come before all jurors have voted: the label may differ from that of
+        # the full vote, and the confidence, which is the share of the votes for FAIL, says nothing about it.
         own = tier if tier.status is status else None
         skipped = self.tiers[len(run) :]
         inside = tier if isinstance(tier, Verdict) else None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from jury_adapters.core.feedback import feedback_of
+from jury_adapters.core.feedback import feedback_of, notes_of, reasons_of
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.verdict import Verdict, failed_by_errors
 
@@ -26,9 +27,15 @@ def value_of(judgment: Judgment) -> str:
 
 
 def comment_of(judgment: Judgment) -> str:
-    """Return the jury's reasoning and its feedback; also says whether FAIL is due to failed jurors alone."""
-    feedback = feedback_of(judgment)
-    lines = [feedback if judgment.reasoning in feedback else f"{judgment.reasoning}\n{feedback}"]
+    """Return the jury's reasoning, and the reasons and notes that it does not quote, each once.
+
+    It also says whether FAIL is due to failed jurors alone.
+    """
+    if not isinstance(judgment, Verdict):
+        return feedback_of(judgment)
+    own = judgment.reasoning
+    reasons = dict.fromkeys(reason for _, reason in reasons_of(judgment))
+    lines = [own, "; ".join([*(reason for reason in reasons if not _quotes(own, reason)), *notes_of(judgment)])]
     if failed_by_errors(judgment):
         lines.append("FAIL only because jurors broke: there is no score")
     return "\n".join(line for line in lines if line)
@@ -64,3 +71,8 @@ def metadata_of(judgment: Judgment) -> dict[str, Any]:
             "bias_warning": judgment.bias_warning,
         }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _quotes(text: str, reason: str) -> bool:
+    """Return whether a text has the reason as a part of its own: not as a part of another reason."""
+    return re.search(rf"(^|: |; |\(){re.escape(reason)}($|[;),])", text) is not None
