@@ -152,6 +152,8 @@ def _parsed(line: int, content: bytes) -> Row:
         values = json.loads(content.decode("utf-8-sig"), object_pairs_hook=unique_keys)
     except DuplicateKey as error:
         return Row(line, None, str(error))
+    except json.JSONDecodeError as error:  # its own text counts lines inside this one
+        return Row(line, None, f"not JSON: {error.msg} at column {error.colno}{hint}")
     except (ValueError, RecursionError) as error:
         return Row(line, None, f"not JSON: {error}{hint}")
     return Row(line, values) if isinstance(values, dict) else Row(line, None, _no_object(values) + hint)

@@ -149,7 +149,8 @@ def test_cases_may_come_on_standard_input():
         assert "1 of 1 decided" in result.stdout, result.stderr
     assert json.loads(Path("r.jsonl").read_text())["cases"] == ""
     assert "nothing arrived on standard input" in told(jury("judge", "-", typed=b""))
-    assert "standard input, line 2: not JSON" in told(jury("judge", "-", typed=b'{"answer": "b"}\n{\n'))
+    broken = told(jury("judge", "-", typed=b'{"answer": "b"}\n{"answer": "b" 1}\n'))
+    assert "standard input, line 2: not JSON: Expecting ',' delimiter at column 16" in broken  # and no second line
 
 
 def test_a_path_that_is_wrong_is_told_with_the_one_that_was_meant():
