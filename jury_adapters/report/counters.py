@@ -5,6 +5,7 @@ Their size does not grow with the number of cases; if cases have groups, it grow
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -19,12 +20,22 @@ from jury_adapters.core.statistics import wilson
 from jury_adapters.core.verdict import TierResult, Verdict
 
 OTHER = "(others)"
+_REQUEST_ID = re.compile(r", request [^\s,()]+(?=\)$)| \(request [^\s,()]+\)$")
 _MOST_KINDS = 50  # labels and error messages come from models and may be different every time
 
 
 def add_bounded(counter: Counter[str], key: str) -> None:
     """Count a key of an unbounded set; after the first keys, new ones are counted together as :data:`OTHER`."""
     counter[key if key in counter or len(counter) < _MOST_KINDS else OTHER] += 1
+
+
+def without_request_id(error: str) -> str:
+    """Return an error without the id of its request, which differs in each error.
+
+    >>> without_request_id("server: openai: the vendor is down (status 503, request req_1)")
+    'server: openai: the vendor is down (status 503)'
+    """
+    return _REQUEST_ID.sub("", error)
 
 
 class GroupedOutcomes:
@@ -74,7 +85,7 @@ class JurorCount:
         opinion = judgment.opinion
         if group is not None and opinion in (Status.PASS, Status.FAIL):
             self.by_group.add(group, opinion)
-        reason = None if opinion is not None else judgment.error or judgment.reasoning
+        reason = None if opinion is not None else without_request_id(judgment.error or judgment.reasoning)
         self.only_reason = reason if not self.votes or self.only_reason == reason else None
         add_bounded(self.votes, opinion if opinion is not None else str(judgment.status))
         if opinion is not None and verdict.opinion is not None:

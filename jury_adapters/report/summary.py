@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 
@@ -39,6 +38,7 @@ from jury_adapters.report.counters import (
     add_bounded,
     models_not_asked,
     why_unusable,
+    without_request_id,
 )
 from jury_adapters.report.review_order import ReviewOrder
 
@@ -331,7 +331,7 @@ class Summary:
             self.answered += 1
             return
         for why in filter(None, map(why_unusable, votes)):
-            add_bounded(self.causes, _REQUEST_ID.sub("", why))
+            add_bounded(self.causes, without_request_id(why))
 
     def _add_to_group(self, group: Hashable, judgment: Judgment) -> None:
         if judgment.status is None:
@@ -376,4 +376,3 @@ class Summary:
 
 _NOT_COMPARED = abstain("there is no verdict to compare with")
 _COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "abstained": Status.ABSTAIN, "errors": Status.ERROR}
-_REQUEST_ID = re.compile(r", request [^\s,()]+(?=\)$)| \(request [^\s,()]+\)$")  # differs in each error

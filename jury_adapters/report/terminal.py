@@ -135,9 +135,10 @@ def _circumstances(summary: Summary) -> Iterable[Text]:
     if summary.usage.total.calls:
         yield _line("model calls", calls_and_cost(summary.usage))
     for path, juror in summary.jurors.items():
-        if juror.only_reason is not None and juror.asked >= _ABSTAINS_FROM:
+        if juror.only_reason is not None and (juror.errors or juror.asked >= _ABSTAINS_FROM):
             asked = f"asked {counted(juror.asked, 'time')}"
             what = "always breaks" if juror.errors == juror.asked else "always abstains"
+            what = "broke" if juror.errors == juror.asked == 1 else what
             yield _line(what, f"{clip(path[-1], 40)}, {asked}: {clip(juror.only_reason, 80)}", "yellow")
     for path, juror in summary.fallback_votes.items():
         name = clip(" / ".join(path), 60) or "(the judge itself)"

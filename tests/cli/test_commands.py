@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 from jury_adapters import Judgment, Verdict, __version__
 from jury_adapters.cli.app import app, function_of
 from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.testing import no_waiting
 
 ROWS = [
     {
@@ -328,9 +329,12 @@ def test_a_juror_that_always_breaks_is_not_said_to_abstain(tmp_path: Path):
     text = (
         'jurors: [{check: not_empty}, {criterion: "Is it?", model: "ollama:none", base_url: "http://127.0.0.1:9/v1"}]\n'
     )
-    result = jury("judge", file, "--jury", yaml(tmp_path, text))
+    with no_waiting():
+        result = jury("judge", file, "--jury", yaml(tmp_path, text))
+        once = jury("judge", file, "--limit", "1", "--jury", yaml(tmp_path, text))
     assert "always breaks" in result.stdout
     assert "always abstains" not in result.stdout
+    assert re.search(r"  broke +.*, asked 1 time: connection: ", once.stdout)
 
 
 def test_schema_prints_a_schema():
