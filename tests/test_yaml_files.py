@@ -77,6 +77,7 @@ NO_NUMBERS = {
 }
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_what_is_no_plain_yaml_is_refused_by_every_reader_alike(read, text, tmp_path):

@@ -64,6 +64,7 @@ def models(server, monkeypatch):
     return lambda answers: [f"openai:{answer}-{place}" for place, answer in enumerate(answers)]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("voting", ["majority", "unanimous", "average", "median"])
 @pytest.mark.parametrize("answers", PANELS, ids=" ".join)
 def test_a_panel_decides_the_same_everywhere(models, answers, voting):

@@ -32,6 +32,7 @@ def copies(change):
     return [copy for case in labelled(100, 3) for copy in (case, case.model_copy(update=change(case)))]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     "change",
     [
@@ -84,6 +85,7 @@ def test_too_few_groups_for_any_result_are_refused_before_anything_is_asked():
     assert not model.prompts
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("seed", [0, 1, 4, 5])
 def test_an_outage_while_the_jury_as_it_is_was_tested_is_no_merit_of_the_change(seed):
     quiet = Recording("fixed", seed)

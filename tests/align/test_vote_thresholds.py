@@ -80,6 +80,7 @@ def test_the_votes_are_counted_again_and_no_model_is_asked():
     assert found.usage.calls == 300
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("voting", ["average", "median", "weighted_average", "quorum"])
 def test_every_rule_with_a_threshold_is_aligned(voting):
     weights = [2, 1, 1] if voting == "weighted_average" else None

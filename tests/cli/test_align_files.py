@@ -40,6 +40,7 @@ def test_the_rubric_file_of_the_jury_is_never_replaced(folder, server, force):  
     assert server.count == 0
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     "jury",
     [

@@ -93,6 +93,7 @@ def test_a_gate_that_is_met_ends_the_run_and_everything_says_so(folder: Path):
     assert sentence in (folder / "again.html").read_text()
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     "draw",
     [

@@ -157,6 +157,7 @@ async def by_a_task_group(jury: Judge) -> bool:
     return ended == ["as it should"]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("cancelled", [
     by_its_task, by_its_task_again_and_again, before_it_starts, by_asyncio_timeout, by_wait_for, by_a_scope_of_anyio,
     by_an_outer_scope_of_anyio, by_a_task_group_of_anyio, by_a_task_group,

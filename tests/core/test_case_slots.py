@@ -153,6 +153,7 @@ async def _at_once(case):
     return True
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("kind", "asynchronous"),
     [

@@ -51,6 +51,7 @@ def test_a_stream_read_to_its_end_is_judged_whole_with_its_real_question(app: st
     assert all(judged.judgment.status is Status.PASS for judged in watched.runs)
 
 
+@pytest.mark.corpus
 @EACH
 @pytest.mark.parametrize("chunks", [1, 2, 3])
 def test_a_stream_that_is_left_is_aborted_and_leaves_nothing(app: str, chunks: int) -> None:

@@ -396,6 +396,7 @@ def test_fields_that_compete_are_reported():
     assert case.metadata["ambiguous"] == ("query is ignored beside question", "response is ignored beside answer")
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("flow", "given", "question"),
     [

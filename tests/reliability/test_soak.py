@@ -4,15 +4,16 @@ import os
 from statistics import mean
 
 import numpy as np
+import pytest
 
 from jury_adapters.testing import no_waiting
 from tests.reliability.panel import JURORS
 from tests.reliability.soak import Mark, soak
-from tests.support.examples import SLOW
 
-CASES = 2400 if SLOW else 800
+CASES = 2400
 
 
+@pytest.mark.slow
 def test_a_soak_is_right_and_keeps_neither_sockets_nor_memory():
     before = len(os.listdir("/dev/fd"))  # noqa: PTH208  a number
     with no_waiting():

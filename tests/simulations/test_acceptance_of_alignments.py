@@ -7,7 +7,12 @@ from tests.simulations.acceptance_of_alignments import simulate, table
 
 @pytest.mark.parametrize(
     ("kind", "accepted"),
-    [("examples", 3), pytest.param("criterion", 3, marks=pytest.mark.slow), ("fixed", 0), ("low threshold", 3)],
+    [
+        ("examples", 3),
+        pytest.param("criterion", 3, marks=pytest.mark.slow),
+        ("fixed", 0),
+        pytest.param("low threshold", 3, marks=pytest.mark.slow),
+    ],
 )
 def test_what_helps_is_accepted_and_what_does_not_is_refused(kind, accepted):
     outcome = simulate(kind, 3)
