@@ -29,7 +29,7 @@ from tests.calibration.number_estimates import of_numbers
 pytestmark = pytest.mark.corpus
 
 ROOT = Path(jury_adapters.__file__).parent
-BATCHES = 240 if SLOW else 120
+BATCHES = 240 if SLOW else 90
 Rule = Callable[[Estimate], bool]
 
 SENTENCES = {
