@@ -58,7 +58,7 @@ _VOID = (
 
 
 class OptimiserLog(NamedTuple):
-    """What asking the optimiser model took: the usage of each reply, and the reasons of those that did not come."""
+    """Cost of asking the optimiser model: the usage of each reply, and the reasons of those that did not come."""
 
     spent: list[Usage]
     problems: list[str]
@@ -306,7 +306,7 @@ def rubric_yaml(rubric: Rubric) -> str:
 def failed_only_before(before: Judgment, after: Judgment) -> bool:
     """Return whether a judge failed in the first judgment of a case and not in the second.
 
-    An outage or a spent budget while the jury as it was is asked is no merit of the changed one.
+    An outage or a spent budget while the jury as it was is asked does not count for the changed one.
     """
     return bool(_failures(before) - _failures(after))
 

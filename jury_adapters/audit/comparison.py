@@ -1,4 +1,4 @@
-"""What a jury adds to its jurors: paired comparison with the best one, correlation of errors, and advice."""
+"""Comparison of a jury with its jurors: paired comparison with the best one, correlation of errors, and advice."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Share:
 
     Attributes:
         groups: the number of hits and of probes of each case.
-        abstained: number of these probes that got ABSTAIN, which is no hit.
+        abstained: number of these probes that got ABSTAIN, which is not a hit.
         undecided: number of further probes that do not count: the judgment is an error, has no meaning, or is missing
             because a budget was spent.
         looks: number of looks at which asking might have been stopped; the interval holds at all of them.

@@ -56,7 +56,7 @@ def _lines(audit: Results) -> Iterator[str]:
     yield ""
     yield "Findings"
     if not audit.findings:
-        yield "  none beyond chance; this is no proof that there is no weakness"
+        yield "  none beyond chance; this is not proof that there is no weakness"
     for finding in audit.findings:
         yield f"  ! {visible(finding.subject)} {visible(finding.sentence)} (corrected p {finding.p:.2g})"
     yield ""

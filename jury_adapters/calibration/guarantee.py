@@ -158,10 +158,12 @@ class Guarantee:
         wrong = [name for name in values if name not in known]
         missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, "merged"}]
         if wrong or missing:
-            raise InputError(f"this is no guarantee: {', '.join(f'no {m}' for m in missing) or f'unknown {wrong[0]}'}")
+            raise InputError(
+                f"this is not a guarantee: {', '.join(f'no {m}' for m in missing) or f'unknown {wrong[0]}'}"
+            )
         for name, kind in _KINDS.items():
             if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
-                raise InputError(f"this is no guarantee: {name} is {plain_repr(values[name])}")
+                raise InputError(f"this is not a guarantee: {name} is {plain_repr(values[name])}")
         screening = tuple(map(str, values.get("screening_tiers", ())))  # type: ignore[call-overload]  # a list, as checked
         return cls(**{**values, "screening_tiers": screening})  # type: ignore[arg-type]  # names and kinds are checked
 

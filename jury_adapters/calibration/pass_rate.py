@@ -188,7 +188,7 @@ def rogan_gladen(
     """
     for part, whole in ((passed, judged), (true_positives, positives), (true_negatives, negatives)):
         if not 0 <= part <= whole:
-            raise ConfigurationError(f"{part} of {whole} is no count of items")
+            raise ConfigurationError(f"{part} of {whole} is not a count of items")
     if not (judged and positives and negatives):
         return undefined(_RG, judged, "it takes verdicts, and items with a human PASS and items with a human FAIL")
     rate, tpr, tnr = passed / judged, true_positives / positives, true_negatives / negatives

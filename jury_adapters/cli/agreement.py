@@ -35,7 +35,7 @@ class AgreementOptions:
 
     Attributes:
         jurors: only these jurors; empty for all.
-        abstain_labels: the labels that are no vote.
+        abstain_labels: the labels that are not votes.
         on: what of a judgment is its vote; None for what the jury voted on.
         draws: the number of bootstrap draws of each interval; None for the default.
     """

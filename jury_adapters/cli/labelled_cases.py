@@ -229,7 +229,7 @@ def labelled_cases(
     chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}
     if chosen:
         messages.info(
-            f"labels of {' and '.join(sorted(chosen))} cases are no fair sample, and {holds} for cases "
+            f"labels of {' and '.join(sorted(chosen))} cases are not a fair sample, and {holds} for cases "
             "chosen alike; for all cases label with: jury review --only all",
             "yellow",
         )

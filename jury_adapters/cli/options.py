@@ -54,7 +54,7 @@ def _share(given: str | float) -> float:
     if 0 <= number <= 1 and not text.endswith("%"):
         return number
     meant = f": {number / 100:g} is {number:g} %" if 0 <= number <= 100 else ", such as 0.9"
-    raise typer.BadParameter(f"{text} is no share of 1{meant}")
+    raise typer.BadParameter(f"{text} is not a share of 1{meant}")
 
 
 def flag_option(*names: str, **options: Any) -> Any:
@@ -151,9 +151,9 @@ def _set_prices(given: Sequence[str]) -> Sequence[str]:
         with suppress(ValueError):
             numbers = [float(price) for price in prices.split(",")]
         if len(numbers) != 2:
-            raise typer.BadParameter(f"{text!r} is no price, such as openai:my-model=0.35,0.4")
+            raise typer.BadParameter(f"{text!r} is not a price, such as openai:my-model=0.35,0.4")
         try:
             set_price(name, input=numbers[0], output=numbers[1])
         except ValueError as error:
-            raise typer.BadParameter(f"{text!r} is no price, such as openai:my-model=0.35,0.4: {error}") from None
+            raise typer.BadParameter(f"{text!r} is not a price, such as openai:my-model=0.35,0.4: {error}") from None
     return given

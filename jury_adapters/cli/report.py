@@ -80,7 +80,9 @@ def report(
     ] = None,
     abstain_label: Annotated[
         list[str] | None,
-        typer.Option(help="With --agreement: a label of recorded votes that is no vote, such as tie.", metavar="LABEL"),
+        typer.Option(
+            help="With --agreement: a label of recorded votes that is not a vote, such as tie.", metavar="LABEL"
+        ),
     ] = None,
     on: Annotated[
         Literal["label", "status", "score"] | None,

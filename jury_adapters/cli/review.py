@@ -71,7 +71,7 @@ def review(
     the year is wrong`.
 
     Every label is on the disk before the next case is shown. Run again to go on. Several reviewers may share one file;
-    it is what `jury calibrate` reads. Calibrate with labels of --only all: contested cases are no fair sample.
+    it is what `jury calibrate` reads. Calibrate with labels of --only all: contested cases are not a fair sample.
 
     Exit code: 0, 2 for bad input, 130 stopped by Ctrl-C (with the summary).
     """

@@ -226,7 +226,7 @@ class FileSpec(Spec):
     judge: LoneJudge
 
     def build(self, place: Place, *, calibrated: bool = True) -> Jury:
-        """Return the jury of the file; a judge that is no jury becomes the only juror of one."""
+        """Return the jury of the file; a judge that is not a jury becomes the only juror of one."""
         if self.judge.fallbacks and isinstance(self.judge, PeersSpec | ScorecardSpec | CascadeSpec):
             with place.at("fallbacks").named():
                 raise ConfigurationError("a jury has fallbacks where it is a juror or tier, beside its other keys")

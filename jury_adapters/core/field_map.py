@@ -190,7 +190,7 @@ def _steps(text: str) -> tuple[str | int, ...]:
         steps.append(int(match["position"]) if name is None else name)
         position = match.end()
     if not steps or position < len(text):
-        raise ConfigurationError(f"{plain_repr(text)} is no path; write names and positions: 'messages[-1].content'")
+        raise ConfigurationError(f"{plain_repr(text)} is not a path; write names and positions: 'messages[-1].content'")
     return tuple(steps)
 
 

@@ -43,7 +43,7 @@ def read_header(data: bytes) -> ImageHeader:
             if header is None or header.width < 1 or header.height < 1:
                 raise ConfigurationError("the image is damaged or cut off")
             return header
-    raise ConfigurationError("the file is no image of a known type: PNG, JPEG, GIF or WebP")
+    raise ConfigurationError("the file is not an image of a known type: PNG, JPEG, GIF or WebP")
 
 
 def _read_png(data: bytes) -> ImageHeader | None:

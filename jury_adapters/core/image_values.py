@@ -27,14 +27,14 @@ def images_of_column(value: object, folder: Path | None) -> tuple[Image, ...]:
         folder: the folder in which local files may be, and from which relative paths are read; None allows no files.
 
     Raises:
-        InputError: an entry is no image, or is outside the folder.
+        InputError: an entry is not an image, or is outside the folder.
     """
     entries = [value] if isinstance(value, str | Mapping) or not isinstance(value, Sequence) else list(value)
     return tuple(_entry(entry, folder) for entry in entries)
 
 
 def images_of_part(value: object, role: ImageRole) -> tuple[Image, ...] | None:
-    """Return the images under such a name in the inputs or outputs of a run; None if the values are no images.
+    """Return the images under such a name in the inputs or outputs of a run; None if the values are not images.
 
     An image that cannot be used is one with a problem, on which critics abstain. Local paths are not read.
 

@@ -176,7 +176,7 @@ def _read_file(path: str | os.PathLike[str]) -> bytes:
         with os.fdopen(number, "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise ConfigurationError(f"{shown} is no regular file")
+                raise ConfigurationError(f"{shown} is not a regular file")
             if found.st_size > MAX_IMAGE_BYTES:
                 raise ConfigurationError(_TOO_LARGE)
             return file.read(MAX_IMAGE_BYTES + 1)

@@ -111,7 +111,7 @@ def named_members(
         return members, unique_names([member.name for member in members])
     for name in judges:
         if not isinstance(name, str) or not name.strip():
-            raise ConfigurationError(f"{what} takes a mapping from names to judges; {plain_repr(name)} is no name")
+            raise ConfigurationError(f"{what} takes a mapping from names to judges; {plain_repr(name)} is not a name")
     return members_of(judges.values(), what), tuple(judges)
 
 

@@ -131,7 +131,7 @@ class _Reading:
         answer, column = self.named.get("answer"), self.columns.of.get("answer", "answer")
         if isinstance(answer, Mapping):
             if answer.get(_NODES):
-                self.conflicts.append(f"{_NODES} in {column} is no evidence unless contexts is mapped to it")
+                self.conflicts.append(f"{_NODES} in {column} is not evidence unless contexts is mapped to it")
             return
         nodes = getattr(answer, _NODES, None)
         if isinstance(nodes, list) and all(hasattr(node, "node_id") for node in nodes):

@@ -14,7 +14,7 @@ def is_undecided(judgment: Judgment, on_undecided: OnUndecided | None) -> bool:
     """Return whether ``on_undecided`` decides about an answer, instead of the verdict.
 
     It does so for every verdict that is neither PASS nor FAIL. If the option is given, it also does so for a FAIL that
-    only failed jurors caused: whoever wrote the answer cannot correct that.
+    only failed jurors caused: the model that wrote the answer cannot correct that.
 
     >>> from jury_adapters import Ensemble
     >>> verdict = Ensemble([lambda case: True, lambda case: 1 / 0]).judge(answer="a")

@@ -100,7 +100,7 @@ class PairwiseCritic(Jury):
         if labels[0] == labels[1]:
             reason = f"the same in both orders: {labels[0]}. {valid[0].reasoning}".strip()
             return self._verdict(both, labels[0], mean, reason, True)
-        reason = f"the order decided: {labels[0]} with A first, {labels[1]} with B first; that is no preference"
+        reason = f"the order decided: {labels[0]} with A first, {labels[1]} with B first; that is not a preference"
         return self._verdict(both, "tie", None, reason, False)
 
     def _verdict(

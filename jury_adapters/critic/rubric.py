@@ -236,7 +236,7 @@ class Rubric(BaseModel):
                 raise ValueError(f"{plain_repr(name)} is a placeholder already; a variable needs a name of its own")
             if Template(f"{{{name}}}").names != (name,):
                 raise ValueError(
-                    f"{plain_repr(name)} is no name for a variable: letters, digits and underscores, no digit first"
+                    f"{plain_repr(name)} is not a name for a variable: letters, digits and underscores, no digit first"
                 )
         return names
 

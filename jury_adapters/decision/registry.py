@@ -75,7 +75,7 @@ def resolve_decision_model(
     if isinstance(model, DecisionModel):
         return LimitedDecisionModel(model, limits)
     raise ConfigurationError(
-        f"{type(model).__name__} is no decision model: give 'openai:<model>', a LangChain decision model, or an object "
+        f"{type(model).__name__} is not a decision model: give 'openai:<model>', a LangChain one, or an object "
         "with `name`, `model` and `async decide(text, questions)`"
     )
 

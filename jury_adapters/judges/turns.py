@@ -23,7 +23,7 @@ class EachTurn(EachPart):
 
     - The question and the answer of the case itself are the last turn; contexts, reference and images belong to it. An
       earlier turn has the results of its own tools as contexts, and no reference.
-    - A message of the assistant before the first of the user is no turn, and neither are messages of the user that
+    - A message of the assistant before the first of the user is not a turn, and neither are messages of the user that
       have no answer. If the assistant only calls tools, there is no answer.
     - A system message stays among the messages before each turn.
 

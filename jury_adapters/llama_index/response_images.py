@@ -69,7 +69,7 @@ def images_at(paths: object, urls: object) -> tuple[Image, ...]:
     """Return the images of the arguments ``image_paths`` and ``image_urls``, which are contexts.
 
     Raises:
-        ConfigurationError: an argument is no list of texts, or one of the images cannot be used.
+        ConfigurationError: an argument is not a list of texts, or one of the images cannot be used.
     """
     local, remote = _several(paths, "image_paths"), _several(urls, "image_urls")
     return (*(Image(path=path) for path in local), *(Image(url=url) for url in remote))

@@ -251,7 +251,7 @@ def _wrapped(model: Any) -> ChatModel:
     if is_async(model):
         return FunctionModel(model)
     raise ConfigurationError(
-        f"{type(model).__name__} is no model: give 'vendor:model', a LangChain chat model, a LlamaIndex LLM, an "
+        f"{type(model).__name__} is not a model: give 'vendor:model', a LangChain chat model, a LlamaIndex LLM, an "
         "`async (prompt) -> str` function, or an object with `name`, `model` and `async complete(...)`"
     )
 

@@ -89,7 +89,7 @@ def _parsed(url: str) -> URL:
     if parsed.drivername.startswith("sqlite"):
         raise ConfigurationError("for an SQLite file give its path and no URL: store='runs.db'")
     if parsed.drivername != _DRIVER:
-        raise ConfigurationError(f"{parsed.drivername}:// is no store; give a path, or {_EXAMPLE}")
+        raise ConfigurationError(f"{parsed.drivername}:// is not a store; give a path, or {_EXAMPLE}")
     return parsed
 
 

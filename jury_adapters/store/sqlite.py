@@ -369,7 +369,7 @@ def _explained(path: Path, error: Exception) -> str:
         "disk I/O": "see whether the disk is full or failing; what is recorded is kept",
         "no such table": "another program has changed the file; restore a copy, or give another path",
         "malformed": _DAMAGED,
-        "not a database": "this is no SQLite file; give another path",
+        "not a database": "this is not an SQLite file; give another path",
     }
     hint = next((hint for sign, hint in advice.items() if sign in text), "see the message of SQLite")
     return f"the store {path} cannot be used: {text}; {hint}"

@@ -122,5 +122,5 @@ def _coverage(covered: object, total: object) -> Coverage | None:
 
 def _count(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f"{plain_repr(value)} is no count")
+        raise ValueError(f"{plain_repr(value)} is not a count")
     return int(value)

@@ -312,7 +312,7 @@ def test_the_nodes_of_a_response_object_are_its_contexts_and_those_of_a_mapping_
     row = {"query": "q", "response": {"response": "a", "source_nodes": [{"node": {"text": "c"}, "score": 0.5}]}}
     case = Case.from_row(row)
     assert (case.answer, case.contexts) == ("a", ())
-    said = ("source_nodes in response is no evidence unless contexts is mapped to it",)
+    said = ("source_nodes in response is not evidence unless contexts is mapped to it",)
     assert case.metadata["ambiguous"] == said
     assert Case.from_row(row, {"contexts": "response.source_nodes"}).contexts == ("c",)
 

@@ -66,7 +66,7 @@ def strings() -> dict[str, str]:
 
 
 def runs_and_examples() -> Iterator[tuple[Run, Example]]:
-    """Rows as langsmith hands them over, made beforehand, because making them is no part of judging."""
+    """Rows as langsmith hands them over, made beforehand, because making them is not part of judging."""
     made = []
     for found in (row() for _ in range(500)):
         run = Run.model_construct(id=uuid.uuid4(), inputs=found["inputs"], outputs=found["outputs"], error=None)

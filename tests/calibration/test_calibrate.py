@@ -314,7 +314,7 @@ def test_critics_are_known_by_model_and_rubric() -> None:
 )
 def test_what_is_no_guarantee_is_refused(spoil: Any) -> None:
     plain = the_guarantee().to_dict()
-    with pytest.raises(InputError, match="no guarantee"):
+    with pytest.raises(InputError, match="not a guarantee"):
         Guarantee.from_dict(spoil(plain))
 
 

@@ -247,7 +247,7 @@ def test_labels_that_are_not_understood_are_listed_and_the_option_named(folder, 
 
 def test_what_is_wrong_with_the_guarantee_itself_is_said_before_anything_is_read(folder):
     for options, said in (
-        (("--agreement", 90), "90 is no share of 1: 0.9 is 90 %"),
+        (("--agreement", 90), "90 is not a share of 1: 0.9 is 90 %"),
         (("--delta", 1), "--delta lies strictly between 0 and 1"),
     ):
         result = run("calibrate", VOTES, "--jury", "none.yaml", *options)

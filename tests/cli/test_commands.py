@@ -155,8 +155,8 @@ def test_limit_counts_cases(tmp_path: Path):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("90%", "90% is no share of 1: 0.9 is 90 %"), ("90", "0.9 is 90 %"), ("nan", "such as 0.9"),
-        ("most", "most is no share of 1, such as 0.9"), ("-1", "-1 is no share"),
+        ("90%", "90% is not a share of 1: 0.9 is 90 %"), ("90", "0.9 is 90 %"), ("nan", "such as 0.9"),
+        ("most", "most is not a share of 1, such as 0.9"), ("-1", "-1 is not a share"),
     ],
 )  # fmt: skip
 def test_a_share_is_told_from_a_percentage(cases, given, said):

@@ -90,4 +90,4 @@ def test_a_budget_in_dollars_takes_a_price_of_the_command_line(folder, prices, s
 def test_what_is_no_price_is_refused_with_an_example(folder, price):
     refused = run(folder, "--price", price)
     assert refused.exit_code == 2
-    assert "is no price, such as" in " ".join(refused.stderr.replace("│", " ").split())
+    assert "is not a price, such as" in " ".join(refused.stderr.replace("│", " ").split())

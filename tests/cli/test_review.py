@@ -255,7 +255,7 @@ def test_calibrate_says_that_contested_cases_are_no_fair_sample(results: Path):
     review(results, typed="p\n")
     done = run("calibrate", results.parent / "labels.jsonl", "--jury", results.parent / "jury.yaml")
     assert done.exit_code == 1
-    assert "labels of contested cases are no fair sample" in done.stderr
+    assert "labels of contested cases are not a fair sample" in done.stderr
 
 
 def test_a_kill_loses_no_label_and_a_torn_line_does_no_harm(results: Path):

@@ -76,7 +76,7 @@ def test_without_a_question_it_says_which_there_are():
         (("--interval", 0.05, "--rate", 0.8, "--judged", 300, "--tpr", 0.9, "--expected", 0.9), "give it, or the two"),
         (("--interval", 0.05, "--rate", 0.8, "--judged", 1), "--judged"),
         (("--interval", "5%", "--rate", 0.8), "0.05 is 5 %"),
-        (("--interval", "-0.1", "--rate", 0.8), "no share of 1"),
+        (("--interval", "-0.1", "--rate", 0.8), "not a share of 1"),
         (("--interval", 0, "--rate", 0.8), "half-width"),
         (("--agreement", 0.95, "--expected", 0.9), "cannot be shown to agree on 95.0 %"),
         (("--difference", 0.1, "--rate", 0.95), "give the rate of the system that passes less"),

@@ -31,7 +31,7 @@ COMMANDS = {
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("mysql://me:hunter2@db/juries", "mysql:// is no store"),
+        ("mysql://me:hunter2@db/juries", "mysql:// is not a store"),
         ("postgresql+psycopg://me:hunter2@127.0.0.1:1/juries", "127.0.0.1"),
     ],
 )

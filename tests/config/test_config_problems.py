@@ -61,7 +61,7 @@ BAD = {
         "jurors.a.name: a judge in a mapping is named by its key; leave `name:`",
     "jurors: {}\n": "line 1: jurors: is empty; it needs at least one, such as text: {check: not_empty}",
     "jurors: 3": "line 1: jurors: expected a list or a mapping, not 3",
-    "jurors: {'': {check: not_empty}}": "'' is no name",
+    "jurors: {'': {check: not_empty}}": "'' is not a name",
     "jurors: {a: {check: not_emty}}": "line 1: jurors.a.check: unknown check 'not_emty'. Did you mean 'not_empty'?",
     "{check: not_empty, weight: 0}": "line 1: weight: `weight:` belongs to a juror in `jurors:` or to a criterion",
     "scorecard: {a: {check: not_empty, required: true}}": "scorecard.a.required: `required: true` belongs to a juror",

@@ -419,7 +419,12 @@ def test_one_judge_may_have_two_names_in_a_jury():
 
 @pytest.mark.parametrize(
     ("judges", "said"),
-    [({}, "at least one judge"), ({3: bool}, "3 is no name"), ({" ": bool}, "' ' is no name"), ({"a": 3}, "not int")],
+    [
+        ({}, "at least one judge"),
+        ({3: bool}, "3 is not a name"),
+        ({" ": bool}, "' ' is not a name"),
+        ({"a": 3}, "not int"),
+    ],
 )
 def test_a_mapping_of_no_judges_is_refused(judges, said):
     with pytest.raises(ConfigurationError, match=said):

@@ -265,7 +265,7 @@ class Scheduler(RuleBasedStateMachine):
     def _check(self, verdict: Verdict) -> None:
         """What must hold of a verdict, however its jurors came and went."""
         heard = {judgment.critic for judgment in verdict.jurors()}
-        assert not heard & self.world.interrupted, "an interrupt is no vote"
+        assert not heard & self.world.interrupted, "an interrupt is not a vote"
         for ensemble, found, voted in _pairs(self.world.jury, verdict):
             order = [ensemble.names.index(judgment.critic) for judgment in found.judgments]
             assert order == sorted(order), "judgments stand in juror order"

@@ -87,7 +87,7 @@ class TestYaml:
             ("system_prompt: 'By {criteria}.'", "the rubric has none"),
             ("requires: [contxts]\ncriteria: x\n", "unknown field 'contxts'. Did you mean 'contexts'"),
             ("variables: [answer]\n", "is a placeholder already"),
-            ("variables: [a.b]\n", "no name for a variable"),
+            ("variables: [a.b]\n", "not a name for a variable"),
             ("examples: [{fields: {answr: x}, answer: NO, reasoning: r}]", "examples[0].fields: unknown field 'answr'"),
             ("examples: [{fields: {answer: x}, answer: MAYBE, reasoning: r}]", "examples[0]: the answer must be"),
             ("examples:\n  - fields: {answer: x}\n    answer: YES\n", "examples[0].reasoning: Field required"),

@@ -74,7 +74,7 @@ def test_a_page_does_what_it_says(page, reader, vendors, capsys):
             assert (ROOT / page).read_text(encoding="utf-8") == TEXTS[page], "somebody has edited the page meanwhile"
             (ROOT / page).write_text(with_outputs(TEXTS[page], runner.outputs), encoding="utf-8")
     assert not problems, "\n\n".join(problems)
-    # A judge never raises, so that code runs is no proof that anybody was asked.
+    # A judge never raises, so that code runs is not proof that anybody was asked.
     assert len(vendors.asks) > asked_before or page not in ASKS_MODELS
     for heard in (name for name in runner.names.values() if isinstance(name, Alerts)):
         assert heard, "nothing was judged"

@@ -367,7 +367,7 @@ NODES = [NodeWithScore(node=TextNode(text="Paris is old."))]
         (StopEvent(result={"status": "done", "rows": 2}), '{"status": "done", "rows": 2}', ()),
         (Contexts(answer="Paris.", contexts=["Paris is old.", "It is."]), "Paris.", ("Paris is old.", "It is.")),
         (Documented(summary="Paris.", documents=["Paris is old."]), "Paris.", ("Paris is old.",)),
-        # A model may have written it, so it is no evidence.
+        # A model may have written it, so it is not evidence.
         (
             StopEvent(result=Described(answer="Paris.", contexts=["Paris is old."])),
             '{"answer":"Paris.","contexts":["Paris is old."]}',

@@ -74,5 +74,5 @@ def test_a_function_that_fails_for_a_moment_is_tried_again(error, kind):
 
 @pytest.mark.parametrize("model", [lambda prompt: "YES", 7, object()])
 def test_what_is_no_model_is_refused(model):
-    with pytest.raises(ConfigurationError, match="is no model"):
+    with pytest.raises(ConfigurationError, match="is not a model"):
         resolve_model(model)

@@ -40,8 +40,11 @@ def test_a_server_that_is_not_there_is_said_at_once_wherever_a_store_is_taken(ta
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("mysql://me@host/juries", r"mysql:// is no store; give a path, or postgresql\+psycopg://user@host/database"),
-        ("postgresql+asyncpg://me@host/juries", r"postgresql\+asyncpg:// is no store"),
+        (
+            "mysql://me@host/juries",
+            r"mysql:// is not a store; give a path, or postgresql\+psycopg://user@host/database",
+        ),
+        ("postgresql+asyncpg://me@host/juries", r"postgresql\+asyncpg:// is not a store"),
         ("sqlite:///runs.db", r"for an SQLite file give its path"),
         (f"postgresql://me:{SECRET}@host:{SECRET}/juries", r"cannot be read; write postgresql\+psycopg://"),
         (f"postgresql://me:half/{SECRET}@host/juries", r"cannot be read; write|see that the server runs"),

@@ -143,7 +143,7 @@ def test_the_sqlite_file_of_another_program_is_refused_and_not_touched(path, ver
 
 def test_a_file_that_is_no_database_is_refused_and_not_touched(path):
     path.write_text("question,answer\n" * 500)
-    with pytest.raises(ConfigurationError, match=r"this is no SQLite file; give another path"):
+    with pytest.raises(ConfigurationError, match=r"this is not an SQLite file; give another path"):
         Store(path)
     assert path.read_text() == "question,answer\n" * 500
 
@@ -222,7 +222,7 @@ def test_a_file_that_is_damaged_while_open_says_what_to_do(path):
 def test_a_check_of_a_file_that_is_none_any_more_says_what_to_do(path):
     with Store(path) as store:
         path.write_text("question,answer\n" * 500)
-        with pytest.raises(ConfigurationError, match=r"this is no SQLite file; give another path"):
+        with pytest.raises(ConfigurationError, match=r"this is not an SQLite file; give another path"):
             store.check()
 
 

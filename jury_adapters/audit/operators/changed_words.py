@@ -117,7 +117,7 @@ def _is_main_clause(before: str) -> bool:
 
 
 def _is_comparison(text: str, found: re.Match[str]) -> bool:
-    """Return whether a word compares or orders here, and is no part of a name, no noun and no attribute."""
+    """Return whether a word compares or orders here, and is not part of a name, no noun and no attribute."""
     word, before, after = found[0], text[: found.start()], text[found.end() :]
     if word[0].isupper() and (before or re.match(r"\s\d", after)):
         return False
@@ -236,7 +236,7 @@ _NO_CONDITION = re.compile(
     r"examine|doubt|remember|sure|clear|unclear|unknown)\w*(?:\s\S+){0,3}$",
     re.IGNORECASE,
 )
-"""Words before *if* or *as long as* where it is no condition: an indirect question, or a comparison."""
+"""Words before *if* or *as long as* where it is not a condition: an indirect question, or a comparison."""
 _EMPTY_CONDITION = re.compile(
     r"\b(?:question|need|needed|necessary|possible|wish|want|like|prefer|applicable|any|available|so|in doubt|help)\b",
     re.IGNORECASE,

@@ -243,7 +243,7 @@ class _Turn:
     def add_chat(self, one: Placed, *, is_last: bool, answer: str | None) -> None:
         """Add the calls that a model received results for, unless the tools have spans, and what the model wrote.
 
-        Calls of the last model without a result are pending. Its text is no step if it is the answer.
+        Calls of the last model without a result are pending. Its text is not a step if it is the answer.
         """
         text = one.output["content"] if one.output is not None else ""
         if is_last and text.strip() == (answer or "").strip():

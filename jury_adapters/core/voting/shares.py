@@ -41,7 +41,7 @@ def parse_share(value: Share, what: str = "share") -> Fraction:
 
 def _read(value: Share) -> Fraction:
     if isinstance(value, bool):
-        raise TypeError("a share is no truth value")
+        raise TypeError("a share is not a truth value")
     if isinstance(value, tuple):
         return Fraction(*value)
     if isinstance(value, str) and not _SHARE.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Traces are not trusted: what a model wrote is no evidence, and a broken span costs only itself."""
+"""Traces are not trusted: what a model wrote is not evidence, and a broken span costs only itself."""
 
 import json
 

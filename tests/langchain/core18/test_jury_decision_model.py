@@ -120,7 +120,7 @@ def test_who_abstains_or_breaks_does_not_count_and_no_vote_is_no_probability():
 def test_wrong_use_is_said():
     with pytest.raises(ConfigurationError, match="at least one juror"):
         JuryDecisionModel([])
-    with pytest.raises(ConfigurationError, match="is no model"):
+    with pytest.raises(ConfigurationError, match="is not a model"):
         JuryDecisionModel([7])
     with pytest.raises(ConfigurationError, match="not Box"):
         JuryDecisionModel([ScriptedModel([YES])]).invoke({"state": "x", "questions": {"b": Box(instructions="where?")}})
