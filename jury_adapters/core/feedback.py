@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from jury_adapters.core.judgment import Judgment, Status
@@ -24,22 +24,29 @@ def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
     >>> feedback_of(jury.judge(answer="!"))
     'late; 1 juror could not judge: c (ZeroDivisionError: division by zero); a voted PASS'
     """
-    reasons = dict.fromkeys(reason for _, reason in reasons_of(judgment))
-    own = _reason(judgment) if errors else without_errors(judgment.reasoning, judgment)
-    return "; ".join([*(reasons or filter(None, [own])), *notes_of(judgment, errors=errors)])
+    reasons = [reason for _, reason in reasons_of(judgment)] or [_reason(judgment)]
+    notes = list(notes_of(judgment, errors=errors))
+    stated = (without_errors(reason, judgment, quoted_in=notes if errors else None) for reason in reasons)
+    return "; ".join([*dict.fromkeys(filter(None, stated)), *notes])
 
 
-def without_errors(text: str, judgment: Judgment) -> str:
-    """Return a text without the errors of the jurors of a judgment, which its reasoning may quote.
+def without_errors(text: str, judgment: Judgment, *, quoted_in: Iterable[str] | None = None) -> str:
+    """Return a text without the errors of a judgment and of its jurors, which its reasoning may quote.
+
+    Args:
+        text: the text.
+        judgment: the judgment.
+        quoted_in: notes; only the errors that these quote are left out. None leaves out all errors.
 
     >>> from jury_adapters import Ensemble
     >>> verdict = Ensemble({"a": lambda case: (False, "late"), "b": lambda case: 1 / 0}).judge(answer="!")
     >>> verdict.reasoning, without_errors(verdict.reasoning, verdict)
     ('late; b broke: ZeroDivisionError: division by zero', 'late; b broke')
     """
-    for juror in _jurors(judgment) if isinstance(judgment, Verdict) else ():
-        if _broke(juror) and juror.error:
-            text = text.replace(f": {juror.error}", "").replace(f" ({juror.error})", "")
+    notes = None if quoted_in is None else "\n".join(quoted_in)
+    for error in sorted(set(_errors_in(judgment)), key=len, reverse=True):  # an error may be a part of another
+        if notes is None or _clipped(error) in notes:
+            text = text.replace(f": {error}", "").replace(f" ({error})", "")
     return text
 
 
@@ -81,6 +88,14 @@ def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
         said = "abstained" if juror.opinion is None else f"voted {juror.opinion}"
         reason = "" if juror.status is Status.PASS else _reason(juror)  # a reason for PASS is not actionable
         yield f"{juror.critic} {said}: {reason}" if reason else f"{juror.critic} {said}"
+
+
+def _errors_in(judgment: Judgment) -> Iterator[str]:
+    """Yield the errors of a judgment and of all that it was made of."""
+    if _broke(judgment) and judgment.error:
+        yield judgment.error
+    for part in judgment.judgments if isinstance(judgment, Verdict) else ():
+        yield from _errors_in(part)
 
 
 def _criteria(judgment: Judgment) -> tuple[Judgment, ...]:

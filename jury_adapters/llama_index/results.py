@@ -117,12 +117,11 @@ def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
     See :func:`jury_adapters.core.feedback.feedback_of`; this function gives each juror a line.
     """
     lines = [judgment.reasoning or judgment.label or judgment.status or ""]
-    if not errors:
-        lines = [without_errors(lines[0], judgment)]
     if errors and judgment.error and judgment.error not in lines[0]:
         lines.append(judgment.error)
     lines += [f"{name}: {reason}" for name, reason in reasons_of(judgment) if reason not in lines[0]]
-    return "\n".join([*lines, *notes_of(judgment, errors=errors)])
+    notes = list(notes_of(judgment, errors=errors))
+    return "\n".join([*(without_errors(line, judgment, quoted_in=notes if errors else None) for line in lines), *notes])
 
 
 def _unheard(judgment: Judgment) -> bool:
