@@ -130,8 +130,8 @@ def judge(
     With --stop-when-decided the chance that judging the whole file decides otherwise is at most 5 %. All rows are read
     first. The cases in flight are finished, and what was judged is written in the order of judging.
 
-    Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, nothing decided because of errors or a
-    model given up (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
+    Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, most cases not decided because of errors,
+    a model given up (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
     """
     messages = Messages(quiet=quiet)
     gate = FailUnder(fail_under, stop_early=stop_when_decided, seed=seed)
@@ -343,13 +343,16 @@ def _write_page(page: ReportPage, file: CaseFile, summary: Summary, messages: Me
 
 
 def _not_judged(summary: Summary, messages: Messages) -> ExitCode:
-    """Return the exit code of a run without results: nothing was decided because of errors, or a model was given up."""
+    """Return the exit code of a run that errors kept from its results, or for which a model was given up."""
     for model, count in summary.given_up.items():
         messages.not_met(f"{model} was given up and not asked for {counted(count.cases, 'case')}")
-    if summary.causes and not summary.answered:
+    if summary.unanswered and (not summary.answered or 2 * summary.unanswered > summary.cases):
         causes = summary.causes.most_common(_MOST_CAUSES)
         causes_shown = "; ".join(f"{counted(times, 'time')} {cause[:_LONGEST_CAUSE]}" for cause, times in causes)
-        messages.warn(f"no case was decided, because of errors: {causes_shown}")
+        which = "no case was"
+        if summary.answered:
+            which = f"{summary.unanswered:,} of {counted(summary.cases, 'case')} were not"
+        messages.warn(f"{which} decided, because of errors: {causes_shown}")
         return ExitCode.NOT_MET
     return ExitCode.NOT_MET if summary.given_up else ExitCode.OK
 

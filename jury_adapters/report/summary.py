@@ -64,7 +64,8 @@ class Summary:
             rate.
         errors: the messages of verdicts with an error.
         answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
-        causes: for the other cases, why jurors failed or had no usable reply.
+        unanswered: the other cases on which jurors failed or had no usable reply.
+        causes: the errors of these jurors.
         jurors: votes per juror, by its tiers and juries and its name.
         screening_jurors: the jurors that are in screening tiers. Their PASS or FAIL is not an opinion on the case, so
             it is not compared with the verdict.
@@ -107,6 +108,7 @@ class Summary:
         self.failed_by_errors = 0
         self.errors: Counter[str] = Counter()
         self.answered = 0
+        self.unanswered = 0
         self.causes: Counter[str] = Counter()
         self.jurors: dict[tuple[str, ...], JurorCount] = {}
         self.screening_jurors: set[tuple[str, ...]] = set()
@@ -327,10 +329,12 @@ class Summary:
 
     def _add_causes(self, judgment: Judgment) -> None:
         votes = deciding_votes(judgment)
-        if judgment.valid and any(vote.valid for vote in votes):
+        if judgment.valid and not failed_by_errors(judgment) and any(vote.valid for vote in votes):
             self.answered += 1
             return
-        for why in filter(None, map(why_unusable, votes)):
+        causes = [why for why in map(why_unusable, votes) if why]
+        self.unanswered += bool(causes)
+        for why in causes:
             add_bounded(self.causes, without_request_id(why))
 
     def _add_to_group(self, group: Hashable, judgment: Judgment) -> None:
