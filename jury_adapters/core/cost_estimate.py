@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jury_adapters.core.batch import as_case
+from jury_adapters.core.batch import as_case, refuse_one
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import CaseLike, Judge
@@ -127,6 +127,7 @@ class CostEstimate:
 
 def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
     """Return the estimate for judging these cases; see :meth:`Judge.estimate_cost`."""
+    refuse_one(cases)
     parts = _parts(judge)
     used = [NO_USAGE] * len(parts)
     asked = [0] * len(parts)

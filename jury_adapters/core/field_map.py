@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
-from jury_adapters.core.field_names import DOCUMENT_NAMES, FIELD_NAMES
+from jury_adapters.core.field_names import FIELD_NAMES, METADATA_NAMES
 
 FieldMapLike: TypeAlias = "Mapping[str, str] | Callable[[Mapping[str, Any]], Any] | FieldMap"
 """Field map as users write it: paths by field, or a function from a row to a case."""
@@ -206,4 +206,4 @@ _STEP = re.compile(
     r"""(?P<dot>\.)?(?P<name>[^.\[\]'"]+)|\[(?P<position>-?\d{1,9})\]|\[(?P<quote>['"])(?P<quoted>.+?)(?P=quote)\]"""
 )
 _MISSING: Final = object()
-_FIELDS: Final = (*FIELD_NAMES, *dict.fromkeys(DOCUMENT_NAMES.values()))
+_FIELDS: Final = (*FIELD_NAMES, *dict.fromkeys(METADATA_NAMES.values()))

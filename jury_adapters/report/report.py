@@ -264,7 +264,8 @@ class Report:
     def to_rows(self) -> list[dict[str, JsonValue]]:
         """Return one flat row per case, for a table, a spreadsheet or a data frame.
 
-        A juror's opinion is in the column ``vote:NAME``.
+        A juror's opinion is in the column ``vote:NAME``, and a text or number of a case's metadata in the column
+        ``meta:NAME``.
         """
         return flat_rows(self.entries)
 

@@ -79,6 +79,16 @@ def test_rows_are_flat_and_hold_each_vote():
     }  # fmt: skip
 
 
+def test_rows_have_the_texts_and_numbers_of_the_metadata():
+    cases = [{"answer": "a", "id": "x", "metadata": {"region": "north", "n": 3, "parts": ["p"]}}]
+    read = Report.from_results(jury().judge_many(cases)).to_rows()
+    with_texts = Report.from_results(jury().judge_pairs(cases)).to_rows()
+    for (row,) in (read, with_texts):
+        assert {name: value for name, value in row.items() if name.startswith("meta:")} == {
+            "meta:id": "x", "meta:region": "north", "meta:n": 3,
+        }  # fmt: skip
+
+
 def test_a_data_frame_or_what_to_install():
     report = Report.from_results(stream(jury(), CASES))
     if find_spec("pandas") is None:
