@@ -123,8 +123,8 @@ def _votes(
 
 def _labels_of_results(
     results: str, cases: Path | None, people: HumanLabels, messages: Messages
-) -> dict[str, str] | None:
-    """Return the human labels that the options name, by the name of the case; None for those of the cases as they are.
+) -> list[str | None] | None:
+    """Return the human label of each result that the options name; None for those of the cases as they are.
 
     Raises:
         InputError: no case of the results has one of them.
@@ -135,20 +135,18 @@ def _labels_of_results(
 
     source = people.file or cases
     found = results_of(results, cases or cases_named_in(Path(results)) if source is not None else None)
-    names = [f"line {one.line}" if one.item_id is None else one.item_id for one in found]
     if source is not None:
         given = GivenLabels(source, people.column)
-        labelled = zip(names, labels_of_entries(given, found), strict=True)
+        labels = list(labels_of_entries(given, found))
         given.check(results, messages)
-        return {name: label for name, label in labelled if label is not None}
+        return labels
     said = [human_label_of(None, one.judgment, people.column) for one in found]
-    labels = {name: label for name, label in zip(names, said, strict=True) if label is not None}
-    if not labels:
+    if not any(said):
         raise InputError(
             f"{results}: no case has a label in the column {people.column!r}; name it with --label-column, or give the "
             "cases: --cases CASES"
         )
-    return labels
+    return said
 
 
 def _rows_of(file: str) -> list[Mapping[str, JsonValue]]:

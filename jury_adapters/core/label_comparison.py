@@ -73,7 +73,15 @@ class LabelComparison:
         self._first: dict[Identity, tuple[str, str]] = {}  # label and place of each labelled item
         self._contradiction = ""
 
-    def add(self, case: Case | None, judgment: Judgment, where: str = "", group: Hashable = None) -> None:
+    def add(
+        self,
+        case: Case | None,
+        judgment: Judgment,
+        where: str = "",
+        group: Hashable = None,
+        *,
+        key: str | None = None,
+    ) -> None:
         """Count one case.
 
         Args:
@@ -82,9 +90,10 @@ class LabelComparison:
             where: a description of the place of the case, for messages.
             group: the group of the case, such as its document; the intervals take groups into account. None for an
                 independent case.
+            key: the hash of the content of a case that is not known, by which copies are told from other items.
         """
         truth = human_label_of(case, judgment, self.column)
-        copied = truth is not None and not self._is_new(*_names(case, judgment), truth, where)
+        copied = truth is not None and not self._is_new(*_names(case, judgment, key), truth, where)
         self.add_item(None if copied else truth, judgment, group)
 
     def add_item(self, label: object, judgment: Judgment, group: Hashable = None) -> None:
@@ -359,11 +368,11 @@ def _wrapped(text: str) -> str:
     return fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)
 
 
-def _names(case: Case | None, judgment: Judgment) -> tuple[str | None, str | None]:
+def _names(case: Case | None, judgment: Judgment, key: str | None) -> tuple[str | None, str | None]:
     """Return the hash of a case's content and its own id, as far as they are known."""
     if case is not None:
         return case.content_hash, case.item_id
-    return None, judgment.case_id if isinstance(judgment, Verdict) else None
+    return key, judgment.case_id if isinstance(judgment, Verdict) else None
 
 
 def _answers(labels: Mapping[str, int], reading: Reading) -> list[str]:

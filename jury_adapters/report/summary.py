@@ -134,19 +134,20 @@ class Summary:
         self._outcomes = GroupedOutcomes()
         self._labelled = GroupedOutcomes()
 
-    def add(self, case: Case | None, judgment: Judgment, where: str) -> None:
+    def add(self, case: Case | None, judgment: Judgment, where: str, *, key: str | None = None) -> None:
         """Count one verdict.
 
         Args:
             case: the case; None if none could be built.
             judgment: the judgment on it.
             where: the name by which a reader can find the case: the item's id, or its line.
+            key: the hash of the content of a case that is not known.
 
         Raises:
             InputError: cases have groups, and neither this case nor its verdict names its group.
         """
         group = group_of_case(case, judgment, self.group, where) if self.group else None
-        self.label_comparison.add(case, judgment, where, group)
+        self.label_comparison.add(case, judgment, where, group, key=key)
         self.cases += 1
         if judgment.status is None:
             add_bounded(self.labels, judgment.label or "")
