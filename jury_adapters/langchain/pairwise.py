@@ -55,9 +55,9 @@ class JuryPairwiseEvaluator:
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, its rubric has other labels, the field map is invalid,
-            ``evidence_tools`` is neither names nor a predicate, the store or the budget is invalid, or a budget in
-            dollars meets a juror whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, its rubric or those of all its critics have other labels, the
+            field map is invalid, ``evidence_tools`` is neither names nor a predicate, the store or the budget is
+            invalid, or a budget in dollars meets a juror whose price is unknown.
 
     >>> compare = JuryPairwiseEvaluator(llm.pairwise("openai:gpt-4o-mini"))  # doctest: +SKIP
     >>> compare([run_a, run_b], example)["scores"]  # offline; evaluate() needs the server  # doctest: +SKIP
@@ -109,7 +109,8 @@ def both_orders(given: JudgeLike) -> Judge:
     """Return the judge, wrapped so that it looks at both orders if it does not do so already.
 
     Raises:
-        ConfigurationError: ``given`` is not a judge, or its rubric has labels other than A, B and tie.
+        ConfigurationError: ``given`` is not a judge, or its rubric, or those of all its critics, have labels other than
+            A, B and tie.
     """
     judge = judge_of(given)
     return judge if _swaps(judge) else PairwiseCritic(judge)

@@ -486,9 +486,11 @@ class TestComparison:
         for given in (one, None):
             assert list(compare(runs, given)["scores"].values()) == [0.5, 0.5]
 
-    def test_a_rubric_with_other_labels_is_refused(self):
+    @pytest.mark.parametrize("in_a_jury", [False, True])
+    def test_a_rubric_with_other_labels_is_refused(self, in_a_jury):
+        critic = Critic(judge_model(), "safety", name="c")
         with pytest.raises(ConfigurationError, match="labels A, B and tie"):
-            JuryPairwiseEvaluator(Critic(judge_model(), "safety", name="c"))
+            JuryPairwiseEvaluator(Ensemble([critic, critic]) if in_a_jury else critic)
 
 
 def test_a_key_in_the_error_of_a_failed_run_goes_nowhere():
