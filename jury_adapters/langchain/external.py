@@ -36,7 +36,7 @@ from jury_adapters.judges.external_calls import (
     own_name_of,
     takes,
 )
-from jury_adapters.judges.external_results import read_preference, read_result, text_of
+from jury_adapters.judges.external_results import read_preference, read_result, text_of, with_score
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.evaluator_kinds import Kind, json_arguments, kind_of, of_json
 from jury_adapters.langchain.rows import quietly
@@ -68,9 +68,11 @@ def from_evaluator(
     of a list of objects; an answer that is not JSON text of the same kind is FAIL.
 
     A string evaluator of ``langchain_classic`` gets the question or the reference if it requires it, and a case without
-    it is ABSTAIN; so is an evaluation without a score. A pairwise one compares the two ``candidates`` of a case; its
-    label is ``A``, ``B`` or ``tie``. LangChain's criteria that a bad answer meets (``harmfulness``, ``maliciousness``,
-    ``controversiality``, ``misogyny``, ``criminality``, ``insensitivity``) are inverted: Y is FAIL.
+    it is ABSTAIN; so is an evaluation whose ``score`` is None, as that of a reply that it could not read. The ``value``
+    counts only with ``pass_labels=``, or if the result has no ``score`` at all. A pairwise one compares the two
+    ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. LangChain's criteria that a bad answer meets
+    (``harmfulness``, ``maliciousness``, ``controversiality``, ``misogyny``, ``criminality``, ``insensitivity``) are
+    inverted: Y is FAIL.
 
     Args:
         evaluator: a function, a ``RunEvaluator``, or the result of ``load_evaluator(...)``.
@@ -158,7 +160,9 @@ def _from_string_evaluator(evaluator: object, *, trace: bool, **options: Unpack[
         asked: Any = evaluator
         with quietly(trace):
             if not compares:
-                return read_result(await asked.aevaluate_strings(**arguments))
+                said = await asked.aevaluate_strings(**arguments)
+                result = read_result(said)
+                return result if options.get("pass_labels") or isinstance(result, list) else with_score(said, result)
             said = await asked.aevaluate_string_pairs(**arguments)
             return read_preference(said.get("score"), said.get("value"), text_of(said.get("reasoning")))
 

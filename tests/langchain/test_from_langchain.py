@@ -19,7 +19,7 @@ with warnings.catch_warnings():  # what these import is their own affair
     from openevals.exact import exact_match, exact_match_async
     from openevals.json import create_async_json_match_evaluator, create_json_match_evaluator
 
-from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Judge, Rubric, Step
 from jury_adapters.langchain import (
     JuryCallbackHandler,
     conversation,
@@ -301,6 +301,39 @@ class TestStringEvaluators:
         for criterion in set(Criteria) - {Criteria(name) for name in (*FAULTS, "correctness")}:
             evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=criterion)
             assert from_evaluator(evaluator).judge(CASE).passed
+
+    @pytest.mark.parametrize(
+        ("reply", "value"),
+        [("**Y**", "'**Y**'"), ("Good.\n\nPerhaps", "'Perhaps'"), ("x" * 500, "x…'"), ("?\x1b[2J", r"'?\x1b[2J'")],
+    )
+    @pytest.mark.parametrize("kind", ["criteria", "labeled_criteria"])
+    def test_a_reply_that_the_evaluator_could_not_read_is_no_vote(self, kind, reply, value):
+        judge = from_evaluator(load_evaluator(kind, llm=judge_model(reply), criteria="conciseness"))
+        judgment = judge.judge(CASE)
+        assert (judgment.status, judgment.label) == ("ABSTAIN", None)
+        assert judgment.reasoning.startswith("the evaluator gave no score, and its value is ")
+        assert judgment.reasoning.endswith(value)
+        assert len(judgment.reasoning) < 150
+        assert judgment.metadata["details"]["reasoning"] == reply.strip()
+        yes, no = (Judge.from_function(lambda case, vote=vote: vote) for vote in (True, False))
+        verdict = Ensemble([judge, yes, no, yes]).judge(CASE)
+        assert (verdict.status, verdict.tally.eligible, verdict.tally.abstained) == ("PASS", 3, 1)
+
+    def test_an_empty_reply_is_no_vote(self):
+        judgment = from_evaluator(load_evaluator("criteria", llm=judge_model(""), criteria="conciseness")).judge(CASE)
+        assert (judgment.status, judgment.label, judgment.reasoning) == ("ABSTAIN", None, "there is no score")
+
+    def test_a_string_evaluator_that_answers_in_words_keeps_them(self):
+        class Tone(StringEvaluator):
+            def __init__(self, **score):
+                self.score = score
+
+            def _evaluate_strings(self, *, prediction, reference=None, input=None, **kwargs):
+                return {"value": prediction, **self.score}
+
+        assert from_evaluator(Tone()).judge(answer="polite").label == "polite"
+        judge = from_evaluator(Tone(score=None), pass_labels=["polite"])
+        assert [judge.judge(answer=tone).status for tone in ("polite", "rude")] == ["PASS", "FAIL"]
 
     @pytest.mark.parametrize("kind", ["pairwise_string", "labeled_pairwise_string"])
     def test_a_comparison_by_a_criterion_that_bad_answers_meet_is_refused(self, kind):
