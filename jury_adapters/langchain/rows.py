@@ -17,7 +17,7 @@ from jury_adapters.core.field_names import columns_of
 from jury_adapters.core.input_output import present
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
-from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.loose_values import field_of, texts_of
 from jury_adapters.core.return_values import run_failed
 from jury_adapters.core.scope import Scope
@@ -72,7 +72,7 @@ class RowJudge:
             further: the other arguments from the loop; ``context`` and similar are the contexts, the rest is metadata.
         """
         case = self._case(inputs, outputs, reference_outputs, error, further)
-        return case if isinstance(case, Judgment) else self._quiet.judged(self.judge, case)
+        return case if isinstance(case, Judgment) else self._noted(case, self._quiet.judged(self.judge, case))
 
     async def ajudged(
         self,
@@ -85,7 +85,14 @@ class RowJudge:
     ) -> Judgment:
         """Return the judgment on one row; see :meth:`judged`."""
         case = self._case(inputs, outputs, reference_outputs, error, further)
-        return case if isinstance(case, Judgment) else await self._quiet.ajudged(self.judge, case)
+        return case if isinstance(case, Judgment) else self._noted(case, await self._quiet.ajudged(self.judge, case))
+
+    def _noted(self, case: Case, judgment: Judgment) -> Judgment:
+        """Return the judgment, with a reason for missing contexts if the named tools were not called."""
+        if judgment.status is not Status.ABSTAIN or case.contexts:
+            return judgment
+        note = self.reader.evidence.unmatched(case.trajectory)
+        return evolve(judgment, reasoning=f"{judgment.reasoning}. {note}".lstrip(". ")) if note else judgment
 
     def _case(
         self,

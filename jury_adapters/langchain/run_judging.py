@@ -122,6 +122,7 @@ def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
     if case.contexts in (passages, outputs_of(case.trajectory)):  # otherwise, the run itself gave its contexts
         retrieved = {step.output for step, call in zip(heard, found.calls, strict=True) if call.documents}
         changes["contexts"] = (*passages, *outputs_of(step for step in steps if step.output not in retrieved))
+        reader.evidence.warn(steps)
     changes["trajectory"] = steps
     if case.answer is None and (text := _returned_directly(outputs)) is not None:
         changes["answer"] = text
