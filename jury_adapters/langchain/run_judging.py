@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Self, Unpack
 
@@ -15,11 +16,14 @@ from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
+from jury_adapters.langchain.answer_guess import unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.collector import RETRIEVER, Collector
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.langchain.run_choice import NamedRuns, Runs, chooser_of
 from jury_adapters.observability.sinks import note_span
+
+_log = logging.getLogger(__name__)
 
 
 class RunOptions(WatchOptions, total=False):
@@ -71,6 +75,7 @@ class RunWatcher(RunWatch):
         self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
         self._queue = queue_of(jury, max_open, ("select", "field_map", "evidence_tools"), **options)
         self._choice = chooser_of(select)
+        self._has_warned = False
         self._collector = Collector(self._choice, self._put_in_queue, self._queue.count, max_open=max_open)
 
     @property
@@ -107,7 +112,18 @@ class RunWatcher(RunWatch):
 
     def _put_in_queue(self, finished: FinishedRun) -> None:
         note_span(finished.metadata)
-        self._queue.put(lambda: case_of(finished, self._reader), run=finished.run)
+        self._queue.put(lambda: self._case_of(finished), run=finished.run)
+
+    def _case_of(self, finished: FinishedRun) -> Case:
+        case = case_of(finished, self._reader)
+        if not (
+            self._has_warned or self._reader.is_mapped or finished.run.kind == RETRIEVER or case.answer is not None
+        ):
+            said = unread_answer(finished.outputs)
+            if said:
+                self._has_warned = True
+                _log.warning("%s (logged once; the run is %r)", said, finished.run.name)
+        return case
 
 
 def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
