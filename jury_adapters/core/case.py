@@ -177,6 +177,7 @@ class Case(BaseModel):
         evidence = Evidence.of(evidence_tools)
         if not fields.keys() & set(FIELD_NAMES["contexts"].exact):
             fields["contexts"] = evidence.contexts(read.steps)
+            evidence.warn(read.steps)
         given = {
             "question": read.question, "answer": read.answer, "messages": read.earlier, "trajectory": read.steps,
             "attachments": read.images,
