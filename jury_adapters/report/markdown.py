@@ -138,6 +138,11 @@ def _headline(summary: Summary) -> str:
             parts.append(f"{summary.statuses[status]:,} {what}")
     if summary.failed_by_errors:
         parts.append(f"{summary.failed_by_errors:,} failed only because jurors broke")
+    if summary.over_budget:
+        parts.append(
+            f"{summary.over_budget:,} judged without every juror, because of the budget, and "
+            f"{summary.decided_over_budget:,} of them decided"
+        )
     if summary.broken_tiers:
         parts.append(f"a tier broke in {summary.broken_tiers:,}")
     if summary.unreadable:

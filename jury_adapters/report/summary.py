@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 
+from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.formatting import counted, to_word
@@ -36,6 +37,7 @@ from jury_adapters.report.counters import (
     JurorCount,
     TierCount,
     add_bounded,
+    is_over_budget,
     models_not_asked,
     why_unusable,
     without_request_id,
@@ -89,6 +91,8 @@ class Summary:
         decision: that of a gate which may end the run early; None for a run of all cases. Set by the code that stops
             it.
         given_up: models that were no longer asked, by name.
+        over_budget: cases about which a juror was not asked, because its call did not fit the budget.
+        decided_over_budget: the number of these that the other jurors decided.
 
     >>> summary = Summary()
     >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
@@ -126,6 +130,8 @@ class Summary:
         self.gates: GateCount | None = None
         self.decision: GateDecision | None = None
         self.given_up: dict[str, GivenUp] = {}
+        self.over_budget = 0
+        self.decided_over_budget = 0
         self.look_first = ReviewOrder(look_first)
         self._agreement = 0.0
         self.with_agreement = 0
@@ -163,6 +169,9 @@ class Summary:
         self.usage = self.usage + judgment.usage
         self.review += judgment.needs_review
         self.look_first.add(where, judgment)
+        if is_over_budget(judgment):
+            self.over_budget += 1
+            self.decided_over_budget += judgment.valid
         for model, error in models_not_asked(judgment).items():
             self.given_up.setdefault(model, GivenUp(error)).cases += 1
         if isinstance(judgment, Verdict):
@@ -281,6 +290,8 @@ class Summary:
             "group": self.group or None,
             "groups": self.groups,
             "errors_by_message": dict(self.errors),
+            "over_budget": self.over_budget,
+            "decided_over_budget": self.decided_over_budget,
             "given_up": {
                 model: {"cases_not_asked": count.cases, "error": count.error} for model, count in self.given_up.items()
             },
@@ -376,7 +387,8 @@ class Summary:
             compared = not (screening or of_criterion or own)
             fallback = next((name for place, name in replaced.items() if path[: len(place)] == place), None)
             juror = self.jurors.setdefault(path, JurorCount())
-            juror.add(vote, verdict if compared else _NOT_COMPARED, group, fallback=fallback)
+            if vote.error != BUDGET_EXHAUSTED:  # the juror was not asked
+                juror.add(vote, verdict if compared else _NOT_COMPARED, group, fallback=fallback)
 
 
 _NOT_COMPARED = abstain("there is no verdict to compare with")

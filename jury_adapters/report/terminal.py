@@ -96,6 +96,9 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     for model, given_up in summary.given_up.items():
         affected = f"{clip(model, 40)} in {given_up.cases:,} of {counted(summary.cases, 'case')}"
         yield _line("not asked", f"{affected}: {clip(given_up.error, 120)}", "magenta")
+    if summary.over_budget:
+        of = f"{summary.over_budget:,} of {counted(summary.cases, 'case')} judged without every juror"
+        yield _line("over budget", f"{of}; {summary.decided_over_budget:,} of them decided by the others", "magenta")
     if summary.broken_tiers:
         names = ", ".join(clip(path, 80) for path in summary.broken_by_path)
         yield _line(

@@ -126,14 +126,14 @@ tiers:
 
 
 @pytest.mark.parametrize("errors", ["fail", "propagate"])
-@pytest.mark.parametrize(("least", "code"), [("0.9", 1), ("0.34", 1), ("0.33", 0)])
+@pytest.mark.parametrize(("least", "code"), [("0.9", 1), ("0.51", 1), ("0.5", 0)])
 def test_cases_that_broke_count_as_failed_under_fail_under(tmp_path: Path, errors: str, least: str, code: int):
-    rows = [{"question": "?", "contexts": ["4"], "answer": answer} for answer in ("4", "5", "6")]
+    rows = [{"question": "?", "contexts": ["4"], "answer": answer} for answer in ("4", "4.", "5", "6")]
     file = lines(tmp_path / "cases.jsonl", *map(json.dumps, rows))
     panel = yaml(tmp_path, OUTAGE.replace("ERRORS", errors))
     result = jury("judge", file, "--fail-under", least, "--jury", panel, "--allow-base-url", "--quiet")
     assert result.exit_code == code, result.stderr
-    assert ("2 cases of 3 broke; if they count as failed" in result.stderr) is bool(code)
+    assert ("2 cases of 4 broke; if they count as failed" in result.stderr) is bool(code)
 
 
 def test_fail_under_needs_labels_with_a_meaning(tmp_path: Path):
