@@ -50,7 +50,7 @@ from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.case_files import CaseFile, count_lines
+from jury_adapters.core.case_files import CaseFile, count_lines, refuse_unnamed_answers
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
@@ -150,6 +150,8 @@ def judge(
         field_map, store_file = FieldMap.parse(map_ or ()), file_of_store(store)
         pass_labels = tuple(pass_label or ())
         check_labels_of(cases, pass_labels, column=label_column, limit=limit, field_map=field_map)
+        if cases.is_file():  # a pipe is read once
+            refuse_unnamed_answers(cases, limit=limit, field_map=field_map, image_folder=image_folder)
         results = Results(
             out, cases=cases, field_map=field_map, sources=(jury, junit, report, store_file), force=force,
             pass_labels=pass_labels,
