@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from jury_adapters.audit.comparison import JurorComparison
-from jury_adapters.audit.figures import Flips, Share, SubjectFigures
+from jury_adapters.audit.figures import Flips, Share, SubjectFigures, screening_notes
 from jury_adapters.audit.findings import Finding
 from jury_adapters.audit.looks import Block
 from jury_adapters.audit.probes import Probe
 from jury_adapters.core.formatting import counted, money, percent, visible
+from jury_adapters.core.judgment import Status
 from jury_adapters.core.usage import Usage
 
 MOST_MISSED = 10
@@ -59,6 +60,7 @@ def _lines(audit: Results) -> Iterator[str]:
         yield "  none beyond chance; this is not proof that there is no weakness"
     for finding in audit.findings:
         yield f"  ! {visible(finding.subject)} {visible(finding.sentence)} (corrected p {finding.p:.2g})"
+    yield from (f"  {note}" for note in screening_notes(audit.subjects))
     yield ""
     names = [one.name for one in audit.subjects]
     yield from _unusable(audit.subjects)
@@ -76,7 +78,9 @@ def _lines(audit: Results) -> Iterator[str]:
 def _unusable(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
     """Say which subjects fail so many of the given answers that little can be said about changes to them."""
     found = [
-        one for one in subjects if one.originals_passed.n and 2 * one.originals_passed.hits < one.originals_passed.n
+        one
+        for one in subjects
+        if one.lets_through is not Status.FAIL and 2 * one.originals_passed.hits < one.originals_passed.n
     ]
     if not found:
         return
@@ -109,7 +113,7 @@ def _flip_table(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
 
 def _comparison(audit: Results) -> Iterator[str]:
     found = audit.comparison
-    if len(audit.subjects) < 3:
+    if sum(one.lets_through is None for one in audit.subjects) < 3:
         return
     yield "What the jury adds"
     if not found.best_juror:

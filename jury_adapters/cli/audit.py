@@ -13,7 +13,7 @@ from jury_adapters.audit.invariances import INVARIANCES
 from jury_adapters.audit.junit import junit_of
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.jury_files import Permissions, read_jury
+from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury
 from jury_adapters.cli.options import (
     AllowBaseUrl,
     AllowCommands,
@@ -137,8 +137,10 @@ def audit(
         found = None if cases is None else _cases(cases, FieldMap.parse(map_ or ()), messages)
         permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
         sizes = Sizes(per_operator, per_change, injections)
+        judge = _jury(jury, permissions)
+        check_prices(price, judge)
         plan = plan_audit(
-            _jury(jury, permissions), found, operators=operator or None, sizes=sizes, every_juror=jurors,
+            judge, found, operators=operator or None, sizes=sizes, every_juror=jurors,
             precision=precision, seed=seed,
         )  # fmt: skip
         if dry_run:

@@ -53,6 +53,7 @@ class LabelComparison:
         column: the same.
         labels: the number of cases by human label.
         merged: number of labelled cases that repeat an item and are not counted again.
+        contradicting: number of cases without a label here because reviewers contradict each other.
 
     >>> against = LabelComparison()
     >>> against.add(Case(answer="4", metadata={"gold": "pass"}), Judgment("PASS"))
@@ -66,6 +67,7 @@ class LabelComparison:
         self.column = column
         self.labels: Counter[str] = Counter()
         self.merged = 0
+        self.contradicting = 0
         self._human: Counter[tuple[str, Hashable]] = Counter()  # number of cases by label and group
         self._jury: Counts = Counter()
         self._jurors: dict[Path, Counts] = {}
@@ -224,6 +226,11 @@ class LabelComparison:
         if not rows:
             return ()
         found = list(warn_of_constants(rows))
+        if self.contradicting:
+            found.append(
+                f"{counted(self.contradicting, 'case is', 'cases are')} left out because reviewers contradict each "
+                "other; a third reviewer settles them."
+            )
         if len(self.labels) == 1 and not self.pass_labels:
             found.append("There is one human label only, so nothing shows whether other cases are told apart.")
         asked = {row.score.cases for row in rows if row.kind == "juror"}
@@ -297,6 +304,7 @@ class LabelComparison:
         return {
             "labelled_cases": self.cases,
             "merged": self.merged,
+            "contradicting": self.contradicting,
             "labels": dict(self.labels),
             "pass_labels": [label for label in self.labels if known and reading.truth(label) == PASS],
             "problem": reading.problem or None,

@@ -387,7 +387,7 @@ def test_columns_with_other_names_are_told_once_with_what_to_do(tmp_path: Path):
     mixed = lines(tmp_path / "b.jsonl", *['{"Frage": 1}'] * 3, '{"answer": "x"}', *['{"Frage": 1}'] * 2)
     told = jury("judge", mixed).stderr
     assert [f"line {line}:" in told for line in range(1, 7)] == [True, False, False, False, True, True]
-    assert "... and 2 more rows that could not be read" in told
+    assert "b.jsonl: 2 more rows have the same problem as line 1" in told
 
 
 def test_judgments_of_an_async_jury_are_streamed(tmp_path: Path, cases: Path):

@@ -132,7 +132,7 @@ def test_the_summary_says_how_far_person_and_jury_agree_with_n_and_interval(resu
     decided = sum(opinion in ("PASS", "FAIL") for opinion in opinions)
     assert f"of {decided} that both decided" in done.stdout
     assert "95 % interval" in done.stdout
-    assert "4 cases labelled by ann" in done.stdout
+    assert "4 cases labelled by ann now, 4 so far" in done.stdout
     summary = json.loads(review(results, "--only", "all", "--json").stdout)["agreement_with_jury"]
     low, high = summary["interval"]
     assert summary["n"] == decided
