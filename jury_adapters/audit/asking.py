@@ -21,7 +21,7 @@ from jury_adapters.core.runner import run_judge
 from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.tier_policies import Policy
 from jury_adapters.core.usage import NO_USAGE, Usage
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.critic.answers import Labels
 from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics
 
@@ -114,11 +114,11 @@ class Asking:
     def ask(self, probes: Sequence[Probe]) -> None:
         """Ask the jury about further probes."""
         verdicts = self._answers(self._jury, probes)
-        self.verdicts.update(verdicts)
+        self.verdicts.update({number: outage_as_error(verdict) for number, verdict in verdicts.items()})
         for number, verdict in verdicts.items():
             for juror, judgment in zip(self.jurors, _judgments_in(self._jury, verdict), strict=True):
                 if judgment is not None:
-                    juror.answers[number] = judgment
+                    juror.answers[number] = outage_as_error(judgment)
         if self._every_juror:
             for juror in self.jurors:
                 missing = [probe for probe in probes if probe.number not in juror.answers]

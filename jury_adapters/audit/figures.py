@@ -130,6 +130,9 @@ class SubjectFigures:
         originals_passed: the share of given answers that got PASS.
         data_sets: number of data sets that a test may be about; p values are multiplied by it.
         partial: True if the juror was not asked about all probes.
+        asked: the number of probes about which it was asked.
+        broken: the number of these without an opinion because of errors.
+        error: the first of these errors.
         lets_through: for a juror of a screening tier, the status with which a case only goes on to the next tier. It is
             not an opinion on the case, so no finding rests on it. None for the jury and for other jurors.
     """
@@ -147,6 +150,9 @@ class SubjectFigures:
     originals_passed: Share
     data_sets: int = 1
     partial: bool = False
+    asked: int = 0
+    broken: int = 0
+    error: str = ""
     lets_through: Status | None = None
 
     @property
@@ -168,12 +174,16 @@ class SubjectFigures:
             "injections": self.injections.to_dict(),
             "injections_by_family": {name: flips.to_dict() for name, flips in self.injections_by_family.items()},
             "partial": self.partial,
+            "asked": self.asked,
+            "broken": self.broken,
+            "error": self.error,
             "lets_through": None if self.lets_through is None else self.lets_through.value,
         }
 
 
 def figures_of(name: str, asked: AskedProbes, answers: Answers, lets_through: Status | None = None) -> SubjectFigures:
     """Return the figures of the jury or of one juror; the arguments are as in :class:`SubjectFigures`."""
+    errors = [answer.error or answer.reasoning for answer in answers.values() if answer.status is Status.ERROR]
     every, common = _Counts(asked.all, answers, asked.looks), _Counts(asked.common, answers, asked.looks)
     return SubjectFigures(
         name=name,
@@ -189,6 +199,9 @@ def figures_of(name: str, asked: AskedProbes, answers: Answers, lets_through: St
         originals_passed=every.originals(),
         data_sets=asked.data_sets,
         partial=any(probe.number not in answers for probe in asked.all),
+        asked=len(answers),
+        broken=len(errors),
+        error=errors[0] if errors else "",
         lets_through=lets_through,
     )
 

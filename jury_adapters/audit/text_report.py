@@ -10,7 +10,7 @@ from jury_adapters.audit.figures import Flips, Share, SubjectFigures, screening_
 from jury_adapters.audit.findings import Finding
 from jury_adapters.audit.looks import Block
 from jury_adapters.audit.probes import Probe
-from jury_adapters.core.formatting import counted, money, percent, visible
+from jury_adapters.core.formatting import clip, counted, money, percent, visible
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.usage import Usage
 
@@ -56,13 +56,16 @@ def _lines(audit: Results) -> Iterator[str]:
         yield "  intervals and p values allow for that; 'all' counts the part that was asked of every operator"
     yield ""
     yield "Findings"
-    if not audit.findings:
+    if 2 * jury.broken > jury.asked:
+        yield "  nothing is known of the jury, because it broke on most probes"
+    elif not audit.findings:
         yield "  none beyond chance; this is not proof that there is no weakness"
     for finding in audit.findings:
         yield f"  ! {visible(finding.subject)} {visible(finding.sentence)} (corrected p {finding.p:.2g})"
     yield from (f"  {note}" for note in screening_notes(audit.subjects))
     yield ""
     names = [one.name for one in audit.subjects]
+    yield from _broken(audit.subjects)
     yield from _unusable(audit.subjects)
     kills = [(one.kills, one.kill_rate) for one in audit.subjects]
     yield from _table("Wrong answers that got FAIL (kill rate)", names, kills)
@@ -73,6 +76,17 @@ def _lines(audit: Results) -> Iterator[str]:
     yield from _flip_table(audit.subjects)
     yield from _comparison(audit)
     yield from _missed(audit)
+
+
+def _broken(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
+    """Say which subjects gave no opinion because of errors; these probes are in no figure of theirs."""
+    found = [one for one in subjects if one.broken]
+    if not found:
+        return
+    yield "Not judged because of errors; these probes are in no figure"
+    for one in found:
+        yield f"  {visible(one.name)}: {one.broken:,} of {one.asked:,} probes; {clip(one.error, _LONGEST_ERROR)}"
+    yield ""
 
 
 def _unusable(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
@@ -165,3 +179,6 @@ def _aligned(rows: Iterable[Sequence[str]]) -> Iterator[str]:
 def _short(text: str, most: int = 100) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 3] + "..."
+
+
+_LONGEST_ERROR = 160
