@@ -19,6 +19,7 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.formatting import percent
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.jury import Jury
@@ -194,6 +195,15 @@ class Guarantee:
         if not isinstance(found, Mapping):
             raise InputError(source.problem((), "there is no guarantee here: expected the key `guarantee:`"))
         return cls.from_dict(found)
+
+    @property
+    def headline(self) -> str:
+        """The guarantee in one line, for the summary of a run."""
+        cases = "the cases decided after screening" if self.screening_tiers else "the decided cases"
+        return (
+            f"at least {percent(self.agreement)} of {cases} agree with human labels, with a confidence of "
+            f"{percent(1 - self.delta, 0)}, for cases like the labelled ones; where no tier is sure enough, it abstains"
+        )
 
     def __str__(self) -> str:
         tiers = ", ".join(f"{name} {share:.0%}" for name, share in self.tier_shares.items())

@@ -261,14 +261,16 @@ class _Run:
 
     def report(self, *, fallback_title: str, as_json: bool, quiet: bool) -> None:
         """Print the summary; a jury without a name has the fallback as its title."""
-        title = self._jury.name or fallback_title
+        title, guarantee = self._jury.name or fallback_title, getattr(self._jury, "guarantee", None)
         unreported = self._cases.unreported()
         if unreported:
             self._messages.info(f"... and {counted(unreported, 'more row')} that could not be read")
         if as_json:
-            write(dumps({"jury": title, "seconds": round(self._seconds, 3), **self.summary.to_dict()}, indent=2) + "\n")
+            head = {"jury": title, "guarantee": guarantee and guarantee.to_dict(), "seconds": round(self._seconds, 3)}
+            write(dumps({**head, **self.summary.to_dict()}, indent=2) + "\n")
         elif not quiet:
-            show(lambda console: print_summary(console, self.summary, title=title, seconds=self._seconds))
+            said = guarantee.headline if guarantee else ""
+            show(lambda to: print_summary(to, self.summary, title=title, seconds=self._seconds, guarantee=said))
 
     def _judge_all(self, limit: int | None, options: BatchOptions) -> None:
         arriving = iter(self._cases)

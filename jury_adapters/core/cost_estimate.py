@@ -108,8 +108,8 @@ class CostEstimate:
         return "\n".join([*lines, *self._notes()])
 
     def _notes(self) -> Iterable[str]:
-        yield "An estimate: each call once, with all the output that is allowed. Retries and repair requests add to it,"
-        yield "and judgments that a store already holds take nothing."
+        yield "An estimate: each call once, with all the output that is allowed, so the bill is usually far lower."
+        yield "Retries and repair requests add to it, and judgments that a store already holds take nothing."
         if self.per_tier:
             yield "Each tier is estimated as if every case got there; a case that is decided earlier takes less."
         unpriced = ", ".join(row.name for row in self.rows if not row.cost_complete)

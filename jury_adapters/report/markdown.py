@@ -45,7 +45,7 @@ def code(text: str, longest: int = _LONGEST) -> str:
 
 def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterator[str]:
     summary = figures.summary
-    yield f"### Jury report: {code(title)}\n"
+    yield f"### Jury report{f': {code(title)}' if title else ''}\n"
     yield from _label_comparison(summary.label_comparison)
     yield _headline(summary)
     if compared is not None:

@@ -35,7 +35,7 @@ def test_a_dry_run_prints_the_estimate_and_sends_nothing(folder, server):
     assert result.exit_code == 0, result.output
     rows = [line.split() for line in result.stdout.splitlines()]
     assert next(row for row in rows if row[:1] == ["model"])[1:3] == ["3", "3"]
-    assert "An estimate" in result.stdout
+    assert "with all the output that is allowed, so the bill is usually far lower" in result.stdout
     assert "line 4" in result.stderr
     assert server.asks == []
     assert sorted(path.name for path in folder.iterdir()) == ["cases.jsonl", "jury.yaml"]

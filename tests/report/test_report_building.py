@@ -68,6 +68,13 @@ def test_the_summary_is_that_of_the_command():
     assert "3 of 4 decided: 75.0 %" in text
 
 
+def test_the_heading_of_a_report_without_a_title_is_not_taken_for_the_jury():
+    report = Report.from_results(stream(jury(), CASES))
+    assert printed(report).startswith("4 cases judged\n")
+    assert report.to_markdown().startswith("### Jury report\n")
+    assert report.title == "Jury report"
+
+
 def test_rows_are_flat_and_hold_each_vote():
     rows = Report.from_results(stream(jury(), CASES)).to_rows()
     assert json.loads(json.dumps(rows)) == rows
