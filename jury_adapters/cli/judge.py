@@ -44,6 +44,7 @@ from jury_adapters.cli.options import (
     number_option,
     share_option,
 )
+from jury_adapters.cli.outcomes import code_of_errors, code_of_gates, code_of_unread_rows
 from jury_adapters.cli.places import check_place
 from jury_adapters.cli.report_page import ReportPage
 from jury_adapters.cli.results import Results
@@ -62,9 +63,6 @@ from jury_adapters.core.verdict import Verdict
 from jury_adapters.progress import open_bar
 from jury_adapters.report.summary import Summary
 from jury_adapters.report.terminal import print_summary
-
-_MOST_CAUSES = 3
-_LONGEST_CAUSE = 200
 
 
 def judge(
@@ -187,8 +185,8 @@ def judge(
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)
     raise typer.Exit(
         code or unwritten or report_pass_labels(run.summary.label_comparison, cases, messages)
-        or _not_judged(run.summary, messages) or _gates_of(run.summary, gate, messages)
-        or _unread(file, messages, strict=strict)
+        or code_of_errors(run.summary, messages) or code_of_gates(run.summary, gate, messages)
+        or code_of_unread_rows(file, messages, strict=strict)
     )  # fmt: skip
 
 
@@ -344,52 +342,6 @@ def _write_page(page: ReportPage, file: CaseFile, summary: Summary, messages: Me
         messages.error(str(error))
         return ExitCode.BAD_INPUT
     return ExitCode.OK
-
-
-def _not_judged(summary: Summary, messages: Messages) -> ExitCode:
-    """Return the exit code of a run that errors kept from its results, or for which a model was given up."""
-    for model, count in summary.given_up.items():
-        messages.not_met(f"{model} was given up and not asked for {counted(count.cases, 'case')}")
-    if summary.unanswered and (not summary.answered or 2 * summary.unanswered > summary.cases):
-        causes = summary.causes.most_common(_MOST_CAUSES)
-        causes_shown = "; ".join(f"{counted(times, 'time')} {cause[:_LONGEST_CAUSE]}" for cause, times in causes)
-        which = "no case was"
-        if summary.answered:
-            which = f"{summary.unanswered:,} of {counted(summary.cases, 'case')} were not"
-        messages.warn(f"{which} decided, because of errors: {causes_shown}")
-        return ExitCode.NOT_MET
-    return ExitCode.NOT_MET if summary.given_up else ExitCode.OK
-
-
-def _gates_of(summary: Summary, gate: FailUnder, messages: Messages) -> ExitCode:
-    """Return the exit code for the gates of the jury file and --fail-under; each that is missed is named."""
-    missed, below = _gates_missed(summary, messages), gate.exit_code(summary, messages)
-    return missed or below
-
-
-def _gates_missed(summary: Summary, messages: Messages) -> ExitCode:
-    """Return the exit code for the gates of the jury file."""
-    if summary.gates is None or not summary.gates.missed:
-        return ExitCode.OK
-    verb = "misses" if summary.gates.missed == 1 else "miss"
-    messages.not_met(f"{summary.gates.missed:,} of {counted(summary.cases, 'verdict')} {verb} a gate of the jury file")
-    return ExitCode.NOT_MET
-
-
-def _unread(file: CaseFile, messages: Messages, *, strict: bool) -> ExitCode:
-    """Return the exit code for ``--strict``; a row that could not be read is reported even with ``--quiet``."""
-    if not file.unreadable:
-        return ExitCode.OK
-    message = f"{file.name}: {counted(file.unreadable, 'row')} could not be read and {_was(file.unreadable)} not judged"
-    if messages.quiet:
-        messages.warn(f"{message}; the first, {file.first_problem}")
-    elif strict:
-        messages.info(f"{message}, which --strict minds")
-    return ExitCode.NOT_MET if strict else ExitCode.OK
-
-
-def _was(number: int) -> str:
-    return "was" if number == 1 else "were"
 
 
 def _jury(path: Path | None, permissions: Permissions, prices: Sequence[str] | None) -> Jury:

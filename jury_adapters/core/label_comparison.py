@@ -22,7 +22,7 @@ from jury_adapters.core.human_labels import (
 )
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, read_labels, said_by
-from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, table_lines, warn_of_constants
+from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, constant_score, table_lines, warn_of_constants
 from jury_adapters.core.opinions import Path, comparable_opinions_of, is_pairwise_opinion, juror_names
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
@@ -217,7 +217,7 @@ class LabelComparison:
             within = path[:-1] if nested else ()
             rows.append(self._row(path[-1] or "(the jury itself)", "juror", counts, reading, within))
         answers = _answers(self.labels, reading)
-        return (*rows, *(_constant(answer, human, pass_fail=reading.pass_fail) for answer in answers))
+        return (*rows, *(constant_score(answer, human, pass_fail=reading.pass_fail) for answer in answers))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -391,15 +391,6 @@ def _answers(labels: Mapping[str, int], reading: Reading) -> list[str]:
     if not reading.pass_fail:
         return [max(sorted(human), key=lambda label: human[label])]
     return [PASS, FAIL] if human[FAIL] > human[PASS] else [PASS]
-
-
-def _constant(answer: str, human: Mapping[tuple[str, Hashable], int], *, pass_fail: bool) -> LabelScore:
-    score, by_group = Score(), dict[Hashable, Score]()
-    for (label, group), times in human.items():
-        score.pairs[label, answer] += times
-        if group is not None:
-            by_group.setdefault(group, Score()).pairs[label, answer] += times
-    return LabelScore(f"always {answer}", "constant", score, pass_fail, by_group=tuple(by_group.values()))
 
 
 def _in_words(labels: Mapping[str, int], side: str) -> str:

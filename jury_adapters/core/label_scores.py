@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Literal
@@ -199,6 +199,16 @@ def mean_interval(rates: Iterable[Rate]) -> tuple[float, float] | None:
 def headings(*, pass_fail: bool) -> tuple[str, ...]:
     """Return the headings of :meth:`LabelScore.cells`."""
     return ("decided", "accuracy", "balanced", "kappa", *(("false passes", "false fails") if pass_fail else ()))
+
+
+def constant_score(answer: str, human: Mapping[tuple[str, Hashable], int], *, pass_fail: bool) -> LabelScore:
+    """Return the figures of a constant answer, from the number of cases by human label and group."""
+    score, by_group = Score(), dict[Hashable, Score]()
+    for (label, group), times in human.items():
+        score.pairs[label, answer] += times
+        if group is not None:
+            by_group.setdefault(group, Score()).pairs[label, answer] += times
+    return LabelScore(f"always {answer}", "constant", score, pass_fail, by_group=tuple(by_group.values()))
 
 
 def table_lines(rows: Iterable[LabelScore]) -> list[str]:
