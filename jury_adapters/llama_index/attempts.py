@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, Response, StreamingResponse
+from llama_index.core.schema import NodeWithScore
 from llama_index_instrumentation.span import active_span_id
 
 from jury_adapters.core.case import Case
@@ -14,6 +15,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.serial import to_dict
 from jury_adapters.core.withheld import without_texts
+from jury_adapters.llama_index.replayable_streams import AsyncReplayableStream, ReplayableStream
 
 Outcome: TypeAlias = Literal["passed", "blocked", "best", "annotated", "unjudged"]
 
@@ -65,10 +67,26 @@ def marked(given: Attempt, outcome: Outcome, attempts: Sequence[Attempt]) -> RES
 
 
 def refused(refusal: str, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
-    """Return the response that replaces an answer, with the sources and the metadata of the last attempt."""
+    """Return the response that replaces an answer, with the sources and the metadata of the last attempt.
+
+    It is a stream if the last attempt is one, because callers such as chat engines read it as that.
+    """
     last = attempts[-1].response
-    response = Response(refusal, source_nodes=list(last.source_nodes), metadata=last.metadata)
-    return _with_record(response, None, "blocked", attempts)
+    return _with_record(_like(last, refusal, list(last.source_nodes)), None, "blocked", attempts)
+
+
+def _like(last: RESPONSE_TYPE, text: str, nodes: list[NodeWithScore]) -> RESPONSE_TYPE:
+    """Return a response with another text, streamed in the way of the given one."""
+    if isinstance(last, StreamingResponse):
+        return StreamingResponse(ReplayableStream([text]), source_nodes=nodes, metadata=last.metadata)
+    if isinstance(last, AsyncStreamingResponse):
+        stream = AsyncReplayableStream(_one(text))
+        return AsyncStreamingResponse(stream, source_nodes=nodes, metadata=last.metadata)
+    return Response(text, source_nodes=nodes, metadata=last.metadata)
+
+
+async def _one(text: str) -> AsyncIterator[str]:
+    yield text
 
 
 def _with_record(

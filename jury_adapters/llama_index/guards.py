@@ -47,8 +47,9 @@ class JuryGuardQueryEngine(BaseQueryEngine):
     An answer that passes is returned unchanged, and so is one without a decision by default. On FAIL the engine is
     asked again, with the jury's feedback on the rejected answer; after ``max_retries`` more tries, ``on_fail`` applies.
     The jury sees the user's question, the contexts as the writer saw them, and the answer. A stream is read to its end
-    before it is judged, so the first token is delayed; it can still be read as a stream. Retries search only by the
-    user's question: the feedback goes to the writer and does not affect retrieval.
+    before it is judged, so the first token is delayed; it can still be read as a stream. The refusal that replaces a
+    stream is a stream, too. Retries search only by the user's question: the feedback goes to the writer and does not
+    affect retrieval.
 
     Every response has ``metadata["jury"]``: ``outcome`` (``"passed"``, ``"blocked"``, ``"best"``, ``"annotated"``,
     ``"unjudged"``), ``attempts``, and ``verdicts``, one per attempt, as JSON values that
