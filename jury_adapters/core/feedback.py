@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
 
 def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
@@ -58,9 +58,9 @@ def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
     for criterion in _criteria(judgment):
         if _agrees(criterion, judgment):
             yield from reasons_of(criterion)
-    for juror in _jurors(judgment):
+    for name, juror in _jurors(judgment):
         if (reason := _reason(juror)) and _agrees(juror, judgment):
-            yield juror.critic, reason
+            yield name, reason
 
 
 def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
@@ -74,20 +74,24 @@ def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
         if _agrees(criterion, judgment) or not criterion.valid:
             yield from notes_of(criterion, errors=errors)
     jurors = _jurors(judgment) if isinstance(judgment, Verdict) else ()
-    jurors += tuple(criterion for criterion in _criteria(judgment) if _broke(criterion) and not _has_jurors(criterion))
+    jurors += tuple(
+        (criterion.critic, criterion)
+        for criterion in _criteria(judgment)
+        if _broke(criterion) and not _has_jurors(criterion)
+    )
     broken = [
-        f"{juror.critic} ({_clipped(juror.error or 'no reason')})" if errors else juror.critic
-        for juror in jurors
+        f"{name} ({_clipped(juror.error or 'no reason')})" if errors else name
+        for name, juror in jurors
         if _broke(juror)
     ]
     if broken:
         yield f"{len(broken)} juror{'s' if len(broken) > 1 else ''} could not judge: {', '.join(broken)}"
-    for juror in jurors:
+    for name, juror in jurors:
         if _broke(juror) or _agrees(juror, judgment) or (juror.valid and _by_rule(judgment)):
             continue
         said = "abstained" if juror.opinion is None else f"voted {juror.opinion}"
         reason = "" if juror.status is Status.PASS else _reason(juror)  # a reason for PASS is not actionable
-        yield f"{juror.critic} {said}: {reason}" if reason else f"{juror.critic} {said}"
+        yield f"{name} {said}: {reason}" if reason else f"{name} {said}"
 
 
 def _errors_in(judgment: Judgment) -> Iterator[str]:
@@ -106,11 +110,29 @@ def _criteria(judgment: Judgment) -> tuple[Judgment, ...]:
     return judgment.judgments if isinstance(judgment, Verdict) and scores else ()
 
 
-def _jurors(judgment: Judgment) -> tuple[Judgment, ...]:
-    """Return the judgments of the single jurors; empty for a scorecard, whose criteria have them."""
+def _jurors(judgment: Judgment) -> tuple[tuple[str, Judgment], ...]:
+    """Return the names and judgments of the single jurors; empty for a scorecard, whose criteria have them.
+
+    A pairwise juror counts once. One that is asked alone has a vote for each order if these do not agree.
+    """
     if _criteria(judgment):
         return ()
-    return (judgment.jurors() if isinstance(judgment, Verdict) else ()) or (judgment,)
+    if is_pairwise_opinion(judgment) and judgment.metadata["position_consistent"] is not True:
+        return tuple((_order_name(judgment, vote), vote) for vote in judgment.judgments)
+    named = () if is_pairwise_opinion(judgment) else tuple(_named_jurors(judgment))
+    return named or ((judgment.critic, judgment),)
+
+
+def _order_name(asked: Judgment, vote: Judgment) -> str:
+    return " with ".join(filter(None, (vote.model or asked.critic, vote.critic)))
+
+
+def _named_jurors(judgment: Judgment) -> Iterator[tuple[str, Judgment]]:
+    for juror in judgment.judgments if isinstance(judgment, Verdict) else ():
+        if isinstance(juror, Verdict) and juror.judgments and not is_pairwise_opinion(juror):
+            yield from _named_jurors(juror)
+        else:
+            yield juror.critic, juror
 
 
 def _has_jurors(judgment: Judgment) -> bool:

@@ -11,8 +11,8 @@ from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.scheduling import Schedule
-from jury_adapters.core.voting import Voting, VotingOptions
+from jury_adapters.core.scheduling import Schedule, checked_schedule
+from jury_adapters.core.voting import Voting, VotingOptions, resolve
 from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.critic.arguments import checked_name
 from jury_adapters.critic.asking import AskingJudge
@@ -94,8 +94,19 @@ def one_or_panel(
     """
     if len(jurors) == 1 and vote.get("errors") is None:
         (only,) = jurors
+        check_vote(vote.get("voting", "majority"), vote.get("schedule", "parallel"))
         return only if isinstance(only, Judge) else make(only)
     return panel(make, *jurors, name=name, **vote)
+
+
+def check_vote(voting: Voting, schedule: Schedule) -> None:
+    """Check the voting rule and the schedule of a panel, also where a single juror leaves nothing to vote about.
+
+    Raises:
+        ConfigurationError: one of them is unknown.
+    """
+    resolve(voting)
+    checked_schedule(schedule)
 
 
 def _check_rubric_first(rubric: object) -> None:

@@ -181,7 +181,7 @@ def test_an_evaluator_without_both_takes_those_around_it(server, tmp_path):
     JuryEvaluator,
     lambda jury, **options: JuryFaithfulnessEvaluator(jury=jury, **options),
     lambda jury, **options: JuryFaithfulnessEvaluator(llm=jury, **options),
-    lambda jury, **options: JuryPairwiseEvaluator(jury=jury, **options),
+    lambda jury, **options: JuryPairwiseEvaluator(jury=Critic(jury.model, "pairwise", name="c"), **options),
 ])  # fmt: skip
 def test_a_wrong_store_or_budget_is_refused_when_it_is_made(make, options, message):
     unpriced = Critic("openai:no-price", "answer_relevance", name="c", base_url="http://127.0.0.1:1", api_key="k")
