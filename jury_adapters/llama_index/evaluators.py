@@ -92,8 +92,8 @@ class JuryEvaluator(BaseEvaluator):
             contexts: the passages that the answer should rest on.
             **kwargs: ``image_paths`` and ``image_urls`` are images that belong to the contexts, as for LlamaIndex's
                 multi-modal evaluators; ``reference``, ``second_response``, ``generator`` and other columns of a row
-                have the names that :meth:`jury_adapters.Case.from_row` knows; ``sleep_time_in_seconds`` waits first.
-                Others go into the case's metadata.
+                have the names that :meth:`jury_adapters.Case.from_row` knows; ``id`` is the id of the item in results
+                and reports; ``sleep_time_in_seconds`` waits first. Others go into the case's metadata.
         """
         time.sleep(_pause(kwargs))
         try:
@@ -101,7 +101,7 @@ class JuryEvaluator(BaseEvaluator):
             other = _plain(kwargs.pop("second_response", None))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response)
+            return refused(self.jury, error, query, response, kwargs)
         return result_of(self.judged(case), case, _echoed(case, contexts))
 
     async def aevaluate(
@@ -120,7 +120,7 @@ class JuryEvaluator(BaseEvaluator):
             other = await _aplain(kwargs.pop("second_response", None))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response)
+            return refused(self.jury, error, query, response, kwargs)
         return result_of(await self.ajudged(case), case, _echoed(case, contexts))
 
     # LlamaIndex declares a Response here, but passes any object that its engines return.
@@ -139,7 +139,7 @@ class JuryEvaluator(BaseEvaluator):
         try:
             text, material = text_of(response), self._material(response, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response)
+            return refused(self.jury, error, query, response, kwargs)
         return self.evaluate(query=query, response=text, **material)
 
     async def aevaluate_response(
@@ -149,7 +149,7 @@ class JuryEvaluator(BaseEvaluator):
         try:
             text, material = await atext_of(response), self._material(response, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response)
+            return refused(self.jury, error, query, response, kwargs)
         return await self.aevaluate(query=query, response=text, **material)
 
     def judged(self, case: Case) -> Judgment:
