@@ -24,7 +24,7 @@ def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
     >>> feedback_of(jury.judge(answer="!"))
     'late; 1 juror could not judge: c (ZeroDivisionError: division by zero); a voted PASS'
     """
-    reasons = [reason for _, reason in reasons_of(judgment)] or [_reason(judgment)]
+    reasons = [reason for _, reason in reasons_of(judgment)] or [reason_of(judgment)]
     notes = list(notes_of(judgment, errors=errors))
     stated = (without_errors(reason, judgment, quoted_in=notes if errors else None) for reason in reasons)
     return "; ".join([*dict.fromkeys(filter(None, stated)), *notes])
@@ -55,12 +55,20 @@ def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
 
     For a scorecard they are those of the criteria that have its outcome.
     """
+    for name, juror in agreeing_jurors(judgment):
+        if reason := reason_of(juror):
+            yield name, reason
+
+
+def agreeing_jurors(judgment: Judgment) -> Iterator[tuple[str, Judgment]]:
+    """Yield the names and judgments of the jurors that agree with their jury; for a single judge its own.
+
+    For a scorecard they are those of the criteria that have its outcome.
+    """
     for criterion in _criteria(judgment):
         if _agrees(criterion, judgment):
-            yield from reasons_of(criterion)
-    for name, juror in _jurors(judgment):
-        if (reason := _reason(juror)) and _agrees(juror, judgment):
-            yield name, reason
+            yield from agreeing_jurors(criterion)
+    yield from ((name, juror) for name, juror in _jurors(judgment) if _agrees(juror, judgment))
 
 
 def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
@@ -73,7 +81,7 @@ def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
     for criterion in _criteria(judgment):
         if _agrees(criterion, judgment) or not criterion.valid:
             yield from notes_of(criterion, errors=errors)
-    jurors = _jurors(judgment) if isinstance(judgment, Verdict) else ()
+    jurors = _jurors(judgment) if _has_jurors(judgment) else ()
     jurors += tuple(
         (criterion.critic, criterion)
         for criterion in _criteria(judgment)
@@ -90,7 +98,7 @@ def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
         if _broke(juror) or _agrees(juror, judgment) or (juror.valid and _by_rule(judgment)):
             continue
         said = "abstained" if juror.opinion is None else f"voted {juror.opinion}"
-        reason = "" if juror.status is Status.PASS else _reason(juror)  # a reason for PASS is not actionable
+        reason = "" if juror.status is Status.PASS else reason_of(juror)  # a reason for PASS is not actionable
         yield f"{name} {said}: {reason}" if reason else f"{name} {said}"
 
 
@@ -147,7 +155,7 @@ def _agrees(juror: Judgment, judgment: Judgment) -> bool:
     return juror.opinion == judgment.opinion if judgment.valid else juror.status is judgment.status
 
 
-def _reason(juror: Judgment) -> str:
+def reason_of(juror: Judgment) -> str:
     """Return the reason of a juror, and its error if the reason does not mention it."""
     reason, error = juror.reasoning, juror.error
     return f"{reason} ({error})" if reason and error and error not in reason else reason or error or ""

@@ -9,7 +9,7 @@ from llama_index.core.evaluation.base import EvaluationResult
 from pydantic import ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
 from jury_adapters.core.case import Case, item_id_in
-from jury_adapters.core.feedback import notes_of, reasons_of, without_errors
+from jury_adapters.core.feedback import agreeing_jurors, notes_of, reason_of, without_errors
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict, to_dict
@@ -130,12 +130,24 @@ def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
 
     See :func:`jury_adapters.core.feedback.feedback_of`; this function gives each juror a line.
     """
-    lines = [judgment.reasoning or judgment.label or judgment.status or ""]
-    if errors and judgment.error and judgment.error not in lines[0]:
-        lines.append(judgment.error)
-    lines += [f"{name}: {reason}" for name, reason in reasons_of(judgment) if reason not in lines[0]]
+    head = judgment.reasoning or judgment.label or judgment.status or ""
     notes = list(notes_of(judgment, errors=errors))
-    return "\n".join([*(without_errors(line, judgment, quoted_in=notes if errors else None) for line in lines), *notes])
+    told = "\n".join([head, *notes])
+    codes: dict[str, None] = {}
+    lines = [head]
+    for name, juror in agreeing_jurors(judgment):
+        if juror is judgment:
+            lines = [(reason_of(judgment) if errors else judgment.reasoning) or head]
+        elif juror.status is Status.ERROR:
+            continue  # the notes name it
+        elif (juror.reasoning or juror.error or "") not in told:
+            lines.append(f"{name}: {reason_of(juror)}")
+        elif errors and juror.error and juror.error not in told:
+            codes[juror.error] = None
+    if codes:
+        lines[0] += f" ({', '.join(codes)})"
+    quoted = notes if errors else None
+    return "\n".join([*(without_errors(line, judgment, quoted_in=quoted) for line in lines), *notes])
 
 
 def _unheard(judgment: Judgment) -> bool:

@@ -103,7 +103,7 @@ def test_a_panel_is_invalid_and_says_what_the_budget_refused(server):
     (*_, last) = evaluate(JuryEvaluator(panel, budget=Budget(max_calls=2)))
     assert server.count == 2
     assert last.invalid_result
-    assert re.search(r"a: the budget does not allow another call.*\(budget_exhausted\)", last.invalid_reason)
+    assert re.search(r"^no juror voted: the budget does not.*\(budget_exhausted\)$", last.invalid_reason)
 
 
 def test_several_models_share_the_evaluators_store_and_budget(server, tmp_path):
