@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.functions import is_async
+from jury_adapters.core.functions import is_async, takes_a_case
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.models.addresses import address_of, plain_address, refuse_credentials
 from jury_adapters.models.anthropic import AnthropicModel
@@ -248,12 +248,24 @@ def _wrapped(model: Any) -> ChatModel:
         return LlamaIndexModel(model)
     if isinstance(model, ChatModel):
         return model
+    if takes_a_case(model):
+        raise ConfigurationError(
+            f"{_name_of(model)} takes a case, so it is a judge and not a model: write @judge above it, or "
+            f"judge({_name_of(model)})"
+        )
     if is_async(model):
         return FunctionModel(model)
+    name = _name_of(model)
+    judging = f". If {name} judges a case, write @judge above it, or judge({name})" if inspect.isroutine(model) else ""
     raise ConfigurationError(
         f"{type(model).__name__} is not a model: give 'vendor:model', a LangChain chat model, a LlamaIndex LLM, an "
-        "`async (prompt) -> str` function, or an object with `name`, `model` and `async complete(...)`"
+        f"`async (prompt) -> str` function, or an object with `name`, `model` and `async complete(...)`{judging}"
     )
+
+
+def _name_of(function: object) -> str:
+    name = getattr(function, "__name__", type(function).__name__)
+    return "function" if name == "<lambda>" else str(name)
 
 
 def _tokens_of(reply: Reply) -> int:
