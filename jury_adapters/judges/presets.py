@@ -19,7 +19,7 @@ from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.rubric import Rubric, bundled_rubrics
 from jury_adapters.models.base import ChatModel
-from jury_adapters.models.registry import ModelLike, split_name
+from jury_adapters.models.registry import ModelLike, check_sdks, split_name
 
 JurorLike: TypeAlias = ModelLike | Judge
 _EXAMPLE = "panel('faithfulness', 'openai:gpt-4o-mini')"
@@ -73,6 +73,7 @@ def panel(
             raise ConfigurationError(
                 f"{plain_repr(juror)} is a rubric, not a model; a panel has one rubric: {_EXAMPLE}"
             )
+    check_sdks(jurors)
     judges = [juror if isinstance(juror, Judge) else _critic(rubric, juror) for juror in jurors]
     options: VotingOptions = {} if errors is None else {"errors": errors}
     return Ensemble(judges, voting=voting, schedule=schedule, name=name, **options)

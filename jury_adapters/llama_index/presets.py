@@ -59,9 +59,9 @@ class JuryFaithfulnessEvaluator(PresetEvaluator):
 class JuryHallucinationEvaluator(PresetEvaluator):
     """Evaluate claim by claim whether the response makes anything up; passes (score 1.0) if it does not.
 
-    Each claim is a check of the verdict, with the quoted evidence. Needs response and contexts. If there is neither a
-    model nor ``Settings.llm``, the :func:`jury_adapters.grounding_screen` judges. The arguments are those of
-    :class:`PresetEvaluator`.
+    Each claim is one of the findings of a model's judgment, with the quoted evidence: ``result.jurors[0].findings``.
+    Needs response and contexts. If there is neither a model nor ``Settings.llm``, the
+    :func:`jury_adapters.grounding_screen` judges. The arguments are those of :class:`PresetEvaluator`.
     """
 
     _subject = "hallucination"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from difflib import get_close_matches
 from functools import partial
 from math import inf
@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.functions import is_async, takes_a_case
+from jury_adapters.core.installation import install_command
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.models.addresses import address_of, plain_address, refuse_credentials
 from jury_adapters.models.anthropic import AnthropicModel
@@ -26,6 +27,7 @@ from jury_adapters.models.langchain import LangChainModel
 from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.openai import OpenAIModel
 from jury_adapters.models.retries import Limited, Limits
+from jury_adapters.models.sdk_clients import check_sdk
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.vendors import VENDORS, Vendor
 
@@ -89,6 +91,26 @@ def resolve_model(
             f"{', '.join(given)} belongs to a model named by text; {type(model).__name__} brings its own"
         )
     return LimitedModel(_wrapped(model), limits)
+
+
+def check_sdks(models: Iterable[ModelLike]) -> None:
+    """Check that the SDKs of the models that are given by name are installed, so that one message names them all.
+
+    If only one SDK is missing, the model that needs it says so.
+
+    Raises:
+        ConfigurationError: two SDKs are not installed.
+    """
+    vendors = (split_name(model)[0] for model in models if isinstance(model, str))
+    missing = []
+    for sdk in dict.fromkeys(VENDORS[vendor].sdk for vendor in vendors if vendor is not None):
+        try:
+            check_sdk(sdk)
+        except ConfigurationError:
+            missing.append(sdk)
+    if len(missing) > 1:
+        command = install_command(",".join(missing))
+        raise ConfigurationError(f"these models need SDKs, of the extras {' and '.join(missing)}: {command}")
 
 
 def estimated_tokens(prompt: Prompt, options: Options, model: str) -> int:
