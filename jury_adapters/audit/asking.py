@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
+from typing import NamedTuple
 
 from jury_adapters.audit.probes import LABEL_ORDER, Probe
 from jury_adapters.core.batch import stream
@@ -14,12 +15,13 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.jury import Jury, unique_names
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.scorecard import Scorecard
+from jury_adapters.core.tier_policies import Policy
 from jury_adapters.core.usage import NO_USAGE, Usage
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.critic.answers import Labels
 from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics
 
@@ -27,32 +29,49 @@ Answers = dict[int, Judgment]
 """Judgments by number of the probe."""
 
 
+class Juror(NamedTuple):
+    """Single judge inside a jury.
+
+    Attributes:
+        name: its name, with the names of the juries around it: ``"panel/gpt"``.
+        judge: the judge.
+        lets_through: in a screening tier, the status with which a case only goes on to the next tier, which is not an
+            opinion on it; None elsewhere.
+    """
+
+    name: str
+    judge: Judge
+    lets_through: Status | None = None
+
+
 class JurorAnswers:
     """Judgments of one juror.
 
     Attributes:
-        name: its name, with the names of the juries around it: ``"panel/gpt"``.
+        name: as for :class:`Juror`.
         judge: the juror.
+        lets_through: as for :class:`Juror`.
         answers: its judgments by number of the probe.
     """
 
-    def __init__(self, name: str, judge: Judge) -> None:
-        self.name = name
-        self.judge = judge
+    def __init__(self, juror: Juror) -> None:
+        self.name, self.judge, self.lets_through = juror
         self.answers: Answers = {}
 
 
-def jurors_of(judge: Judge, prefix: str = "") -> Iterator[tuple[str, Judge]]:
-    """Yield the single judges inside a jury with their names; nothing for a judge that is not a jury.
+def jurors_of(judge: Judge, prefix: str = "", lets_through: Status | None = None) -> Iterator[Juror]:
+    """Yield the single judges inside a jury; nothing for a judge that is not a jury.
 
     Judges that ask others about parts of a case, or in two orders, count as single judges.
     """
     if not isinstance(judge, Ensemble | Scorecard | CascadedJury):
         return
-    names = [tier.name for tier in judge.tiers] if isinstance(judge, CascadedJury) else judge.names
-    for name, member in zip(names, judge.members, strict=True):
-        nested = list(jurors_of(member, f"{prefix}{name}/"))
-        yield from nested or [(prefix + name, member)]
+    through = [lets_through] * len(judge.members)
+    if isinstance(judge, CascadedJury):
+        through = [lets_through or _LET_THROUGH.get(tier.policy.kind) for tier in judge.tiers]
+    for name, member, status in zip(_names(judge), judge.members, through, strict=True):
+        nested = list(jurors_of(member, f"{prefix}{name}/", status))
+        yield from nested or [Juror(prefix + name, member, status)]
 
 
 class Asking:
@@ -85,8 +104,8 @@ class Asking:
     ) -> None:
         self.verdicts: Answers = {}
         named = list(jurors_of(jury))
-        names = unique_names([jury.name or "jury", *(name for name, _ in named)])[1:]
-        self.jurors = [JurorAnswers(name, judge) for name, (_, judge) in zip(names, named, strict=True)]
+        names = unique_names([jury.name or "jury", *(juror.name for juror in named)])[1:]
+        self.jurors = [JurorAnswers(juror._replace(name=name)) for name, juror in zip(names, named, strict=True)]
         self.usage = NO_USAGE
         self._jury = jury
         self._every_juror = every_juror
@@ -95,11 +114,11 @@ class Asking:
     def ask(self, probes: Sequence[Probe]) -> None:
         """Ask the jury about further probes."""
         verdicts = self._answers(self._jury, probes)
-        self.verdicts.update(verdicts)
+        self.verdicts.update({number: outage_as_error(verdict) for number, verdict in verdicts.items()})
         for number, verdict in verdicts.items():
             for juror, judgment in zip(self.jurors, _judgments_in(self._jury, verdict), strict=True):
                 if judgment is not None:
-                    juror.answers[number] = judgment
+                    juror.answers[number] = outage_as_error(judgment)
         if self._every_juror:
             for juror in self.jurors:
                 missing = [probe for probe in probes if probe.number not in juror.answers]
@@ -181,5 +200,10 @@ def _by_member(judge: Jury, judgment: Judgment | None) -> Mapping[str, Judgment]
     return judgment.by_name
 
 
+_LET_THROUGH: Mapping[Policy, Status] = {
+    Policy.REJECT_ON_ANY_FAIL: Status.PASS,
+    Policy.ACCEPT_ON_ALL_PASS: Status.FAIL,
+}
+"""Status that has no effect in a screening tier, by its policy."""
 _OTHER_WAYS: Mapping[str, Callable[[Judge], Judge]] = {"repeat": _Again, LABEL_ORDER: with_labels_reversed}
 """Ways of asking about a case that differ from that of its base, by the name of the probe."""

@@ -80,7 +80,7 @@ class AuditPlan:
 
     def _audit_of(self, asking: Asking, asked: AskedProbes) -> Audit:
         subjects = [figures_of(self.jury.name or "jury", asked, asking.verdicts)]
-        subjects += [figures_of(juror.name, asked, juror.answers) for juror in asking.jurors]
+        subjects += [figures_of(one.name, asked, one.answers, one.lets_through) for one in asking.jurors]
         findings = [finding for figures in subjects for finding in findings_of(figures, self.standards)]
         missed = tuple(
             probe
@@ -190,7 +190,9 @@ def plan_audit(
     judge = judge_of(jury)
     found = example_cases() if cases is None else given_cases(cases)
     families = dict.fromkeys(
-        family for _, juror in (*jurors_of(judge), ("", judge)) if (family := family_of(_model_of(juror))) is not None
+        family
+        for one in (*(juror.judge for juror in jurors_of(judge)), judge)
+        if (family := family_of(_model_of(one))) is not None
     )
     probes = plan_probes(
         found, operators=operators, families=tuple(families), sizes=sizes, seed=seed, labels=labels_of(judge),

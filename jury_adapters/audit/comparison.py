@@ -50,10 +50,13 @@ class JurorComparison:
 
 
 def compare_jurors(asked: AskedProbes, verdicts: Answers, jurors: Sequence[JurorAnswers]) -> JurorComparison:
-    """Compare a jury with its jurors on the answers that are wrong, or right, by construction."""
+    """Compare a jury with its jurors on the answers that are wrong, or right, by construction.
+
+    Jurors of screening tiers are left out, because they answer another question.
+    """
     changed = [probe for probe in asked.common if probe.kind in ("wrong", "right")]
     jury = _errors(changed, verdicts)
-    errors = {juror.name: _errors(changed, juror.answers) for juror in jurors}
+    errors = {juror.name: _errors(changed, juror.answers) for juror in jurors if juror.lets_through is None}
     wrong = {probe.number: probe.wrong for probe in changed}
     rates = {name: rate for name, found in errors.items() if (rate := _mean_error(found, wrong)) is not None}
     if not rates:

@@ -11,6 +11,7 @@ from jury_adapters.audit.asking import Answers
 from jury_adapters.audit.looks import AskedProbes
 from jury_adapters.audit.probes import Kind, Probe
 from jury_adapters.core.clustered_shares import clustered_wilson, sign_flip_test
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import JsonValue
 
@@ -129,6 +130,11 @@ class SubjectFigures:
         originals_passed: the share of given answers that got PASS.
         data_sets: number of data sets that a test may be about; p values are multiplied by it.
         partial: True if the juror was not asked about all probes.
+        asked: the number of probes about which it was asked.
+        broken: the number of these without an opinion because of errors.
+        error: the first of these errors.
+        lets_through: for a juror of a screening tier, the status with which a case only goes on to the next tier. It is
+            not an opinion on the case, so no finding rests on it. None for the jury and for other jurors.
     """
 
     name: str
@@ -144,6 +150,10 @@ class SubjectFigures:
     originals_passed: Share
     data_sets: int = 1
     partial: bool = False
+    asked: int = 0
+    broken: int = 0
+    error: str = ""
+    lets_through: Status | None = None
 
     @property
     def kill_rate(self) -> Share:
@@ -164,11 +174,16 @@ class SubjectFigures:
             "injections": self.injections.to_dict(),
             "injections_by_family": {name: flips.to_dict() for name, flips in self.injections_by_family.items()},
             "partial": self.partial,
+            "asked": self.asked,
+            "broken": self.broken,
+            "error": self.error,
+            "lets_through": None if self.lets_through is None else self.lets_through.value,
         }
 
 
-def figures_of(name: str, asked: AskedProbes, answers: Answers) -> SubjectFigures:
-    """Return the figures of the jury or of one juror."""
+def figures_of(name: str, asked: AskedProbes, answers: Answers, lets_through: Status | None = None) -> SubjectFigures:
+    """Return the figures of the jury or of one juror; the arguments are as in :class:`SubjectFigures`."""
+    errors = [answer.error or answer.reasoning for answer in answers.values() if answer.status is Status.ERROR]
     every, common = _Counts(asked.all, answers, asked.looks), _Counts(asked.common, answers, asked.looks)
     return SubjectFigures(
         name=name,
@@ -184,7 +199,23 @@ def figures_of(name: str, asked: AskedProbes, answers: Answers) -> SubjectFigure
         originals_passed=every.originals(),
         data_sets=asked.data_sets,
         partial=any(probe.number not in answers for probe in asked.all),
+        asked=len(answers),
+        broken=len(errors),
+        error=errors[0] if errors else "",
+        lets_through=lets_through,
     )
+
+
+def screening_notes(subjects: Iterable[SubjectFigures]) -> list[str]:
+    """Return for which jurors a status is not an opinion, so that no finding rests on it."""
+    found: dict[Status, list[str]] = {}
+    for one in subjects:
+        if one.lets_through is not None:
+            found.setdefault(one.lets_through, []).append(visible(one.name))
+    return [
+        f"{', '.join(names)}: in a screening tier, where {status} only lets a case through; no finding rests on that"
+        for status, names in found.items()
+    ]
 
 
 def share_of(probes: Sequence[Probe], answers: Answers, looks: int) -> Share:

@@ -10,6 +10,7 @@ from jury_adapters.audit.figures import Flips, Share, SubjectFigures, pooled
 from jury_adapters.audit.tests_of_shares import effective_counts, fisher_less, holm, share_above
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import percent
+from jury_adapters.core.judgment import Status
 from jury_adapters.core.values import JsonValue
 
 
@@ -85,18 +86,22 @@ class _Test(NamedTuple):
 
 
 def _tests(figures: SubjectFigures, standards: Standards) -> Iterator[_Test]:
+    """Yield the tests of a subject. In a screening tier, a status that only lets a case through is not a weakness."""
     passed, alarms = figures.passed_wrong, figures.false_alarm_rate
-    limit = 1 - standards.min_kill_rate
-    yield _Test(
-        "misses_wrong_answers", share_above(passed.groups, limit),
-        f"gives PASS to {_said(passed)} of the wrong answers; {percent(limit)} are tolerated",
-    )  # fmt: skip
-    limit = standards.max_false_alarm_rate
-    yield _Test(
-        "false_alarms", share_above(alarms.groups, limit),
-        f"gives FAIL to {_said(alarms)} of the right answers in another form; {percent(limit)} are tolerated",
-    )  # fmt: skip
-    yield from _blind_spots(figures, standards)
+    if figures.lets_through is not Status.PASS:
+        limit = 1 - standards.min_kill_rate
+        yield _Test(
+            "misses_wrong_answers", share_above(passed.groups, limit),
+            f"gives PASS to {_said(passed)} of the wrong answers; {percent(limit)} are tolerated",
+        )  # fmt: skip
+    if figures.lets_through is not Status.FAIL:
+        limit = standards.max_false_alarm_rate
+        yield _Test(
+            "false_alarms", share_above(alarms.groups, limit),
+            f"gives FAIL to {_said(alarms)} of the right answers in another form; {percent(limit)} are tolerated",
+        )  # fmt: skip
+    if figures.lets_through is None:
+        yield from _blind_spots(figures, standards)
     for name, flips in figures.flips.items():
         if name == "repeat":
             limit = standards.max_instability

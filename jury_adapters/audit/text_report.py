@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from jury_adapters.audit.comparison import JurorComparison
-from jury_adapters.audit.figures import Flips, Share, SubjectFigures
+from jury_adapters.audit.figures import Flips, Share, SubjectFigures, screening_notes
 from jury_adapters.audit.findings import Finding
 from jury_adapters.audit.looks import Block
 from jury_adapters.audit.probes import Probe
-from jury_adapters.core.formatting import counted, money, percent, visible
+from jury_adapters.core.formatting import clip, counted, money, percent, visible
+from jury_adapters.core.judgment import Status
 from jury_adapters.core.usage import Usage
 
 MOST_MISSED = 10
@@ -55,12 +56,16 @@ def _lines(audit: Results) -> Iterator[str]:
         yield "  intervals and p values allow for that; 'all' counts the part that was asked of every operator"
     yield ""
     yield "Findings"
-    if not audit.findings:
+    if 2 * jury.broken > jury.asked:
+        yield "  nothing is known of the jury, because it broke on most probes"
+    elif not audit.findings:
         yield "  none beyond chance; this is not proof that there is no weakness"
     for finding in audit.findings:
         yield f"  ! {visible(finding.subject)} {visible(finding.sentence)} (corrected p {finding.p:.2g})"
+    yield from (f"  {note}" for note in screening_notes(audit.subjects))
     yield ""
     names = [one.name for one in audit.subjects]
+    yield from _broken(audit.subjects)
     yield from _unusable(audit.subjects)
     kills = [(one.kills, one.kill_rate) for one in audit.subjects]
     yield from _table("Wrong answers that got FAIL (kill rate)", names, kills)
@@ -73,10 +78,23 @@ def _lines(audit: Results) -> Iterator[str]:
     yield from _missed(audit)
 
 
+def _broken(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
+    """Say which subjects gave no opinion because of errors; these probes are in no figure of theirs."""
+    found = [one for one in subjects if one.broken]
+    if not found:
+        return
+    yield "Not judged because of errors; these probes are in no figure"
+    for one in found:
+        yield f"  {visible(one.name)}: {one.broken:,} of {one.asked:,} probes; {clip(one.error, _LONGEST_ERROR)}"
+    yield ""
+
+
 def _unusable(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
     """Say which subjects fail so many of the given answers that little can be said about changes to them."""
     found = [
-        one for one in subjects if one.originals_passed.n and 2 * one.originals_passed.hits < one.originals_passed.n
+        one
+        for one in subjects
+        if one.lets_through is not Status.FAIL and 2 * one.originals_passed.hits < one.originals_passed.n
     ]
     if not found:
         return
@@ -109,7 +127,7 @@ def _flip_table(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
 
 def _comparison(audit: Results) -> Iterator[str]:
     found = audit.comparison
-    if len(audit.subjects) < 3:
+    if sum(one.lets_through is None for one in audit.subjects) < 3:
         return
     yield "What the jury adds"
     if not found.best_juror:
@@ -161,3 +179,6 @@ def _aligned(rows: Iterable[Sequence[str]]) -> Iterator[str]:
 def _short(text: str, most: int = 100) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 3] + "..."
+
+
+_LONGEST_ERROR = 160

@@ -175,6 +175,7 @@ def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Est
     total = counts.sum()
     if not total:
         return (undefined("label share", 0, "there are no votes"),)
+    voted = int(votes.answered.any(axis=1).sum())  # items without a vote tell nothing
     found = []
     for code in np.argsort(-counts.sum(axis=0), kind="stable").tolist():
         if not (hits := counts[:, code].sum()):
@@ -183,7 +184,7 @@ def label_shares(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Est
         label, share = str(votes.labels[code]), float(hits / total)
         sentence = f"{percent(share)} of all votes are {label!r}."
         found.append(
-            Estimate("label share", share, len(votes.items), interval, sentence, subject=label,
+            Estimate("label share", share, voted, interval, sentence, subject=label,
                     details={"votes": int(hits)})
         )  # fmt: skip
     return tuple(found)

@@ -10,6 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, upper_bound
+from jury_adapters.calibration.broken_cases import BrokenCases
 from jury_adapters.calibration.failure_messages import Baseline, Target
 from jury_adapters.calibration.gold import gold_of
 from jury_adapters.calibration.guarantee import (
@@ -44,17 +45,26 @@ from jury_adapters.core.opinions import ABSTAINED
 
 @dataclass(frozen=True, slots=True)
 class TierRuns:
-    """Judgments of every tier on labelled cases.
+    """Judgments of every tier on labelled cases, without those on which a juror broke.
 
     Attributes:
         trials: the confidences, and the agreement with human labels.
         costs: items x tiers, US dollars.
-        screened_errors: the number of cases that screening tiers decide and that disagree with human labels.
+        screened: the number of cases that screening tiers decide.
+        screened_errors: the number of these that disagree with human labels.
+        broken: the cases that are left out, because a juror broke on them.
     """
 
     trials: Trials
     costs: Floats
+    screened: int
     screened_errors: int
+    broken: BrokenCases
+
+    @property
+    def cases(self) -> int:
+        """Number of cases that are not left out."""
+        return len(self.trials.correct) + self.screened
 
 
 def calibrate(
@@ -86,7 +96,8 @@ def calibrate(
             cases that they let through, and the guarantee is about such cases.
         labelled_cases: cases with human labels in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
             They must be like the future cases, independent, and not used to fit reliabilities or prompts. An item
-            that is given several times (the same content, and the same id or none) counts once.
+            that is given several times (the same content, and the same id or none) counts once. A case on which a
+            juror breaks is left out: an outage is not an opinion.
         agreement: the share of decided cases that is to agree with human labels, 0..1.
         delta: the probability with which the guarantee may fail, 0..1.
         method: ``"path"``: one threshold common to all tiers, which is best if their confidences are on one scale.
@@ -130,11 +141,14 @@ def calibrate(
     screening = run_screening_tiers(screening_tiers, cases, **options)
     target.check_number(len(screening.reached), len(screening.decided))
     runs = run_tiers(tiers, cases, truths, screening, pass_labels, **options)
+    target.check_number(len(runs.trials.correct), runs.screened, runs.broken.sentence)
+    runs.broken.warn()
     outcome, found_by = choose_thresholds(runs.trials, 1 - agreement, delta, method)
     grants = simulate_grants(runs.trials, agreement, delta, method, seed=seed)
     if not outcome.decided:
-        refusal = target.refusal(runs.trials, Baseline.of(truths, pass_labels), len(screening.decided))
-        raise CalibrationFailed(f"{refusal}. {grants.sentence(agreement)}", grants)
+        refusal = target.refusal(runs.trials, Baseline.of(truths, pass_labels), runs.screened)
+        broken = f" {runs.broken.sentence}." if runs.broken.positions else ""
+        raise CalibrationFailed(f"{refusal}.{broken} {grants.sentence(agreement)}", grants)
     asked = [tier for tier, threshold in zip(tiers, outcome.thresholds, strict=True) if not isinf(threshold)]
     priced = all(tier.judge.priced for tier in (*screening_tiers, *asked))
     guarantee = Guarantee(
@@ -151,11 +165,12 @@ def calibrate(
         bound=_bound(runs.trials, outcome, found_by, delta / 2 if method == "both" else delta),
         coverage=outcome.decided / outcome.items,
         tier_shares={tier.name: count / outcome.items for tier, count in zip(tiers, outcome.per_tier, strict=True)},
-        cost_expected=(screening.cost + _cost_of_tiers(runs, outcome)) / len(cases) if priced else None,
+        cost_expected=screening.cost / len(cases) + _cost_of_tiers(runs, outcome) / runs.cases if priced else None,
         screening_tiers=tuple(tier.name for tier in screening_tiers),
-        screened=len(screening.decided),
+        screened=runs.screened,
         screened_errors=runs.screened_errors,
         merged=labelled.merged,
+        broken=len(runs.broken.positions),
         granted_if_false=grants.if_false,
         granted_as_seen=grants.as_seen,
         simulated_runs=grants.runs,
@@ -177,15 +192,24 @@ def run_tiers(
     judged = [[each.judgment for each in stream(tier.judge.asking_everyone(), reached, **options)] for tier in tiers]
     said = [*(judgment for tier in judged for judgment in tier), *screening.decided.values()]
     meaning = LabelMeanings.of(said, pass_labels, truths)
-    true = [truths[position] for position in screening.reached]
+    of_each: list[list[Judgment]] = [[verdict] for verdict in screening.verdicts] or [[] for _ in cases]
+    for at, position in enumerate(screening.reached):
+        of_each[position] += [tier[at] for tier in judged]
+    broken = BrokenCases.among(of_each)
+    left_out = set(broken.positions)
+    sound = [at for at, position in enumerate(screening.reached) if position not in left_out]
+    judged = [[tier[at] for at in sound] for tier in judged]
+    true = [truths[screening.reached[at]] for at in sound]
     confidences = np.array([[_confidence(judgment) for judgment in tier] for tier in judged], dtype=np.float64).T
     correct = np.array(
-        [[meaning.agrees(judgment, truth) for judgment, truth in zip(tier, true, strict=True)] for tier in judged]
+        [[meaning.agrees(judgment, truth) for judgment, truth in zip(tier, true, strict=True)] for tier in judged],
+        dtype=np.bool_,
     ).T
     costs = np.array([[cost_of(judgment, tier.judge) for judgment in each]
                       for tier, each in zip(tiers, judged, strict=True)], dtype=np.float64).T  # fmt: skip
-    wrong = sum(not meaning.agrees(judgment, truths[position]) for position, judgment in screening.decided.items())
-    return TierRuns(Trials(confidences, correct & (confidences >= 0)), costs, wrong)
+    screened = {position: verdict for position, verdict in screening.decided.items() if position not in left_out}
+    wrong = sum(not meaning.agrees(verdict, truths[position]) for position, verdict in screened.items())
+    return TierRuns(Trials(confidences, correct & (confidences >= 0)), costs, len(screened), wrong, broken)
 
 
 def group_of(case: Case, groups: Groups) -> object:

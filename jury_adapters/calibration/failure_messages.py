@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.calibration.guarantee import CalibrationFailed
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds, fewest_labels
 
@@ -50,12 +51,13 @@ class Target:
     tiers: tuple[str, ...]
     grouped: bool
 
-    def check_number(self, reached: int, screened: int = 0) -> None:
+    def check_number(self, reached: int, screened: int = 0, broken: str = "") -> None:
         """Refuse so few labelled cases that not even a perfect jury could pass.
 
         Args:
             reached: the number of cases that reach the calibrated tiers.
             screened: the number of cases that do not, because a screening tier decides them.
+            broken: a sentence about the cases that are left out because a juror broke, if there are any.
 
         Raises:
             CalibrationFailed: there are too few cases.
@@ -64,11 +66,19 @@ class Target:
         if reached >= fewest:
             return
         what = self._labelled
+        why, advice = "even if not one disagrees", "Label more, or guarantee less"
+        if fewest == FEWEST_LABELS:
+            why, advice = (
+                "for any guarantee, because fewer show little",
+                f"Label more {'groups' if self.grouped else 'cases'}",
+            )
+        if broken:
+            advice = f"{broken[0].upper()}{broken[1:]}; repair it and calibrate again"
         if screened:
             what += f" that reach the calibrated tiers (of {reached + screened}; screening decides {screened})"
         raise CalibrationFailed(
             f"{reached} {what} are too few: to guarantee an agreement of {self.agreement:g} with delta={self.delta:g}, "
-            f"at least {fewest} are needed even if not one disagrees. Label more, or guarantee less"
+            f"at least {fewest} are needed {why}. {advice}"
         )
 
     def refusal(self, trials: Trials, baseline: Baseline, screened: int = 0) -> str:

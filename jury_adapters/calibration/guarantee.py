@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import yaml
 
+from jury_adapters.calibration.broken_cases import broken_sentence
 from jury_adapters.calibration.fingerprint import identity_of
 from jury_adapters.calibration.grant_rates import GrantRates
 from jury_adapters.calibration.screening_tiers import is_screening_tier, name_screening_tiers, screening_tiers_of
@@ -18,6 +19,7 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.formatting import percent
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.jury import Jury
@@ -62,6 +64,8 @@ class Guarantee:
         screened: the number of labelled cases that the screening tiers decided; not part of ``n``.
         screened_errors: the number of these that disagree with human labels.
         merged: the number of labelled cases that repeat an item and were merged with the first; not part of ``n``.
+        broken: the number of labelled cases on which a juror broke; they are not part of ``n`` or ``screened``, and the
+            guarantee does not cover such cases.
         granted_if_false: the rate at which simulated calibrations of these sizes grant the guarantee to a jury whose
             agreement is just below the guaranteed one, 0..1; at most ``delta``, apart from the error of the simulation.
         granted_as_seen: the rate at which they grant it to a jury with the error rate of this one, 0..1.
@@ -85,6 +89,7 @@ class Guarantee:
     screened: int = 0
     screened_errors: int = 0
     merged: int = 0
+    broken: int = 0
     granted_if_false: float
     granted_as_seen: float
     simulated_runs: int
@@ -140,7 +145,10 @@ class Guarantee:
     def to_dict(self) -> dict[str, JsonValue]:
         """Return plain values, for a jury file or a report; :meth:`from_dict` reads them back."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        left_out = {*(() if self.screening_tiers else _OF_SCREENING), *(() if self.merged else ("merged",))}
+        left_out = {
+            *(() if self.screening_tiers else _OF_SCREENING),
+            *(name for name in ("merged", "broken") if not plain[name]),
+        }
         kept = {name: value for name, value in plain.items() if name not in left_out}
         return {
             name: dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
@@ -156,7 +164,7 @@ class Guarantee:
         """
         known = {each.name for each in fields(cls)}
         wrong = [name for name in values if name not in known]
-        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, "merged"}]
+        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, "merged", "broken"}]
         if wrong or missing:
             raise InputError(
                 f"this is not a guarantee: {', '.join(f'no {m}' for m in missing) or f'unknown {wrong[0]}'}"
@@ -188,6 +196,15 @@ class Guarantee:
             raise InputError(source.problem((), "there is no guarantee here: expected the key `guarantee:`"))
         return cls.from_dict(found)
 
+    @property
+    def headline(self) -> str:
+        """The guarantee in one line, for the summary of a run."""
+        cases = "the cases decided after screening" if self.screening_tiers else "the decided cases"
+        return (
+            f"at least {percent(self.agreement)} of {cases} agree with human labels, with a confidence of "
+            f"{percent(1 - self.delta, 0)}, for cases like the labelled ones; where no tier is sure enough, it abstains"
+        )
+
     def __str__(self) -> str:
         tiers = ", ".join(f"{name} {share:.0%}" for name, share in self.tier_shares.items())
         cost = f" Expected cost: US$ {self.cost_expected:.6g} a case." if self.cost_expected else ""
@@ -199,12 +216,15 @@ class Guarantee:
                 f"{self.screened + self.n} labelled cases, {self.screened_errors} of them unlike their human labels; "
                 "the guarantee does not cover these."
             )
+        broken = ""
+        if self.broken:
+            broken = f" {broken_sentence(self.broken)}"
         merged = f" {merged_sentence(self.merged, 'labelled case')}" if self.merged else ""
         return (
             f"At least {self.agreement:.1%} of the decided cases agree with human labels, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
             f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of {cases} ({tiers}) and "
-            f"abstains on the rest.{before}{cost}{merged} "
+            f"abstains on the rest.{before}{cost}{merged}{broken} "
             f"{self.grants.sentence(self.agreement)}"
         )
 
@@ -310,6 +330,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "found_by": str,
     "thresholds": Mapping,
     "n": int,
+    "broken": int,
     "decided": int,
     "errors": int,
     "bound": _NUMBER,

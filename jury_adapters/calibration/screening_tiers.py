@@ -51,11 +51,13 @@ class ScreeningResult:
         reached: positions of the cases that they let through.
         decided: their judgments on the other cases, by position.
         cost: the total cost of the screening tiers, US dollars.
+        verdicts: their verdict on each case; empty if there are no screening tiers.
     """
 
     reached: tuple[int, ...]
     decided: dict[int, Judgment]
     cost: float
+    verdicts: tuple[Judgment, ...] = ()
 
 
 def run_screening_tiers(
@@ -67,10 +69,12 @@ def run_screening_tiers(
     alone = CascadedJury([*screening_tiers, Tier(_LetThrough.name, _LetThrough())])
     reached: list[int] = []
     decided: dict[int, Judgment] = {}
+    verdicts: list[Judgment] = []
     cost = 0.0
     judges = {tier.name: tier.judge for tier in screening_tiers}
     for position, each in enumerate(stream(alone, cases, **options)):
         verdict = each.judgment
+        verdicts.append(verdict)
         if isinstance(verdict, Verdict) and verdict.stopped_at != _LetThrough.name:
             decided[position] = verdict
         else:
@@ -78,7 +82,7 @@ def run_screening_tiers(
         for tier in verdict.tiers if isinstance(verdict, Verdict) else ():
             if tier.name in judges:
                 cost += cost_of(tier.judgment, judges[tier.name])
-    return ScreeningResult(tuple(reached), decided, cost)
+    return ScreeningResult(tuple(reached), decided, cost, tuple(verdicts))
 
 
 def cost_of(judgment: Judgment, judge: Judge) -> float:

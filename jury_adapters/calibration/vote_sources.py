@@ -99,14 +99,15 @@ def result_items(
                 'or the labels in metadata["gold"] of their cases'
             )
         return verdict_items(path, on, gold or (), group, screening_tiers=screening_tiers, pass_labels=pass_labels)
-    if isinstance(gold, Sequence) and not isinstance(gold, str):
-        raise ConfigurationError("the labels of a file of results go by item id: gold={item_id: label}, or a file")
+    in_order = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else None
     source = gold if isinstance(gold, str | Path) else cases
     lines = {} if source is None else dict(read_whole_rows(source))
     rows = _by_id(lines, str(source))
     collected = JudgedItems(group)
     with_id = []
+    results = 0
     for result in read_results(path):
+        results += 1
         if result.item_id is not None:
             with_id.append((result.at, result.item_id, result.key))
         at = f"result {result.at}" if result.line is None else f"line {result.line}"
@@ -116,11 +117,16 @@ def result_items(
         if source is None:
             row = metadata_of(result.judgment)
         truth = gold.get(item) if isinstance(gold, Mapping) else row.get("gold")
+        if in_order is not None:
+            truth = in_order[results - 1] if results <= len(in_order) else None
         collected.put(
             item, result.judgment, truth, _in_our_names(row),
             identity=identity_of(result.key, result.item_id), place=f"{path}, line {result.at}",
         )  # fmt: skip
-    refuse_other_content(with_id)
+    if in_order is not None and len(in_order) != results:
+        raise ConfigurationError(f"gold has {len(in_order)} entries for {results} results")
+    if source is not None or isinstance(gold, Mapping):  # these go by id
+        refuse_other_content(with_id)
     named = pass_labels or pass_labels_named_in(path, collected.labels_used())
     return collected.votes(on, screening_tiers=screening_tiers, pass_labels=named)
 

@@ -238,9 +238,9 @@ class Votes:
         Args:
             results: the file, or the results.
             on: as in :meth:`from_verdicts`.
-            gold: the human labels, by item id; or the file of the cases, which has them in its column ``gold`` (and
-                also has answers, generators and groups). By default the metadata of the cases that the verdicts
-                hold. For results in memory, as in :meth:`from_verdicts`.
+            gold: the human labels, by item id or in the order of the results; or the file of the cases, which has
+                them in its column ``gold`` (and also has answers, generators and groups). By default the metadata of
+                the cases that the verdicts hold. For results in memory, as in :meth:`from_verdicts`.
             cases: the file of the cases, where ``gold`` is a mapping.
             group: as in :meth:`from_recorded`, of the file of the cases.
             screening_tiers: as in :meth:`from_verdicts`.
@@ -249,8 +249,9 @@ class Votes:
                 unless the labels in use are different ones.
 
         Raises:
-            InputError: a line is not a result; two results of one id have different votes or content; or an item
-                has two different gold labels. The message names the lines.
+            InputError: a line is not a result; two results of one item have different votes; an id by which labels
+                are found has different contents; or an item has two different gold labels. The message names the
+                lines.
         """
         items, passing = result_items(
             results, on, gold, group, cases=cases, screening_tiers=screening_tiers, pass_labels=listed(pass_label)

@@ -64,7 +64,7 @@ def agreement_of(
         cases: the cases of results.
         options: the options of the command.
         people: the options for human labels.
-        messages: prints the number of labels that belong to no case.
+        messages: prints the number of labels that belong to no case, and of cases with contradicting labels.
         group: the field that identifies the group of a case; empty for independent cases.
 
     Raises:
@@ -75,10 +75,14 @@ def agreement_of(
         "group": group,
     }  # fmt: skip
     try:
-        votes = _votes(file, cases, people, reading, on=options.on, messages=messages)
+        given = None if people.file is None else GivenLabels(people.file, people.column)
+        votes = _votes(file, cases, people, reading, given=given, on=options.on, messages=messages)
         from jury_adapters.statistics import full_report
 
-        return full_report(votes, draws=options.draws or DRAWS)
+        measured = full_report(votes, draws=options.draws or DRAWS)
+        if given is not None and measured.label_comparison is not None:
+            measured.label_comparison.contradicting = len(given.contradicting)
+        return measured
     except UnclearLabels as error:
         raise InputError(f"{file}: {error.what}; {NAME_PASS_LABELS}") from None
 
@@ -93,18 +97,25 @@ class _Reading(TypedDict):
 
 
 def _votes(
-    file: str, cases: Path | None, people: HumanLabels, reading: _Reading, *, on: On | None, messages: Messages
+    file: str,
+    cases: Path | None,
+    people: HumanLabels,
+    reading: _Reading,
+    *,
+    given: GivenLabels | None,
+    on: On | None,
+    messages: Messages,
 ) -> Votes:
     from jury_adapters.calibration import Votes
 
     if is_store(file):
         rows = [{"item_id": case.content_hash, "answer": case.answer, **case.metadata} for case in cases_of_store(file)]
-        return Votes.from_recorded(_with_labels(rows, people, file, messages), on=_of_recorded(on), **reading)
+        return Votes.from_recorded(_with_labels(rows, people, given, file, messages), on=_of_recorded(on), **reading)
     first = first_row(file)
     if first is None or first.values is None:
         raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
     if not is_result(first):
-        recorded = file if people[:2] == (None, GOLD) else _with_labels(_rows_of(file), people, file, messages)
+        recorded = file if people[:2] == (None, GOLD) else _with_labels(_rows_of(file), people, given, file, messages)
         return Votes.from_recorded(recorded, on=_of_recorded(on), **reading)
     if reading["abstain_labels"]:
         raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")
@@ -112,7 +123,7 @@ def _votes(
     votes = Votes.from_results(
         file,
         on=on,
-        gold=_labels_of_results(file, cases, people, messages),
+        gold=_labels_of_results(file, cases, people, given, messages),
         cases=cases,
         pass_label=reading["pass_label"],
         group=reading["group"],
@@ -122,9 +133,9 @@ def _votes(
 
 
 def _labels_of_results(
-    results: str, cases: Path | None, people: HumanLabels, messages: Messages
-) -> dict[str, str] | None:
-    """Return the human labels that the options name, by the name of the case; None for those of the cases as they are.
+    results: str, cases: Path | None, people: HumanLabels, given: GivenLabels | None, messages: Messages
+) -> list[str | None] | None:
+    """Return the human label of each result that the options name; None for those of the cases as they are.
 
     Raises:
         InputError: no case of the results has one of them.
@@ -133,22 +144,20 @@ def _labels_of_results(
         return None
     from jury_adapters.report.entries import results_of
 
-    source = people.file or cases
-    found = results_of(results, cases or cases_named_in(Path(results)) if source is not None else None)
-    names = [f"line {one.line}" if one.item_id is None else one.item_id for one in found]
-    if source is not None:
-        given = GivenLabels(source, people.column)
-        labelled = zip(names, labels_of_entries(given, found), strict=True)
+    if given is None and cases is not None:
+        given = GivenLabels(cases, people.column)
+    found = results_of(results, cases or cases_named_in(Path(results)) if given is not None else None)
+    if given is not None:
+        labels = list(labels_of_entries(given, found))
         given.check(results, messages)
-        return {name: label for name, label in labelled if label is not None}
+        return labels
     said = [human_label_of(None, one.judgment, people.column) for one in found]
-    labels = {name: label for name, label in zip(names, said, strict=True) if label is not None}
-    if not labels:
+    if not any(said):
         raise InputError(
             f"{results}: no case has a label in the column {people.column!r}; name it with --label-column, or give the "
             "cases: --cases CASES"
         )
-    return labels
+    return said
 
 
 def _rows_of(file: str) -> list[Mapping[str, JsonValue]]:
@@ -161,21 +170,24 @@ def _rows_of(file: str) -> list[Mapping[str, JsonValue]]:
 
 
 def _with_labels(
-    rows: Sequence[Mapping[str, JsonValue]], people: HumanLabels, file: str, messages: Messages
+    rows: Sequence[Mapping[str, JsonValue]],
+    people: HumanLabels,
+    labels: GivenLabels | None,
+    file: str,
+    messages: Messages,
 ) -> list[Mapping[str, JsonValue]]:
     """Return the rows with the human labels that the options name, in the column that is read.
 
     Raises:
         InputError: no row has one.
     """
-    if people.file is None:
+    if labels is None:
         said = [human_label(row.get(people.column)) for row in rows]
         if people.column != GOLD and not any(said):
             raise InputError(
                 f"{file}: no row has a label in the column {plain_repr(people.column)}; name it with --label-column"
             )
     else:
-        labels = GivenLabels(people.file, people.column)
         said = [labels.of_row(row) for row in rows]
         labels.check(file, messages)
     return [{**row, GOLD: label} for row, label in zip(rows, said, strict=True)]

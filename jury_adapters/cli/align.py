@@ -19,7 +19,7 @@ from jury_adapters.align.alignment import Alignment
 from jury_adapters.align.vote_thresholds import vote_threshold
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.jury_files import Permissions, read_jury, text_without_guarantee
+from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury, text_without_guarantee
 from jury_adapters.cli.labelled_cases import labelled_cases
 from jury_adapters.cli.options import (
     AllowBaseUrl,
@@ -109,6 +109,7 @@ def align(
     permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
     try:
         judge = read_jury(jury, permissions, calibrated=False)
+        check_prices(price, judge, optimiser_model)
         target = None if out is None else _Target(jury, out, judge, rubric_to_change(judge, rubric), permissions)
         if target is not None:
             target.check(sources=(cases, jury, labels, *_files_in(jury)), force=force)

@@ -13,7 +13,7 @@ from jury_adapters.audit.invariances import INVARIANCES
 from jury_adapters.audit.junit import junit_of
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.jury_files import Permissions, read_jury
+from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury
 from jury_adapters.cli.options import (
     AllowBaseUrl,
     AllowCommands,
@@ -41,6 +41,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.whole_file import whole_file
 
@@ -116,7 +117,7 @@ def audit(
     that chance does not explain, for the jury and for each juror. With --store, an audit that was interrupted continues
     without paying twice.
 
-    Exit code: 0, 1 if the jury misses a limit, 2 for bad input, 130 stopped by Ctrl-C.
+    Exit code: 0, 1 if the jury misses a limit or breaks on most probes, 2 for bad input, 130 stopped by Ctrl-C.
     """
     messages = Messages(quiet=quiet)
     if list_:
@@ -137,8 +138,10 @@ def audit(
         found = None if cases is None else _cases(cases, FieldMap.parse(map_ or ()), messages)
         permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
         sizes = Sizes(per_operator, per_change, injections)
+        judge = _jury(jury, permissions)
+        check_prices(price, judge)
         plan = plan_audit(
-            _jury(jury, permissions), found, operators=operator or None, sizes=sizes, every_juror=jurors,
+            judge, found, operators=operator or None, sizes=sizes, every_juror=jurors,
             precision=precision, seed=seed,
         )  # fmt: skip
         if dry_run:
@@ -162,7 +165,12 @@ def audit(
         write(str(audit_))
     for line in unmet:
         messages.warn(f"limit not met: {line}")
-    raise typer.Exit(ExitCode.NOT_MET if unmet else ExitCode.OK)
+    broke = 2 * audit_.jury.broken > audit_.jury.asked
+    if broke:
+        messages.warn(
+            f"the jury broke on {audit_.jury.broken:,} of {counted(audit_.jury.asked, 'probe')}: {audit_.jury.error}"
+        )
+    raise typer.Exit(ExitCode.NOT_MET if unmet or broke else ExitCode.OK)
 
 
 def _cases(path: Path, field_map: FieldMap, messages: Messages) -> list[Case]:

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from jury_adapters.calibration.broken_cases import broken_sentence
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, read_jury, text_without_guarantee
 from jury_adapters.cli.labelled_cases import labelled_cases
@@ -249,6 +250,8 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labe
     )
     if guarantee.merged:
         console.print(Text(f"  {merged_sentence(guarantee.merged, 'labelled case')}"))
+    if guarantee.broken:
+        console.print(Text(f"  {broken_sentence(guarantee.broken)}", "yellow"))
     for name, said in (
         ("labels", labels),
         *([("before it", _of_screening_tiers(guarantee))] if guarantee.screening_tiers else []),
@@ -268,8 +271,8 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labe
     console.print(Text(f"\n{guarantee.grants.sentence(guarantee.agreement)}"))
     console.print(
         "\nIt holds for cases like the labelled ones, judged by this jury. It does not cover cases from elsewhere, the "
-        f"cases {'that a screening tier decides or ' if guarantee.screening_tiers else ''}on which the jury abstains, "
-        "any group of cases taken alone, or any change of jurors, models or rubrics."
+        f"cases {'that a screening tier decides or ' if guarantee.screening_tiers else ''}on which the jury abstains "
+        "or a juror breaks, any group of cases taken alone, or any change of jurors, models or rubrics."
     )
 
 

@@ -26,9 +26,9 @@ class ExitCode(IntEnum):
     OK = 0, "done, or passed"
     NOT_MET = (
         1,
-        "the result is not what was asked for: below `--fail-under`, a gate of the jury file missed, nothing decided "
-        "because of errors, a model given up, a row unread with `--strict`; no guarantee that the labels allow "
-        "(`calibrate`); a model or a store that does not answer (`doctor`)",
+        "the result is not what was asked for: below `--fail-under`, a gate of the jury file missed, most cases "
+        "not decided because of errors, a model given up, a row unread with `--strict`; no guarantee that the labels "
+        "allow (`calibrate`); a model or a store that does not answer (`doctor`)",
     )
     BAD_INPUT = 2, "bad input or usage, or an output that cannot be written; the message says what to do"
     INTERRUPTED = 130, "stopped by Ctrl-C; `judge` and `review` print the summary so far"

@@ -6,14 +6,15 @@ not tell whose answer was labelled: a label whose row has an answer counts for t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jury_adapters.cli.label_file import said_in, said_of
-from jury_adapters.cli.reviewer_conflicts import final_labels
+from jury_adapters.cli.label_file import Said, said_in, said_of
+from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, final_labels
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import EMPTY_KEY, Case, item_id_in
+from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import GOLD, human_label
@@ -21,13 +22,19 @@ from jury_adapters.core.row_files import first_row, read_rows
 
 
 class _Row(NamedTuple):
-    """Label with what its row says of the case: the name, the hash of the content, and the answer."""
+    """Label with what its row says of the case: the name, the hash of the content, and the answer.
 
-    label: str
+    Attributes:
+        label: the label; None for a case on which reviewers contradict each other.
+        said: the labels of these reviewers.
+    """
+
+    label: str | None
     name: str
     has_id: bool
     key: str | None
     answer: str | None
+    said: tuple[Said, ...] = ()
 
 
 class GivenLabels:
@@ -85,12 +92,17 @@ class GivenLabels:
         key, answer = _content(row)
         return self.of(item_id=item_id_in(row), line=None, key=key, answer=answer)
 
+    @property
+    def contradicting(self) -> dict[Identity, Sequence[Said]]:
+        """The cases among those asked about on which reviewers contradict each other, with the label of each."""
+        return {row.said[0].identity: row.said for row in self._rows if row.said and row in self._used}
+
     def check(self, judged: object, messages: Messages | None = None) -> None:
-        """Check that some case has one of the labels, and report those that belong to no case.
+        """Check that some case has one of the labels, and report those that do not count.
 
         Args:
             judged: the file of the cases, for messages.
-            messages: prints the number of labels that belong to no case.
+            messages: prints the number of labels that belong to no case, and of cases with contradicting labels.
 
         Raises:
             InputError: no case has one.
@@ -98,6 +110,11 @@ class GivenLabels:
         unused = [row for row in self._rows if row not in self._used]
         if not self._used:
             raise InputError(f"{self._file}: none of its labels is of a case of {judged}")
+        split = self.contradicting
+        if all(row.label is None for row in self._used):
+            raise InputError(f"{self._file}: {describe_left_out(split)}; no other case of {judged} has a label")
+        if split and messages is not None:
+            messages.info(f"{self._file}: {describe_left_out(split)}", "yellow")
         if unused and messages is not None:
             labels, belong = counted(len(self._rows), "label"), "belongs" if len(unused) == 1 else "belong"
             messages.info(
@@ -132,7 +149,7 @@ def no_labels(column: str, columns: Iterable[str]) -> str:
 
 
 def _reviewed(file: Path) -> Iterator[_Row]:
-    """Yield the final label of each case of a file of reviews."""
+    """Yield the final label of each case of a file of reviews, and the cases with contradicting labels."""
     answers = {}
     for row in read_rows(file):
         said = None if row.values is None else said_of(row.values)
@@ -140,10 +157,12 @@ def _reviewed(file: Path) -> Iterator[_Row]:
             answers[said.identity] = _content(row.values)[1]
     said_rows = said_in(file)
     lines = {one.identity: one.line for one in said_rows}
+    split = contradictions(said_rows)
     for identity, label in final_labels(said_rows).items():
-        if label is not None:
+        if label is not None or identity in split:
             key, item_id = identity
-            yield _Row(label, _name(item_id, lines[identity]), item_id is not None, key, answers.get(identity))
+            name, reviewers = _name(item_id, lines[identity]), tuple(split.get(identity, ()))
+            yield _Row(label, name, item_id is not None, key, answers.get(identity), reviewers)
 
 
 def _labelled_rows(file: Path, column: str) -> Iterator[_Row]:

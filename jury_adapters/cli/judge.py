@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from json import dumps
 from pathlib import Path
@@ -18,7 +18,7 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.fail_under import FailUnder
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.junit import JUnitReport
-from jury_adapters.cli.jury_files import Permissions, read_jury
+from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury
 from jury_adapters.cli.labelled_cases import check_labels_of, report_pass_labels
 from jury_adapters.cli.options import (
     AllowBaseUrl,
@@ -50,7 +50,7 @@ from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.batch import BatchOptions, Judged, stream
 from jury_adapters.core.budget import Budget
-from jury_adapters.core.case_files import CaseFile, count_lines
+from jury_adapters.core.case_files import CaseFile, count_lines, refuse_unnamed_answers
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
@@ -130,8 +130,8 @@ def judge(
     With --stop-when-decided the chance that judging the whole file decides otherwise is at most 5 %. All rows are read
     first. The cases in flight are finished, and what was judged is written in the order of judging.
 
-    Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, nothing decided because of errors or a
-    model given up (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
+    Exit code: 0 passed, 1 below --fail-under, a gate of the jury file missed, most cases not decided because of errors,
+    a model given up (or a row that --strict minds), 2 bad input, 130 stopped by Ctrl-C (with the summary so far).
     """
     messages = Messages(quiet=quiet)
     gate = FailUnder(fail_under, stop_early=stop_when_decided, seed=seed)
@@ -141,7 +141,7 @@ def judge(
             lambda: CaseFile(
                 cases, messages.info, limit=limit, field_map=FieldMap.parse(map_ or ()), image_folder=image_folder
             ),
-            jury, permissions, messages, as_json=as_json,
+            lambda: _jury(jury, permissions, price), messages, as_json=as_json,
         )  # fmt: skip
         if stop_when_decided:
             messages.info("the estimate is for all cases; with --stop-when-decided fewer may be judged")
@@ -150,13 +150,15 @@ def judge(
         field_map, store_file = FieldMap.parse(map_ or ()), file_of_store(store)
         pass_labels = tuple(pass_label or ())
         check_labels_of(cases, pass_labels, column=label_column, limit=limit, field_map=field_map)
+        if cases.is_file():  # a pipe is read once
+            refuse_unnamed_answers(cases, limit=limit, field_map=field_map, image_folder=image_folder)
         results = Results(
             out, cases=cases, field_map=field_map, sources=(jury, junit, report, store_file), force=force,
             pass_labels=pass_labels,
         )  # fmt: skip
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store_file))
-        judges = _jury(jury, permissions)
+        judges = _jury(jury, permissions, price)
         gate.check_gates(judges.gates)
         name = judges.name or ("" if jury is None else jury.name)
         page = ReportPage(
@@ -191,12 +193,12 @@ def judge(
 
 
 def _estimate(
-    read: Callable[[], CaseFile], jury: Path | None, permissions: Permissions, messages: Messages, *, as_json: bool
+    read: Callable[[], CaseFile], read_judges: Callable[[], Jury], messages: Messages, *, as_json: bool
 ) -> None:
     """Print an estimate of judging the cases; nothing is sent, and nothing is written to a file."""
     try:
         file = read()
-        estimate = _jury(jury, permissions).estimate_cost(file)
+        estimate = read_judges().estimate_cost(file)
         if not estimate.cases:
             raise InputError(file.why_none())
     except ConfigurationError as error:
@@ -259,14 +261,16 @@ class _Run:
 
     def report(self, *, fallback_title: str, as_json: bool, quiet: bool) -> None:
         """Print the summary; a jury without a name has the fallback as its title."""
-        title = self._jury.name or fallback_title
+        title, guarantee = self._jury.name or fallback_title, getattr(self._jury, "guarantee", None)
         unreported = self._cases.unreported()
         if unreported:
             self._messages.info(f"... and {counted(unreported, 'more row')} that could not be read")
         if as_json:
-            write(dumps({"jury": title, "seconds": round(self._seconds, 3), **self.summary.to_dict()}, indent=2) + "\n")
+            head = {"jury": title, "guarantee": guarantee and guarantee.to_dict(), "seconds": round(self._seconds, 3)}
+            write(dumps({**head, **self.summary.to_dict()}, indent=2) + "\n")
         elif not quiet:
-            show(lambda console: print_summary(console, self.summary, title=title, seconds=self._seconds))
+            said = guarantee.headline if guarantee else ""
+            show(lambda to: print_summary(to, self.summary, title=title, seconds=self._seconds, guarantee=said))
 
     def _judge_all(self, limit: int | None, options: BatchOptions) -> None:
         arriving = iter(self._cases)
@@ -343,13 +347,16 @@ def _write_page(page: ReportPage, file: CaseFile, summary: Summary, messages: Me
 
 
 def _not_judged(summary: Summary, messages: Messages) -> ExitCode:
-    """Return the exit code of a run without results: nothing was decided because of errors, or a model was given up."""
+    """Return the exit code of a run that errors kept from its results, or for which a model was given up."""
     for model, count in summary.given_up.items():
         messages.not_met(f"{model} was given up and not asked for {counted(count.cases, 'case')}")
-    if summary.causes and not summary.answered:
+    if summary.unanswered and (not summary.answered or 2 * summary.unanswered > summary.cases):
         causes = summary.causes.most_common(_MOST_CAUSES)
         causes_shown = "; ".join(f"{counted(times, 'time')} {cause[:_LONGEST_CAUSE]}" for cause, times in causes)
-        messages.warn(f"no case was decided, because of errors: {causes_shown}")
+        which = "no case was"
+        if summary.answered:
+            which = f"{summary.unanswered:,} of {counted(summary.cases, 'case')} were not"
+        messages.warn(f"{which} decided, because of errors: {causes_shown}")
         return ExitCode.NOT_MET
     return ExitCode.NOT_MET if summary.given_up else ExitCode.OK
 
@@ -385,9 +392,11 @@ def _was(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _jury(path: Path | None, permissions: Permissions) -> Jury:
+def _jury(path: Path | None, permissions: Permissions, prices: Sequence[str] | None) -> Jury:
     if path is None:
         from jury_adapters.grounding.screen import grounding_screen
 
         return grounding_screen()
-    return read_jury(path, permissions)
+    judges = read_jury(path, permissions)
+    check_prices(prices, judges)
+    return judges

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypedDict
 
 from yaml import CollectionNode
 
-from jury_adapters.core.errors import InputError
+from jury_adapters.core.errors import InputError, unknown
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.jury import Jury
 from jury_adapters.yaml_files import compose
 
@@ -29,6 +30,37 @@ def read_jury(path: Path, permissions: Permissions, *, calibrated: bool = True, 
     from jury_adapters.config import load_jury
 
     return load_jury(path, **permissions, calibrated=calibrated, replay=replay)
+
+
+def check_prices(prices: Sequence[str] | None, jury: Judge, *others: str | None) -> None:
+    """Refuse a ``--price`` of a model that is not asked, which is probably misspelt.
+
+    Args:
+        prices: the values of the option.
+        jury: the jury.
+        *others: further models that are asked.
+
+    Raises:
+        InputError: neither the jury nor one of the others is such a model; the message names those that are.
+    """
+    if not prices:
+        return
+    from jury_adapters.models.prices import names_in_prices
+
+    asked = [*dict.fromkeys((*_models_in(jury), *filter(None, others)))]
+    for given in prices:
+        name = given.rpartition("=")[0]
+        if not any(name in names_in_prices(model) for model in asked):
+            raise InputError(f"--price {given}: {unknown('model of the jury', name, asked)}")
+
+
+def _models_in(judge: Judge) -> Iterator[str]:
+    """Yield the names of the models that a judge and its members ask."""
+    name = getattr(getattr(judge, "model", None), "name", None)
+    if isinstance(name, str):
+        yield name
+    for member in judge.members:
+        yield from _models_in(member)
 
 
 def text_without_guarantee(path: Path) -> tuple[str, str]:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import GivenLabels, no_labels, wrote_review
 from jury_adapters.cli.label_file import said_of
-from jury_adapters.cli.reviewer_conflicts import contradictions, describe_contradictions, one_per_case
+from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, one_per_case
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import STDIN, CaseFile, Place
+from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
@@ -130,15 +131,17 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
         found: the report.
         file: the results, or the store, that it was read from.
         people: the options. The labels that mean PASS are by default those that the results name, as far as in use.
-        messages: prints the number of labels that belong to no case.
+        messages: prints the number of labels that belong to no case, and of cases with contradicting labels.
 
     Raises:
         InputError: no case of the report has a label.
     """
+    contradicting = 0
     if people.file is not None:
         labels = GivenLabels(people.file, people.column)
         said = labels_of_entries(labels, found.entries)
         labels.check(file, messages)
+        contradicting = len(labels.contradicting)
     elif people.column != GOLD:
         said = labels_of_run(found, people.column)
     else:
@@ -149,7 +152,9 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
     if not pass_labels and not is_store(file):
         votes = (vote.label for entry in found.entries for _, vote in votes_in(entry.judgment))
         pass_labels = pass_labels_named_in(file, itertools.chain(said, votes))
-    return relabelled(found, said, pass_labels)
+    changed = relabelled(found, said, pass_labels)
+    changed.label_comparison.contradicting = contradicting
+    return changed
 
 
 def labels_of_entries(labels: GivenLabels, entries: Iterable[Entry]) -> list[str | None]:
@@ -191,9 +196,11 @@ def labelled_cases(
     """
     rows = list(cases)
     at = [cases.place_of(index) for index in range(len(rows))]
+    elsewhere: Collection[Identity] = ()  # the cases that a file of labels leaves out
     if labels is not None:
         rows, given = _with_labels_of(labels, column, rows, at)
         given.check(cases.path, messages)
+        elsewhere = given.contradicting
     lines = {id(case): place for case, place in zip(rows, at, strict=True)}
     places: list[str] = []
     read = list(one_per_case(rows))
@@ -218,12 +225,9 @@ def labelled_cases(
     reviewed = (one for case in rows if (one := said_of(case.metadata)) is not None)
     split = contradictions(reviewed) if column == "gold" else {}  # another column does not come from reviews
     if split:
-        messages.info(
-            f"{describe_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; a third reviewer "
-            "settles it: jury review RESULTS --only all --by NAME"
-        )
-    left = len(read) - len(labelled) - len(split)
-    if left:
+        messages.info(describe_left_out(split))
+    left = len(read) - len(labelled) - len(split) - len(elsewhere)
+    if left > 0:
         messages.info(f"{left:,} of {counted(len(read), 'case')} {'has' if left == 1 else 'have'} no label and "
                   f"{'is' if left == 1 else 'are'} left out")  # fmt: skip
     chosen = {one.chosen for case, _ in labelled if (one := said_of(case.metadata)) is not None} - {"all"}

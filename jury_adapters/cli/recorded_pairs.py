@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 from jury_adapters.core.cascade import CascadedJury, Tier
@@ -61,21 +62,21 @@ class PairScore:
         name: its name.
         truths: the human label of each pair.
         said: its own label of each pair; None without a decision.
-        cost_usd: the cost of its votes.
+        costs: the cost of its votes on each pair, in US dollars; empty if there are none.
         kind: whether it is the jury, a juror, or a constant answer.
     """
 
     name: str
     truths: tuple[str, ...]
     said: tuple[str | None, ...]
-    cost_usd: float = 0.0
+    costs: tuple[float, ...] = ()
     kind: Kind = "juror"
 
     @classmethod
     def of_judgments(cls, name: str, cases: Sequence[Case], judgments: Sequence[Judgment], kind: Kind) -> PairScore:
         """Return the score of judgments on these cases."""
-        cost = sum(judgment.usage.cost_usd or 0.0 for judgment in judgments)
-        return cls(name, _truths(cases), tuple(judgment.label for judgment in judgments), cost, kind)
+        costs = tuple(judgment.usage.cost_usd or 0.0 for judgment in judgments)
+        return cls(name, _truths(cases), tuple(judgment.label for judgment in judgments), costs, kind)
 
     @classmethod
     def of_judge(cls, judge: Judge, cases: Sequence[Case]) -> PairScore:
@@ -91,19 +92,29 @@ class PairScore:
         return cls(name, truths, (answer,) * len(truths), kind="constant")
 
     def only(self, name: str, keep: Sequence[bool]) -> PairScore:
-        """Return the score on some of the pairs, under another name and without cost.
+        """Return the score on some of the pairs, under another name, with the cost of these pairs.
 
         Args:
             name: the name.
             keep: whether each pair is one of them.
         """
-        kept = [pair for pair, wanted in zip(zip(self.truths, self.said, strict=True), keep, strict=True) if wanted]
-        return PairScore(name, tuple(truth for truth, _ in kept), tuple(said for _, said in kept), kind=self.kind)
+        return PairScore(
+            name,
+            tuple(compress(self.truths, keep)),
+            tuple(compress(self.said, keep)),
+            tuple(compress(self.costs, keep)),
+            self.kind,
+        )
 
     @property
     def pairs(self) -> int:
         """Number of pairs."""
         return len(self.said)
+
+    @property
+    def cost_usd(self) -> float:
+        """The cost of its votes, in US dollars."""
+        return sum(self.costs)
 
     @property
     def right(self) -> int:

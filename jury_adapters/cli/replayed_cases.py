@@ -37,7 +37,7 @@ class ReplayedCases:
     """Cases with their votes and labels. Those of a results file are read anew at each iteration.
 
     Attributes:
-        named: the cases, each with its id or its line.
+        named: the cases, each with its id, else its line, else an empty name.
         column: the column of the human labels.
         limit: the number of cases to replay; None for all.
         labels: labels of a file, which replace those of the cases.
@@ -78,11 +78,11 @@ class ReplayedCases:
 
     @staticmethod
     def _label_of(labels: GivenLabels, name: str, case: Case) -> str | None:
-        """Return the label of a case that is named by its id or its line; recorded votes may have no texts."""
+        """Return the label of a case that is named by its id or its line, if any; recorded votes may have no texts."""
         recorded = case.metadata.get(NO_TEXTS)
         line = re.fullmatch(r"line (\d+)", name)
         return labels.of(
-            item_id=None if line else name,
+            item_id=None if line or not name else name,
             line=int(line[1]) if line else None,
             key=case.content_hash if recorded is None else str(recorded),
             answer=case.answer,
@@ -92,7 +92,7 @@ class ReplayedCases:
 def cases_with_votes(
     votes: Path, source: Path | None, limit: int | None, messages: Messages, recording: Recording | None
 ) -> Iterable[tuple[str, Case]]:
-    """Return the cases, each with its id or line, and with its jurors' votes in the metadata.
+    """Return the cases, each with its id or line if it is known, and with its jurors' votes in the metadata.
 
     Args:
         votes: the file of the votes.
@@ -167,7 +167,7 @@ def _read(path: Path, limit: int | None, messages: Messages) -> list[Case]:
 
 
 def _named(cases: Iterable[Case]) -> list[tuple[str, Case]]:
-    return [(str(case.metadata.get("item_id")), case) for case in cases]
+    return [(case.item_id or "", case) for case in cases]
 
 
 def _with_metadata(case: Case, metadata: dict[str, Any]) -> Case:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import getpass
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import islice
 from json import dumps
 from pathlib import Path
 from time import perf_counter
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from jury_adapters.report.entries import Entry
 
 Which = Literal["escalated", "contested", "all"]
+
+_MOST_REVIEWERS = 4
 
 
 def review(
@@ -120,6 +124,8 @@ class ReviewSummary:
         unblinded: the number of compared cases in which the reviewer had seen the verdict first.
         settled: the number of cases in the file of labels with a final label, which calibration uses.
         split: the cases on which labellers contradict each other, with the label of each reviewer.
+        reviewers: the number of cases that each reviewer labelled in the file of labels, by name.
+        selected: the selections of cases in the file of labels other than ``"all"``.
     """
 
     file: Path
@@ -134,6 +140,8 @@ class ReviewSummary:
     unblinded: int
     settled: int
     split: Mapping[Identity, Sequence[Said]] = field(default_factory=dict)
+    reviewers: Mapping[str, int] = field(default_factory=dict)
+    selected: Collection[str] = ()
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return all figures as JSON values."""
@@ -144,6 +152,7 @@ class ReviewSummary:
             "labelled": self.labelled,
             "labelled_in_all": self.total,
             "labelled_by_anybody": self.settled,
+            "labels_by_reviewer": dict(self.reviewers),
             "contradicting": len(self.split),
             "left": self.left,
             "only": self.chosen,
@@ -160,7 +169,7 @@ class ReviewSummary:
     def __str__(self) -> str:
         said = ", ".join(f"{times:,} {visible(what)}" for what, times in self.said.items())
         lines = [
-            f"{counted(self.labelled, 'case')} labelled by {visible(self.by)}, {self.total:,} in all"
+            f"{counted(self.labelled, 'case')} labelled by {visible(self.by)} now, {self.total:,} so far"
             + (f" ({said}); " if said else "; ")
             + f"{self.left:,} left of those to look at (--only {self.chosen})"
         ]
@@ -179,13 +188,26 @@ class ReviewSummary:
         else:
             lines.append("agreement with the jury: no case yet that both have decided")
         if self.total:
-            lines.append(f"labels: {visible(str(self.file))}; {self._next()}")
+            lines.append(f"labels: {visible(str(self.file))}{self._of_reviewers()}; {self._next()}")
         return "\n".join(lines)
+
+    def _of_reviewers(self) -> str:
+        """Return the number of labels of each reviewer in the file; empty if there are no more than are counted."""
+        if sum(self.reviewers.values()) == self.total:
+            return ""
+        each = [f"{visible(who)} {times:,}" for who, times in islice(self.reviewers.items(), _MOST_REVIEWERS)]
+        more = [f"{len(self.reviewers) - _MOST_REVIEWERS:,} more"] if len(self.reviewers) > _MOST_REVIEWERS else []
+        return f" has {counted(sum(self.reviewers.values()), 'label')} ({', '.join([*each, *more])})"
 
     def _next(self) -> str:
         has = f"{counted(self.settled, 'case')} in it {'has' if self.settled == 1 else 'have'} a label; "
         if self.split:
             has += f"{describe_contradictions(self.split)}, which a third reviewer settles with --only all --by NAME; "
+        if self.selected:
+            return (
+                f"{has}labels of {' and '.join(sorted(self.selected))} cases are not a fair sample: for jury "
+                f"calibrate, label {FEWEST_LABELS} or more with --only all --labels OTHER.jsonl"
+            )
         if self.settled < FEWEST_LABELS:
             return f"{has}jury calibrate needs {FEWEST_LABELS} or more, labelled with --only all"
         return f"{has}next: jury calibrate {visible(str(self.file))} --jury JURY"
@@ -241,12 +263,15 @@ class _Session:
         for said in mine.values():
             counts[said.said] = counts.get(said.said, 0) + 1
         everybody = said_in(path) if path.exists() else []
+        last = latest(everybody)
+        reviewers = Counter(by for _, by in last)
         return ReviewSummary(
             path, self._who, len(self._now), len(mine),
             sum(_identity(entry) not in self._said for entry in self._wanted), self._only,
             dict(sorted(counts.items())), len(both), sum(said.said == opinion for said, opinion in both),
             sum(said.verdict_seen == "before" for said, _ in both),
             sum(truth is not None for truth in final_labels(everybody).values()), contradictions(everybody),
+            dict(sorted(reviewers.items())), {one.chosen for one in last.values()} - {"all"},
         )  # fmt: skip
 
     def _one(self, entry: Entry, number: str, asker: Asker, file: LabelFile, ctrl_c: CtrlC) -> int:

@@ -51,6 +51,14 @@ def describe_contradictions(split: Mapping[Identity, Sequence[Said]]) -> str:
     return f"{counted(len(split), 'case')} {have} contradicting labels ({'; '.join([*shown, *more])})"
 
 
+def describe_left_out(split: Mapping[Identity, Sequence[Said]]) -> str:
+    """Return the message that these cases are left out, with the command that settles them."""
+    return (
+        f"{describe_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; a third reviewer "
+        "settles it: jury review RESULTS --only all --by NAME"
+    )
+
+
 def one_per_case(cases: Iterable[Case]) -> Iterator[Case]:
     """Yield the cases of a file of labels once each, with their final labels; other cases are unchanged.
 

@@ -73,7 +73,7 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
     Raises:
         ConfigurationError: a single case was given instead of many, or an option is unusable.
     """
-    _refuse_one(cases)
+    refuse_one(cases)
     scope, window = _prepared(judge, options)
     return _stream(judge, cases, window, scope)
 
@@ -126,7 +126,7 @@ async def astream(
 ) -> AsyncGenerator[Judged, None]:
     """Judge many cases like :func:`stream`, for asynchronous code; ``cases`` may be an asynchronous iterable."""
     event_loop.require_asyncio("ajudge_many()")
-    _refuse_one(cases)
+    refuse_one(cases)
     scope, window = _prepared(judge, options)
     tasks: dict[asyncio.Future[Any], int] = {}
     # A finished judgment, a row that has arrived, or None if there may be room for another case.
@@ -182,8 +182,17 @@ def as_case(row: CaseLike | object, judge: Judge) -> Case | Judgment:
         return evolve(failure, **changes)
 
 
-def _refuse_one(cases: object) -> None:
-    """Reject a mapping, a text or a Case, which are iterable (keys, letters, fields) but never meant as many cases."""
+def refuse_one(cases: object) -> None:
+    """Reject what is iterable but yields no cases: a mapping, a text, a Case, and a data frame or a column of one.
+
+    Raises:
+        ConfigurationError: it is one of these; the message says what to give.
+    """
+    if hasattr(cases, "columns") or hasattr(cases, "to_frame"):
+        raise ConfigurationError(
+            f"many cases are a list of them, not a {type(cases).__name__}, which yields its columns or values; of "
+            'pandas give [Case.from_row(row) for row in frame.to_dict("records")]'
+        )
     if isinstance(cases, str | bytes | Mapping | Case):
         raise ConfigurationError(f"many cases are a list of them, not one {type(cases).__name__}; for one use judge()")
 

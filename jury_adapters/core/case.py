@@ -17,7 +17,7 @@ from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
-from jury_adapters.core.field_names import ALIASES, DOCUMENT_NAMES, FIELD_NAMES, pair_in, plainly_named
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, METADATA_NAMES, pair_in, plainly_named
 from jury_adapters.core.row_fields import fields_of_row
 from jury_adapters.core.values import EMPTY, is_missing
 
@@ -25,8 +25,9 @@ from jury_adapters.core.values import EMPTY, is_missing
 class Case(BaseModel):
     """Immutable record of one thing to judge.
 
-    The constructor also accepts the field names that other frameworks use, and the documents of a retriever
-    (``retrieved_ids``, ``relevant_ids``, ``relevant_contexts``), which become entries of the metadata.
+    The constructor also accepts the field names that other frameworks use. An id (``id``, ``item_id``) and the
+    documents of a retriever (``retrieved_ids``, ``relevant_ids``, ``relevant_contexts``) become entries of the
+    metadata.
 
     Attributes:
         question: the question or task. Also called query, input, goal, user_input.
@@ -72,13 +73,14 @@ class Case(BaseModel):
         pair = pair_in(data)
         fields: dict[str, Any] = {} if pair is None else {"candidates": tuple(data[name] for name in pair)}
         fields.update((name, value) for name, value in data.items() if name in FIELD_NAMES)
-        documents = {name: value for name, value in data.items() if name in DOCUMENT_NAMES}
+        entries = {name: value for name, value in data.items() if name in METADATA_NAMES}
         for name, value in data.items():
-            if name in FIELD_NAMES or name in documents or (pair is not None and name in pair):
+            if name in FIELD_NAMES or name in entries or (pair is not None and name in pair):
                 continue
             field = ALIASES.get(name)
             if field is None:
-                raise ValueError(unknown("field", name, [*FIELD_NAMES, *ALIASES, *DOCUMENT_NAMES]))
+                known = unknown("field", name, [*FIELD_NAMES, *ALIASES, *METADATA_NAMES])
+                raise ValueError(f"{known} Case.from_row(row) keeps other columns as metadata.")
             if field in fields:
                 raise ValueError(
                     f"{plain_repr(name)} is another name for {plain_repr(field)}, which is given too; give one of them"
@@ -86,7 +88,7 @@ class Case(BaseModel):
             fields[field] = value
         if isinstance(fields.get("contexts"), Mapping):
             raise ValueError("context= as a mapping is for Critic.judge (template variables); contexts are texts")
-        return {**fields, "metadata": _with_documents(fields.get("metadata"), documents)} if documents else fields
+        return {**fields, "metadata": _with_entries(fields.get("metadata"), entries)} if entries else fields
 
     @classmethod
     def from_row(
@@ -175,6 +177,7 @@ class Case(BaseModel):
         evidence = Evidence.of(evidence_tools)
         if not fields.keys() & set(FIELD_NAMES["contexts"].exact):
             fields["contexts"] = evidence.contexts(read.steps)
+            evidence.warn(read.steps)
         given = {
             "question": read.question, "answer": read.answer, "messages": read.earlier, "trajectory": read.steps,
             "attachments": read.images,
@@ -221,8 +224,8 @@ class Case(BaseModel):
             return self
         changed = {ALIASES.get(name, name) for name in update}
         kept = {name: getattr(self, name) for name in type(self).model_fields if name not in changed}
-        if documents := {DOCUMENT_NAMES[name] for name in update if name in DOCUMENT_NAMES} & self.metadata.keys():
-            kept["metadata"] = {name: value for name, value in self.metadata.items() if name not in documents}
+        if replaced := {METADATA_NAMES[name] for name in update if name in METADATA_NAMES} & self.metadata.keys():
+            kept["metadata"] = {name: value for name, value in self.metadata.items() if name not in replaced}
         return self.model_validate({**kept, **update})
 
     @property
@@ -241,11 +244,11 @@ class Case(BaseModel):
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _with_documents(metadata: object, documents: Mapping[str, object]) -> dict[str, object]:
-    """Return the metadata with the documents of a retriever under their own names."""
+def _with_entries(metadata: object, entries: Mapping[str, object]) -> dict[str, object]:
+    """Return the metadata with the id and the documents of a retriever under their own names."""
     known = dict(metadata) if isinstance(metadata, Mapping) else {}
-    for name, value in documents.items():
-        entry = DOCUMENT_NAMES[name]
+    for name, value in entries.items():
+        entry = METADATA_NAMES[name]
         if entry in known:
             raise ValueError(f"{plain_repr(entry)} is given twice, under another name or in the metadata; give it once")
         known[entry] = value

@@ -6,7 +6,7 @@ import gzip
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,38 +14,30 @@ from pydantic import ValidationError
 
 from jury_adapters.core.case import Case, problems_of
 from jury_adapters.core.case_groups import group_of_case
-from jury_adapters.core.errors import InputError
-from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
-from jury_adapters.core.field_names import (
-    ALIASES,
-    PAIRS,
-    RELEVANT_IDS,
-    RELEVANT_TEXTS,
-    RETRIEVED_IDS,
-    columns_of,
-    plainly_named,
+from jury_adapters.core.column_checks import (
+    IDENTIFIED,
+    JUDGED,
+    ColumnChecks,
+    advise_on_columns,
+    clip,
+    has_field,
 )
+from jury_adapters.core.encodings import NOT_UTF_8
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.field_map import FieldMap, FieldMapLike, UnknownPath, field_map_of
+from jury_adapters.core.field_names import PAIRS, columns_of, plainly_named
+from jury_adapters.core.formatting import counted
+from jury_adapters.core.frame_layouts import refuse_frame
 from jury_adapters.core.input_files import is_blank
 from jury_adapters.core.row_files import Row, read_rows, read_stream
-from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
-from jury_adapters.core.traces.trace_cases import TRACE_COLUMNS, TraceReader, is_request
+from jury_adapters.core.traces.trace_cases import TraceReader, is_request
 
 STDIN = Path("-")
 """Path that means standard input on a command line."""
 
 _CONTENT = ("question", "answer", "contexts", "candidates", "messages", "trajectory", "workspace", "attachments")
-_IDENTIFIED = ("votes", "item_id", *RELEVANT_IDS, *RELEVANT_TEXTS)  # a recorded juror or a measure needs no answer
-_NAMES = "question, answer, contexts; query, response, ..."
 _MOST_REPORTED = 50
 _LONGEST = 500
-_JUDGED = ("answer", "candidates", "messages", "trajectory", "workspace")
-_SPELT = tuple(name for name in (*Case.model_fields, *ALIASES) if name != "metadata")
-# Columns of the metadata that are known, and are not reported as unused.
-_OWN = frozenset(
-    {"id", "item_id", "gold", "meta", "ambiguous", "review", REFERENCE_MESSAGES, RUN_MESSAGES, *RETRIEVED_IDS}
-    | {*RELEVANT_IDS, *RELEVANT_TEXTS, *TRACE_COLUMNS}
-)
-_ALIKE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +69,8 @@ class CaseRow:
         case: the case, or None if the row is not a case.
         problem: the reason why the row is not a case; empty otherwise.
         unknown: the names of the columns, if none of them is a field of a case.
+        kind: text that is the same for all rows with this problem, if it is one of the whole file, such as its
+            encoding; empty otherwise.
     """
 
     line: int
@@ -84,6 +78,7 @@ class CaseRow:
     case: Case | None
     problem: str = ""
     unknown: str = ""
+    kind: str = ""
 
 
 class UnknownColumns(InputError):
@@ -122,19 +117,24 @@ def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None, im
 
     Raises:
         InputError: the row is not a case; the message says why.
+        UnknownPath: a path of the field map does not exist in the row.
         UnknownColumns: no column of the row is a field of a case.
     """
+    refuse_frame(row)
     try:
         case = Case.from_row(row, field_map, image_folder=image_folder)
     except ValidationError as error:
         raise InputError(problems_of(error)) from None
     except RecursionError:
         raise InputError("nested too deeply") from None
+    except UnknownPath:
+        raise
     except (ValueError, TypeError) as error:
         raise InputError(str(error)) from None
     if not _is_something(case):
         raise UnknownColumns(
-            f"no column is a question, an answer or contexts; there are {_clip(_columns_in(row))}; {_fix(row)}"
+            f"no column is a question, an answer or contexts; there are {clip(_columns_in(row))}; "
+            f"{advise_on_columns(row)}"
         )
     return case
 
@@ -185,12 +185,12 @@ class CaseFile:
         self.problems: list[str] = []
         self._tell = tell
         self._reported = 0
-        self._reported_columns = ""
+        self._alike: dict[str, _Alike] = {}
         self._unread = unread
         self._limit = limit
         self._places: dict[int, Place] = {}  # places of the cases that are in flight
         self._read = 0
-        self._columns = _Columns(self._about_the_file)
+        self._columns = ColumnChecks(self._about_the_file)
         self._ids: set[int] | None = set() if unique_ids else None  # hashes, because there may be millions of ids
 
     def __iter__(self) -> Iterator[Case]:
@@ -211,6 +211,7 @@ class CaseFile:
             yield case
             if self._read == self._limit:
                 return
+        self._report_alike()
         self._columns.end()
 
     @property
@@ -259,57 +260,66 @@ class CaseFile:
             self._ids.add(hash(place.item_id))
 
     def _refuse(self, row: CaseRow) -> None:
-        """Count a row that is not a case, and report it unless it repeats unknown columns before the first case."""
+        """Count a row that is not a case, and report it unless a problem of the whole file is already reported."""
         problem = row.problem[:_LONGEST]
         self.unreadable += 1
         if len(self.problems) < _MOST_REPORTED:
             self.problems.append(f"{row.unit} {row.line}: {problem}")
         if self._unread is not None:
             self._unread(row.line, problem)
-        again = row.unknown and row.unknown == self._reported_columns and not self._read
-        if self._reported < _MOST_REPORTED and not again:
+        kind = row.kind or ("" if self._read else row.unknown)  # after a case, the columns of others are not the file's
+        if kind in self._alike:
+            self._alike[kind].more += 1
+        elif self._reported < _MOST_REPORTED:
             self._tell(f"{self.name}, {row.unit} {row.line}: {problem}")
             self._reported += 1
-            self._reported_columns = row.unknown
+            if kind:
+                self._alike[kind] = _Alike(f"{row.unit} {row.line}")
+
+    def _report_alike(self) -> None:
+        """Report the number of rows with each problem of the whole file, after the first."""
+        for alike in self._alike.values():
+            if alike.more:
+                rows = counted(alike.more, "more row has", "more rows have")
+                self._tell(f"{self.name}: {rows} the same problem as {alike.first}")
+                self._reported += alike.more
 
 
-class _Columns:
-    """Check of the columns of a file for misspelt, conflicting and unused ones; each finding is reported once.
+@dataclass(slots=True)
+class _Alike:
+    """Rows with one problem of the whole file: the place of the first, and the number of the others."""
+
+    first: str
+    more: int = 0
+
+
+def refuse_unnamed_answers(
+    path: Path, *, limit: int | None = None, field_map: FieldMapLike | None = None, image_folder: Path | None = None
+) -> None:
+    """Refuse a file in which no row has an answer, but a column that is not used probably holds the answers.
+
+    The file is read until the first row with an answer. Files of traces are not checked.
 
     Args:
-        tell: called with each finding.
+        path: the file.
+        limit: the maximum number of rows to read; None for all.
+        field_map: as in :meth:`Case.from_row`.
+        image_folder: as in :class:`CaseFile`.
+
+    Raises:
+        InputError: there is such a column; the message names it.
     """
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
-        self._seen: dict[str, None] = {}
-        self._cases = 0
-        self._any_answer = self._hinted = False
-        self._rivals: set[str] = set()
-
-    def see(self, case: Case) -> None:
-        """Check one case; a column that is probably a misspelt field is reported at once."""
-        self._cases += 1
-        recorded = any(name in case.metadata for name in _IDENTIFIED)
-        self._any_answer = self._any_answer or recorded or any(_has(case, name) for name in _JUDGED)
-        rivals = case.metadata.get("ambiguous")
-        for rival in rivals if isinstance(rivals, tuple) else ():
-            if isinstance(rival, str) and rival not in self._rivals and len(self._rivals) < _MOST_REPORTED:
-                self._rivals.add(rival)
-                self._tell(f"of two values for one field, {rival}")
-        for name in case.metadata:
-            if name in self._seen or name in _OWN or len(self._seen) == _MOST_REPORTED:
-                continue
-            self._seen[name] = None
-            meant = _meant(name)
-            if meant and not _has(case, ALIASES.get(meant, meant)):
-                self._hinted = True
-                self._tell(f"the column {name!r} means nothing here. Did you mean {meant!r}?")
-
-    def end(self) -> None:
-        """Report that no row has an answer, with the unused columns, unless a misspelt column was reported."""
-        if self._cases and self._seen and not self._any_answer and not self._hinted:
-            self._tell(f"no row has an answer; the columns that are not used: {_clip(', '.join(self._seen))}")
+    checks = ColumnChecks(lambda _: None)
+    for row in islice(read_rows(path), limit):
+        if row.values is not None and is_request(row.values):
+            return
+        case = _read(row, field_map, image_folder or path.parent).case
+        if case is not None:
+            checks.see(case)
+        if checks.any_answer:
+            return
+    if checks.likely_answer and checks.lack_of_answers:
+        raise InputError(f"{path}: {checks.lack_of_answers}")
 
 
 def count_lines(path: Path) -> int | None:
@@ -339,11 +349,13 @@ def _case_rows(rows: Iterable[Row], field_map: FieldMapLike | None, folder: Path
 
 def _read(row: Row, field_map: FieldMapLike | None, folder: Path | None) -> CaseRow:
     if row.values is None:
-        return CaseRow(row.line, row.unit, None, row.error)
+        return CaseRow(row.line, row.unit, None, row.error, kind=NOT_UTF_8 if row.error.startswith(NOT_UTF_8) else "")
     try:
         return CaseRow(row.line, row.unit, case_of(columns_in(row, field_map), field_map, folder))
     except UnknownColumns as error:
         return CaseRow(row.line, row.unit, None, str(error), _columns_in(row.values))
+    except UnknownPath as error:
+        return CaseRow(row.line, row.unit, None, str(error), kind=error.kind)
     except InputError as error:
         return CaseRow(row.line, row.unit, None, str(error))
 
@@ -352,7 +364,7 @@ def _empty_answers(empty: Iterable[str], given: Mapping[str, Any], paths: Mappin
     """Return the empty columns of the answer (if nothing else can be judged), and of second answers of a pair."""
     known = plainly_named(given)
     seconds = {name for name in empty if PAIRS.get(name, "") in known}
-    judged = columns_of(known, _JUDGED).of.keys() | paths.keys() & set(_JUDGED)
+    judged = columns_of(known, JUDGED).of.keys() | paths.keys() & set(JUDGED)
     if judged or "outputs" in known:
         return seconds
     return seconds | {name for name in empty if columns_of(plainly_named({name: ""}), ["answer"]).of}
@@ -363,26 +375,4 @@ def _columns_in(row: Mapping[str, object]) -> str:
 
 
 def _is_something(case: Case) -> bool:
-    return any(_has(case, name) for name in _CONTENT) or any(name in case.metadata for name in _IDENTIFIED)
-
-
-def _has(case: Case, name: str) -> bool:
-    return getattr(case, name) not in (None, ())
-
-
-def _meant(column: str) -> str:
-    """Return the name of a field that is similar to a column; empty if there is none."""
-    return next(iter(get_close_matches(column.strip().casefold(), _SPELT, n=1, cutoff=_ALIKE)), "")
-
-
-def _fix(row: Mapping[str, object]) -> str:
-    """Return advice for a row of which no column is known."""
-    for name, value in row.items():
-        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-            return f"{name!r} holds a list of rows: give each a line of its own, or the list a .json file"
-    meant = [f"{name!r} as {_meant(name)!r}" for name in map(str, row) if _meant(name)]
-    return f"did you mean {', '.join(meant)}?" if meant else f"rename them ({_NAMES})"
-
-
-def _clip(columns: str) -> str:
-    return columns if len(columns) <= _LONGEST // 2 else f"{columns[: _LONGEST // 2]}..."
+    return any(has_field(case, name) for name in _CONTENT) or any(name in case.metadata for name in IDENTIFIED)

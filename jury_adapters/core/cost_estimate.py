@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jury_adapters.core.batch import as_case
+from jury_adapters.core.batch import as_case, refuse_one
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import CaseLike, Judge
@@ -108,8 +108,8 @@ class CostEstimate:
         return "\n".join([*lines, *self._notes()])
 
     def _notes(self) -> Iterable[str]:
-        yield "An estimate: each call once, with all the output that is allowed. Retries and repair requests add to it,"
-        yield "and judgments that a store already holds take nothing."
+        yield "An estimate: each call once, with all the output that is allowed, so the bill is usually far lower."
+        yield "Retries and repair requests add to it, and judgments that a store already holds take nothing."
         if self.per_tier:
             yield "Each tier is estimated as if every case got there; a case that is decided earlier takes less."
         unpriced = ", ".join(row.name for row in self.rows if not row.cost_complete)
@@ -127,6 +127,7 @@ class CostEstimate:
 
 def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
     """Return the estimate for judging these cases; see :meth:`Judge.estimate_cost`."""
+    refuse_one(cases)
     parts = _parts(judge)
     used = [NO_USAGE] * len(parts)
     asked = [0] * len(parts)

@@ -1,10 +1,35 @@
-"""Encodings of files: conversion of UTF-16 with a byte order mark to UTF-8."""
+"""Encodings of files: conversion of UTF-16 with a byte order mark to UTF-8, and text that is not UTF-8."""
 
 from __future__ import annotations
 
 import codecs
 import io
 from typing import Any, BinaryIO, Final, cast
+
+from jury_adapters.core.errors import InputError
+
+NOT_UTF_8: Final = "not UTF-8"
+"""Beginning of the message about text in another encoding."""
+
+_AROUND = 20  # number of bytes that a message shows on each side of the invalid one
+
+
+def decode(content: bytes) -> str:
+    """Return the text of UTF-8, without a byte order mark.
+
+    Raises:
+        InputError: the text is not UTF-8; the message shows the first place.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        around = content[max(0, error.start - _AROUND) : error.end + _AROUND].decode(errors="replace")
+        raise InputError(f"{NOT_UTF_8}: {around.strip()!r}; save the file as UTF-8") from None
+
+
+def legible(text: str) -> str:
+    """Return text with surrogate escapes with a replacement character for each byte that is not UTF-8."""
+    return text if text.isascii() else text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def buffered(raw: BinaryIO) -> io.BufferedReader:

@@ -6,14 +6,18 @@ The adapters of both frameworks use :class:`Evidence` to decide which steps of a
 from __future__ import annotations
 
 import inspect
+import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.echoes import echoes, without_arguments
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.loose_values import json_text
+
+_log = logging.getLogger(__name__)
 
 EvidenceTools: TypeAlias = Iterable[str] | Callable[[Step], bool] | None
 """Names of the tools whose output is evidence, or a predicate of a step; None for all tools that are not echoes."""
@@ -29,6 +33,8 @@ class Evidence:
     an output that repeats or confirms the arguments of the call. If an output has further content, only the repeated
     part is left out; see :func:`jury_adapters.core.echoes.without_arguments`.
 
+    If no tool of a run has one of the given names, the log says so once.
+
     Args:
         evidence_tools: the names of the only tools whose output is evidence; or a predicate that is applied to each
             step that is evidence by default. None accepts all of these steps.
@@ -43,9 +49,10 @@ class Evidence:
     ('Perhaps 3.',)
     """
 
-    __slots__ = ("_names", "_predicate")
+    __slots__ = ("_confirmed", "_names", "_predicate")
 
     def __init__(self, evidence_tools: EvidenceTools = None) -> None:
+        self._confirmed = False  # whether the names are known to be right, or the log says that they may be wrong
         self._names: frozenset[str] | None = None
         self._predicate: Callable[[Step], bool] | None = None
         if evidence_tools is None:
@@ -78,6 +85,36 @@ class Evidence:
             return output if step.tool in self._names else None
         found = None if echoes(step.tool or "") else without_arguments(step)
         return found if found is None or self._predicate is None or self._predicate(step) else None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of tools in the option; empty without names."""
+        return self._names or frozenset()
+
+    def confirm(self) -> None:
+        """Note that tools with these names exist, so that :meth:`warn` says nothing about them."""
+        self._confirmed = True
+
+    def unmatched(self, steps: Iterable[Step]) -> str:
+        """Return a sentence if no step has one of the names although tools were called; else the empty text."""
+        called = dict.fromkeys(step.tool for step in steps if step.tool and step.output is not None and not step.echo)
+        if not self.names or not called or self.names & called.keys():
+            return ""
+        named, ran = (", ".join(map(plain_repr, sorted(names))) for names in (self.names, called))
+        close = [match for name in sorted(self.names) for match in get_close_matches(name, called, n=1)]
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        return f"evidence_tools= names {named}, the tools of this run are {ran}{meant}"
+
+    def warn(self, steps: Iterable[Step]) -> None:
+        """Log once that no step has one of the names; a run that has one of them shows that they are right."""
+        if self._confirmed or not self.names:
+            return
+        steps = tuple(steps)
+        if said := self.unmatched(steps):
+            self._confirmed = True
+            _log.warning("no output of a tool is evidence in a run (logged once): %s", said)
+        elif any(step.tool in self.names for step in steps):
+            self._confirmed = True
 
     def accepts(self, step: Step) -> bool:
         """Whether a part of a step's output is evidence.

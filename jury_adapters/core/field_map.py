@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
-from jury_adapters.core.field_names import DOCUMENT_NAMES, FIELD_NAMES
+from jury_adapters.core.field_names import FIELD_NAMES, METADATA_NAMES
 
 FieldMapLike: TypeAlias = "Mapping[str, str] | Callable[[Mapping[str, Any]], Any] | FieldMap"
 """Field map as users write it: paths by field, or a function from a row to a case."""
+
+
+class UnknownPath(InputError):
+    """Error for a path that does not exist in a row.
+
+    Args:
+        message: the message.
+        kind: text that is the same for all rows that lack the same part of the path.
+
+    Attributes:
+        kind: the same.
+    """
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class FieldMap:
@@ -124,7 +141,10 @@ def _at(path: str, row: Mapping[str, Any]) -> object:
     try:
         steps = Path(path)
     except ConfigurationError as error:
-        raise InputError(f"there is no column {plain_repr(path)}, and as a path it cannot be read: {error}") from None
+        missing = f"there is no column {plain_repr(path)}"
+        near = _near(path, row)
+        unread = f", and as a path it cannot be read: {error}"
+        raise UnknownPath(f"{missing}.{near}" if near else missing + unread, missing) from None
     return steps(row)
 
 
@@ -170,9 +190,9 @@ class Path:
             found = getattr(value, step, _MISSING)
             if found is not _MISSING and not callable(found):
                 return found
-        raise InputError(
-            f"the path {plain_repr(self._text)} leads nowhere: no {plain_repr(step)} in {_described(value)}"
-        )
+        missing = f"the path {plain_repr(self._text)} leads nowhere: no {plain_repr(step)}"
+        near = _near(step, value) if isinstance(step, str) and isinstance(value, Mapping) else ""
+        raise UnknownPath(f"{missing} in {_described(value)}{near and '.'}{near}", missing)
 
 
 def _steps(text: str) -> tuple[str | int, ...]:
@@ -194,9 +214,17 @@ def _steps(text: str) -> tuple[str | int, ...]:
     return tuple(steps)
 
 
+def _near(name: str, known: Mapping[Any, Any]) -> str:
+    """Return the question whether the name in a mapping that is most like this one is meant; empty without one."""
+    by_key = {str(key).casefold(): str(key) for key in known}
+    close = get_close_matches(name.casefold(), by_key, n=1, cutoff=_ALIKE)
+    return f" Did you mean {plain_repr(by_key[close[0]])}?" if close else ""
+
+
 def _described(value: object) -> str:
     if isinstance(value, Mapping):
-        return f"a mapping with {', '.join(sorted(map(str, value))[:20]) or 'nothing in it'}"
+        names = sorted(name for name in map(str, value) if name.strip())
+        return f"a mapping with {', '.join(names[:20]) or 'nothing in it'}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"{type(value).__name__} of {len(value)}"
     return type(value).__name__
@@ -205,5 +233,6 @@ def _described(value: object) -> str:
 _STEP = re.compile(
     r"""(?P<dot>\.)?(?P<name>[^.\[\]'"]+)|\[(?P<position>-?\d{1,9})\]|\[(?P<quote>['"])(?P<quoted>.+?)(?P=quote)\]"""
 )
+_ALIKE: Final = 0.7
 _MISSING: Final = object()
-_FIELDS: Final = (*FIELD_NAMES, *dict.fromkeys(DOCUMENT_NAMES.values()))
+_FIELDS: Final = (*FIELD_NAMES, *dict.fromkeys(METADATA_NAMES.values()))

@@ -47,8 +47,10 @@ RETRIEVED_IDS: Final = ("retrieved_ids", "retrieved_context_ids", "retrieved_doc
 RELEVANT_IDS: Final = ("relevant_ids", "expected_ids", "reference_context_ids", "relevant_doc_ids")
 RELEVANT_TEXTS: Final = ("relevant_contexts", "expected_texts", "reference_contexts")
 """Columns of the retrieved and the relevant documents, which stay metadata; also as LlamaIndex and ragas name them."""
-DOCUMENT_NAMES: Final[Mapping[str, str]] = {
-    name: names[0] for names in (RETRIEVED_IDS, RELEVANT_IDS, RELEVANT_TEXTS) for name in names
+METADATA_NAMES: Final[Mapping[str, str]] = {
+    **{name: names[0] for names in (RETRIEVED_IDS, RELEVANT_IDS, RELEVANT_TEXTS) for name in names},
+    "item_id": "item_id",
+    "id": "id",
 }
 """Entry of the metadata for each of these names, which ``Case(...)`` and a field map accept beside the fields."""
 

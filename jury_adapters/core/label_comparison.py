@@ -53,6 +53,7 @@ class LabelComparison:
         column: the same.
         labels: the number of cases by human label.
         merged: number of labelled cases that repeat an item and are not counted again.
+        contradicting: number of cases without a label here because reviewers contradict each other.
 
     >>> against = LabelComparison()
     >>> against.add(Case(answer="4", metadata={"gold": "pass"}), Judgment("PASS"))
@@ -66,6 +67,7 @@ class LabelComparison:
         self.column = column
         self.labels: Counter[str] = Counter()
         self.merged = 0
+        self.contradicting = 0
         self._human: Counter[tuple[str, Hashable]] = Counter()  # number of cases by label and group
         self._jury: Counts = Counter()
         self._jurors: dict[Path, Counts] = {}
@@ -73,7 +75,15 @@ class LabelComparison:
         self._first: dict[Identity, tuple[str, str]] = {}  # label and place of each labelled item
         self._contradiction = ""
 
-    def add(self, case: Case | None, judgment: Judgment, where: str = "", group: Hashable = None) -> None:
+    def add(
+        self,
+        case: Case | None,
+        judgment: Judgment,
+        where: str = "",
+        group: Hashable = None,
+        *,
+        key: str | None = None,
+    ) -> None:
         """Count one case.
 
         Args:
@@ -82,9 +92,10 @@ class LabelComparison:
             where: a description of the place of the case, for messages.
             group: the group of the case, such as its document; the intervals take groups into account. None for an
                 independent case.
+            key: the hash of the content of a case that is not known, by which copies are told from other items.
         """
         truth = human_label_of(case, judgment, self.column)
-        copied = truth is not None and not self._is_new(*_names(case, judgment), truth, where)
+        copied = truth is not None and not self._is_new(*_names(case, judgment, key), truth, where)
         self.add_item(None if copied else truth, judgment, group)
 
     def add_item(self, label: object, judgment: Judgment, group: Hashable = None) -> None:
@@ -215,6 +226,11 @@ class LabelComparison:
         if not rows:
             return ()
         found = list(warn_of_constants(rows))
+        if self.contradicting:
+            found.append(
+                f"{counted(self.contradicting, 'case is', 'cases are')} left out because reviewers contradict each "
+                "other; a third reviewer settles them."
+            )
         if len(self.labels) == 1 and not self.pass_labels:
             found.append("There is one human label only, so nothing shows whether other cases are told apart.")
         asked = {row.score.cases for row in rows if row.kind == "juror"}
@@ -288,6 +304,7 @@ class LabelComparison:
         return {
             "labelled_cases": self.cases,
             "merged": self.merged,
+            "contradicting": self.contradicting,
             "labels": dict(self.labels),
             "pass_labels": [label for label in self.labels if known and reading.truth(label) == PASS],
             "problem": reading.problem or None,
@@ -359,11 +376,11 @@ def _wrapped(text: str) -> str:
     return fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)
 
 
-def _names(case: Case | None, judgment: Judgment) -> tuple[str | None, str | None]:
+def _names(case: Case | None, judgment: Judgment, key: str | None) -> tuple[str | None, str | None]:
     """Return the hash of a case's content and its own id, as far as they are known."""
     if case is not None:
         return case.content_hash, case.item_id
-    return None, judgment.case_id if isinstance(judgment, Verdict) else None
+    return key, judgment.case_id if isinstance(judgment, Verdict) else None
 
 
 def _answers(labels: Mapping[str, int], reading: Reading) -> list[str]:

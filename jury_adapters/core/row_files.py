@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
-from jury_adapters.core.encodings import as_utf_8, buffered
+from jury_adapters.core.encodings import NOT_UTF_8, as_utf_8, buffered, decode, legible
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, PARTS, TRACES
 from jury_adapters.core.input_files import no_such_file, refuse_pipe
@@ -149,8 +149,8 @@ def _parsed(line: int, content: bytes) -> Row:
     begins_list = line == 1 and content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
     hint = "; a file that is one JSON list has a name that ends in .json" if begins_list else ""
     try:
-        values = json.loads(content.decode("utf-8-sig"), object_pairs_hook=unique_keys)
-    except DuplicateKey as error:
+        values = json.loads(decode(content), object_pairs_hook=unique_keys)
+    except (DuplicateKey, InputError) as error:
         return Row(line, None, str(error))
     except json.JSONDecodeError as error:  # its own text counts lines inside this one
         return Row(line, None, f"not JSON: {error.msg} at column {error.colno}{hint}")
@@ -171,7 +171,7 @@ def _json_list(raw: BinaryIO) -> Iterator[Row]:
             "rows as JSON lines (.jsonl)"
         )
     try:
-        text = content.decode("utf-8-sig")
+        text = decode(content)
         begin = _after_space(text, 0)
         yield from _items(text, begin) if text.startswith("[", begin) else _in_one_object(text)
     except DuplicateKey as error:
@@ -337,7 +337,7 @@ def _names(reader: Iterator[list[str]], first: int, lines: _Lines) -> list[str]:
         InputError: the quotes are invalid, or a name occurs twice.
     """
     try:
-        names = [_legible(name) for name in next(reader, [])]
+        names = [legible(name) for name in next(reader, [])]
     except csv.Error as error:
         raise InputError(_broken_quotes(error, first, lines.number)) from error
     twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
@@ -364,16 +364,11 @@ def _delimiter(header: str, second: str) -> str:
 def _of_cells(line: int, names: list[str], cells: list[str]) -> Row:
     if len(cells) > len(names):
         return Row(line, None, f"{len(cells) - len(names)} more values than columns")
-    garbled = next((cell for cell in cells if _legible(cell) != cell), None)
+    garbled = next((cell for cell in cells if legible(cell) != cell), None)
     if garbled is not None:  # the judge would see another text than the one that was written
-        return Row(line, None, f"not UTF-8: {_legible(garbled)[:40]!r}; if a spreadsheet wrote it, {_AS_CSV}")
+        return Row(line, None, f"{NOT_UTF_8}: {legible(garbled)[:40]!r}; if a spreadsheet wrote it, {_AS_CSV}")
     values = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
     return Row(line, values, empty=tuple(name for name in names if name and name not in values))
-
-
-def _legible(text: str) -> str:
-    """Return the text with a replacement character for each byte that is not UTF-8."""
-    return text if text.isascii() else text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _broken_quotes(error: csv.Error, first: int, last: int) -> str:

@@ -40,8 +40,9 @@ def merged(
         fields["attachments"] = tuple(dict.fromkeys(images))
     given_steps, thread = fields.pop(GIVEN_STEPS, False), fields.pop(THREAD, None)
     if not fields.get("contexts"):
-        rests_on = () if given_steps else evidence.contexts(fields.get("trajectory", ()))
-        fields["contexts"] = took.get("contexts") or tuple(contexts) or rests_on
+        steps = () if given_steps else fields.get("trajectory", ())
+        fields["contexts"] = took.get("contexts") or tuple(contexts) or evidence.contexts(steps)
+        evidence.warn(steps)
     fields["metadata"] = {
         name: given for part in (gave, took, wanted) for name, given in part.get("metadata", {}).items()
     }

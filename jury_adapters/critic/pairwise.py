@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, plain_repr
@@ -19,6 +21,7 @@ from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.rubric import Rubric
 
 _OTHER = {"A": "B", "B": "A"}
+_LABELS = ["A", "B", "tie"]
 
 
 class PairwiseCritic(Jury):
@@ -38,7 +41,8 @@ class PairwiseCritic(Jury):
         name: the critic's name in verdicts; by default the name of the judge that it asks.
 
     Raises:
-        ConfigurationError: the critic's rubric has other labels than A, B and tie.
+        ConfigurationError: the rubric of the critic, or that of every critic in a jury, has other labels than A, B and
+            tie.
 
     >>> critic = PairwiseCritic(Critic("openai:gpt-4o-mini", "pairwise", name="better"))  # doctest: +SKIP
     >>> critic.judge(question="2 + 2?", candidates=["4", "5"]).label  # doctest: +SKIP
@@ -50,8 +54,7 @@ class PairwiseCritic(Jury):
             raise ConfigurationError(
                 f"PairwiseCritic asks a judge, such as Critic(model, 'pairwise'); not {plain_repr(critic)}"
             )
-        for rubric in _rubrics_of(critic):
-            _check(rubric)
+        _check(critic)
         self.critic = critic
         self.swap = checked_flag(swap, "swap")
         self.name = checked_name(name) or critic.name
@@ -133,7 +136,8 @@ def in_both_orders(given: JudgeLike) -> Judge:
     """Return a judge of two candidates that is asked in both orders: a judge that does so itself, or a wrapped one.
 
     Raises:
-        ConfigurationError: ``given`` is not a judge, or its rubric has labels other than A, B and tie.
+        ConfigurationError: ``given`` is not a judge, or its rubric, or those of all its critics, have labels other than
+            A, B and tie.
 
     >>> in_both_orders(lambda case: Judgment(None, label="A")).judge(candidates=["4", "5"]).label
     'tie'
@@ -193,13 +197,33 @@ def _turned(label: str) -> str:
     return _OTHER.get(label, label)
 
 
-def _rubrics_of(critic: Judge) -> tuple[Rubric, ...]:
-    return critic.rubrics if isinstance(critic, AskingJudge) else ()
+def _check(judge: Judge) -> None:
+    """Refuse a judge that consists of critics with other labels only; one judge that may answer A, B or tie is enough.
+
+    Raises:
+        ConfigurationError: no judge inside can answer A, B or tie.
+    """
+    others: list[Rubric] = []
+    for one in _asked(judge):
+        rubrics = one.rubrics if isinstance(one, AskingJudge) else ()
+        if all(map(_is_pairwise, rubrics)):  # a judge without rubrics may have any labels
+            return
+        others += rubrics
+    answers = others[0].answers
+    labels = [label.name for label in answers.labels] if isinstance(answers, Labels) else ["a scale"]
+    whose = "" if isinstance(judge, AskingJudge) else f" (rubric {others[0].name!r} in the jury)"
+    raise ConfigurationError(
+        f"a pairwise rubric has the labels A, B and tie, not {', '.join(labels)}{whose}; rubric='pairwise' does"
+    )
 
 
-def _check(rubric: Rubric) -> None:
-    labels = [label.name for label in rubric.answers.labels] if isinstance(rubric.answers, Labels) else ["a scale"]
-    if sorted(labels) != ["A", "B", "tie"]:
-        raise ConfigurationError(
-            f"a pairwise rubric has the labels A, B and tie, not {', '.join(labels)}; rubric='pairwise' does"
-        )
+def _asked(judge: Judge) -> Iterator[Judge]:
+    """Yield the judges that answer: the judge itself, or those inside it, at any depth."""
+    if not judge.members:
+        yield judge
+    for member in judge.members:
+        yield from _asked(member)
+
+
+def _is_pairwise(rubric: Rubric) -> bool:
+    return isinstance(rubric.answers, Labels) and sorted(label.name for label in rubric.answers.labels) == _LABELS

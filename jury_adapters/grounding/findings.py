@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from jury_adapters.core.judgment import Finding
 from jury_adapters.grounding.names import names
-from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, stem, tidy, unsegmented, words
+from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, spaceless, stem, tidy, unsegmented, words
 from jury_adapters.grounding.passages import Passages, Source, common_length
 from jury_adapters.grounding.quantities import Quantity, quantities
 
@@ -72,14 +72,27 @@ def supported(passages: Passages, lines: Sequence[str]) -> list[Finding]:
     """Return one check per sentence that has content words: its support, and the place that supports it best."""
     findings = []
     for line in lines:
-        if unsegmented(line):
-            findings.append(Finding(_short(line), None, "words cannot be separated"))
-        elif terms := _terms(line):
+        terms = _terms(line)
+        if unread := unreadable(passages, line):
+            findings.append(Finding(_short(line), None, unread))
+        elif terms:
             score, where = passages.support(list(terms))
             missing = [word for term, word in terms.items() if not passages.knows(term)]
             detail = f"not in the contexts: {listed(missing)}" if missing else ""
             findings.append(Finding(_short(line), None, detail, where[:_MOST_EVIDENCE], score))
     return findings
+
+
+def unreadable(passages: Passages, line: str) -> str:
+    """Return the reason that the words of a line cannot be compared with the contexts; empty if they can be.
+
+    A word in a script without spaces can be compared if the contexts have it between spaces too. Otherwise it may be
+    part of a longer run of letters there.
+    """
+    if unsegmented(line):
+        return "words cannot be separated"
+    unknown = [word for term, word in _terms(line).items() if spaceless(word) and not passages.knows(term)]
+    return f"in a script without spaces, and not a word of the contexts: {listed(unknown, 3)}" if unknown else ""
 
 
 def negated(passages: Passages, lines: Sequence[str]) -> list[str]:
@@ -108,7 +121,7 @@ def new_words(passages: Passages, lines: Sequence[str]) -> list[Finding]:
 def relevance(question: str, passages: Passages) -> tuple[float, list[str]] | None:
     """Return the share of the question's content words in the contexts, and the missing ones; None without any."""
     question = tidy(question)
-    terms = {} if unsegmented(question) else _terms(question)
+    terms = {} if unreadable(passages, question) else _terms(question)
     missing = [word for term, word in terms.items() if not passages.knows(term)]
     return (1 - len(missing) / len(terms), missing) if terms else None
 

@@ -91,12 +91,20 @@ def stem(word: str) -> str:
 
 
 def unsegmented(text: str) -> bool:
-    """Return whether words cannot be separated: scripts without spaces, or long runs of letters.
+    """Return whether words cannot be separated: half of the letters or more without spaces, or a long run of letters.
 
-    >>> unsegmented("东京是日本的首都"), unsegmented("Tokyo is the capital")
-    (True, False)
+    A name in Chinese or Japanese among other words has spaces around it, and is a word like them.
+
+    >>> unsegmented("东京是日本的首都"), unsegmented("Tokyo is the capital"), unsegmented("The capital is 東京 now")
+    (True, False, False)
     """
-    return _NO_SPACES.search(text) is not None or _RUN_ON.search(text) is not None
+    spaceless = len(_NO_SPACES.findall(text))
+    return 2 * spaceless > sum(char.isalpha() for char in text) if spaceless else _RUN_ON.search(text) is not None
+
+
+def spaceless(word: str) -> bool:
+    """Return whether a word has letters of a script without spaces, and so may be several words or a part of one."""
+    return _NO_SPACES.search(word) is not None
 
 
 def looks_english(text: str) -> bool:

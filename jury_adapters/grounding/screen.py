@@ -27,7 +27,9 @@ from jury_adapters.grounding.findings import (
     relevance,
     says_something,
     supported,
+    unreadable,
 )
+from jury_adapters.grounding.normalisation import tidy
 from jury_adapters.grounding.passages import Source, read_sentences, read_source
 
 __all__ = [
@@ -134,6 +136,10 @@ class SentenceSupport(Judge):
             Fit yours on labels.
         name: the juror's name in verdicts.
 
+    It abstains on texts in scripts without spaces (Chinese, Japanese, Thai), because their words cannot be separated. A
+    name in such a script among other words is compared if the contexts have it as a word too. Other languages are
+    compared word by word, and only English endings are cut.
+
     Raises:
         ConfigurationError: the threshold is outside 0..1.
 
@@ -156,7 +162,7 @@ class SentenceSupport(Judge):
         findings = supported(source.passages, lines)
         scores = [finding.score for finding in findings if finding.score is not None]
         if not scores:
-            return abstain("no sentence has words that can be compared with the contexts")
+            return abstain(_not_compared("no sentence", next((finding.detail for finding in findings), "")))
         support = min(scores)
         unread = len(findings) - len(scores)
         findings = (
@@ -214,7 +220,8 @@ class ContextRelevance(Judge):
             return abstain(_lacking("question", contexts, there=bool(question)))
         found = relevance(case.question or "", read_source(contexts, case.question or "").passages)
         if found is None:
-            return abstain("the question has no words that can be compared with the contexts")
+            unread = unreadable(read_source(contexts, question).passages, tidy(question))
+            return abstain(_not_compared("no word of the question", unread))
         share, missing = found
         text = f"{share:.0%} of the question's content words stand in the contexts"
         detail = f"missing: {listed(missing)}" if missing else ""
@@ -306,6 +313,11 @@ def _lacking(field: str, contexts: Sequence[str], *, there: bool) -> str:
     if there:
         return "no contexts to compare with"
     return f"no {field} to compare with the contexts" if contexts else f"no {field} and no contexts to compare"
+
+
+def _not_compared(what: str, unread: str) -> str:
+    """Return the message that nothing can be compared, with the reason: the script, or words without content."""
+    return f"{what} can be compared with the contexts: {unread or 'there is no content word'}"
 
 
 def _contexts(case: Case) -> tuple[str, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TypeGuard
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.formatting import clip
 from jury_adapters.core.judgment import Finding, Judgment, Status, abstain, broken
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.tolerance import reaches
@@ -44,10 +45,10 @@ class EvaluatorResult:
 def read_result(said: object) -> EvaluatorResult | list[EvaluatorResult]:
     """Read the result of an evaluator, or of a metric object that keeps its result.
 
-    A number or a bool is a score, a text is a label, None means that there is none. In a mapping or an object, these
-    fields count, in the words of LangSmith, LlamaIndex, autoevals and DeepEval: ``score`` or ``value``; ``passing``,
-    ``success`` or ``is_successful()``; ``comment``, ``reasoning``, ``feedback`` or ``reason``, also those in
-    ``metadata``; ``key`` or ``name``; ``metadata`` and ``score_breakdown`` as details; ``evaluation_cost``.
+    A number or a bool is a score, a text is a label, None or a blank text means that there is none. In a mapping or an
+    object, these fields count, in the words of LangSmith, LlamaIndex, autoevals and DeepEval: ``score`` or ``value``;
+    ``passing``, ``success`` or ``is_successful()``; ``comment``, ``reasoning``, ``feedback`` or ``reason``, also those
+    in ``metadata``; ``key`` or ``name``; ``metadata`` and ``score_breakdown`` as details; ``evaluation_cost``.
     ``invalid_result`` and ``skipped`` leave no score, and ``error`` is an error. A list, and a list under ``results``,
     contains several results.
 
@@ -57,6 +58,23 @@ def read_result(said: object) -> EvaluatorResult | list[EvaluatorResult]:
     """
     several = said if isinstance(said, list | tuple) else field_of(said, "results")
     return [_result(one) for one in several] if isinstance(several, list | tuple) else _result(said)
+
+
+def with_score(said: object, result: EvaluatorResult) -> EvaluatorResult:
+    """Return the result of an evaluator that answers with a score, where its value is not a label of its own.
+
+    ``langchain_classic`` returns ``score=None`` and the reply as ``value`` when it cannot read the reply of its model.
+    A result that has a score, or no entry for it, is returned unchanged.
+
+    Args:
+        said: what the evaluator returned.
+        result: the same, as :func:`read_result` reads it.
+    """
+    if result.label is None or result.score is not None or not (isinstance(said, Mapping) and "score" in said):
+        return result
+    details = {**result.details, "reasoning": result.reason} if stated(result.reason, "") else result.details
+    reason = f"the evaluator gave no score, and its value is '{clip(result.label, _LONGEST_VALUE)}'"
+    return replace(result, label=None, reason=reason, details=details)
 
 
 def read_preference(score: object, label: object, reason: str) -> Judgment:
@@ -85,7 +103,7 @@ def _result(said: object) -> EvaluatorResult:
     if plain is None or isinstance(plain, bool | int | float):
         return EvaluatorResult(score=plain)
     if isinstance(plain, str):
-        return EvaluatorResult(label=plain)
+        return EvaluatorResult(label=stated(plain, "") or None)
     if not any(name in said if isinstance(said, Mapping) else hasattr(said, name) for name in _SAYING):
         raise TypeError(f"the evaluator returned {type(said).__name__} without a score, a value or a comment")
     error = field_of(said, "error")
@@ -111,7 +129,7 @@ def _result(said: object) -> EvaluatorResult:
         name="" if name == "score" else name,  # openevals' default name
         score=score,
         passed=_passed(said, score),
-        label=value if isinstance(value, str) else None,
+        label=stated(value, "") or None if isinstance(value, str) else None,
         reason=reason,
         details=details,
         cost_usd=cost if isinstance(cost, int | float) else None,
@@ -226,6 +244,7 @@ class Scale:
         return min(1.0, max(0.0, share))
 
 
+_LONGEST_VALUE = 80
 _ROUNDING = 1e-6  # similarities of 1.0000001 are common
 _BY_SCORE: dict[float, str] = {1.0: "A", 0.5: "tie", 0.0: "B"}
 _REASONS = ("comment", "reasoning", "feedback", "reason")

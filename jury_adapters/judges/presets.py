@@ -35,7 +35,7 @@ class PanelOptions(TypedDict, total=False):
 
 @explains_wrong_calls(
     _EXAMPLE,
-    {"strategy": "voting", "vote": "voting"},
+    {"strategy": "voting", "vote": "voting", "timeout": "juror_timeout"},
     needs="a panel needs a rubric and models",
     hint=" An option of the critics goes to each of them: panel(lambda model: Critic(model, rubric, labels=...), ...).",
 )
@@ -45,6 +45,7 @@ def panel(
     voting: Voting = "majority",
     schedule: Schedule = "parallel",
     errors: ErrorPolicy | None = None,
+    juror_timeout: float | None = None,
     name: str = "",
 ) -> Ensemble:
     """Create an ensemble of critics with one rubric.
@@ -57,10 +58,12 @@ def panel(
         voting: the rule by which the jurors vote.
         schedule: the order in which the jurors are asked; ``"early_stop"`` stops asking when the vote is settled.
         errors: the effect of a juror that breaks; by default as for :class:`jury_adapters.Ensemble`.
+        juror_timeout: time limit per juror in seconds, after which its judgment is ERROR ``timeout``; by default none
+            but the limits of its model, which may try for minutes.
         name: the panel's name in verdicts.
 
     Raises:
-        ConfigurationError: there is no juror, or a model cannot be used.
+        ConfigurationError: there is no juror, a model cannot be used, or an option is invalid.
 
     >>> panel("faithfulness", "openai:gpt-4o-mini", "anthropic:claude-haiku-4-5")  # doctest: +SKIP
     """
@@ -76,7 +79,7 @@ def panel(
     check_sdks(jurors)
     judges = [juror if isinstance(juror, Judge) else _critic(rubric, juror) for juror in jurors]
     options: VotingOptions = {} if errors is None else {"errors": errors}
-    return Ensemble(judges, voting=voting, schedule=schedule, name=name, **options)
+    return Ensemble(judges, voting=voting, schedule=schedule, juror_timeout=juror_timeout, name=name, **options)
 
 
 def one_or_panel(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
@@ -15,11 +16,10 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
-from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.feedback import feedback_of
-from jury_adapters.core.field_map import FieldMapLike, field_map_of
-from jury_adapters.core.judge import Judge
+from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
@@ -29,6 +29,7 @@ from jury_adapters.core.undecided import OnUndecided, is_undecided
 from jury_adapters.core.verdict import Verdict, failed_by_errors
 from jury_adapters.langchain.agent_cases import case_of_turn
 from jury_adapters.langchain.agent_turns import marked
+from jury_adapters.langchain.jury_state import OWN_KEYS
 from jury_adapters.models.langchain_binding import unheard
 
 _log = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ class AgentGuard:
         max_retries: the maximum number of times per turn that the model is sent back.
         keep_drafts: whether the state keeps rejected drafts.
         advice: the last sentences of the default feedback.
+        evidence: the rule that decides which tool outputs are contexts.
     """
 
     name: str
@@ -91,8 +93,9 @@ class AgentGuard:
         self._refusal = refusal
         self._feedback = feedback
         self._field_map = field_map_of(field_map)
-        self._evidence = Evidence(evidence_tools)
+        self.evidence = Evidence(evidence_tools)
         self._sinks = sinks_of(on_verdict)
+        self._has_warned = False
 
     def case_of(self, state: Mapping[str, Any], response_format: object = None) -> Case:
         """Return the case of a turn whose last message is the draft.
@@ -101,16 +104,21 @@ class AgentGuard:
             InputError: a path of the field map does not exist.
             Exception: any exception that a function of the application raises.
         """
-        return mapped_case(
-            self._field_map,
-            state,
-            lambda: case_of_turn(state, self._evidence, response_format),
-            self._evidence,
-        )
+        mapped, row = self._field_map, state
+        if isinstance(mapped, FieldMap):  # a message about a missing key lists those of the agent
+            row = {name: value for name, value in state.items() if name not in OWN_KEYS}
+        try:
+            return mapped_case(mapped, row, lambda: case_of_turn(state, self.evidence, response_format), self.evidence)
+        except InputError as error:
+            if not isinstance(mapped, FieldMap) or all(_first_key(path) in row for path in mapped.paths.values()):
+                raise
+            raise InputError(
+                f"field_map: {error}; an agent's state has no keys but those of its state_schema="
+            ) from None
 
     def judged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
         """Judge a case; a case that cannot be built is an ERROR."""
-        case = _made(make, self.jury)
+        case = self._made(make)
         if isinstance(case, Judgment):
             return None, case
         with judging(), unheard(), self._scope.applied():
@@ -118,11 +126,24 @@ class AgentGuard:
 
     async def ajudged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
         """Judge a case; see :meth:`judged`."""
-        case = _made(make, self.jury)
+        case = self._made(make)
         if isinstance(case, Judgment):
             return None, case
         with judging(), unheard(), self._scope.applied():
             return case, await self.jury.ajudge(case)
+
+    def _made(self, make: Callable[[], Case]) -> Case | Judgment:
+        try:
+            return make()
+        except Exception as error:  # from a field map, or from a function of the application
+            failure = self.jury.failure(error)
+            if not self._has_warned:
+                self._has_warned = True
+                _log.warning(
+                    "%s: nothing could be judged, and on_undecided decides: %s. This is logged once",
+                    self.name, failure.error,
+                )  # fmt: skip
+            return failure
 
     def outcome_of(self, judgment: Judgment, *, calls: bool, attempts: int) -> Outcome:
         """Return the outcome of an answer or, with ``calls``, of tool calls.
@@ -204,11 +225,8 @@ def _passed_by_outage(judgment: Judgment) -> bool:
     return isinstance(judgment, Verdict) and (bool(judgment.failed_tiers) or judgment.tally.errors_decided)
 
 
-def _made(make: Callable[[], Case], jury: Judge) -> Case | Judgment:
-    try:
-        return make()
-    except Exception as error:  # from a function of the application
-        return jury.failure(error)
+def _first_key(path: str) -> str:
+    return re.split(r"[.\[]", path, maxsplit=1)[0]
 
 
 async def _awaited(answer: Awaitable[object]) -> None:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, NotRequired, TypedDict
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.field_names import ALIASES, FIELD_NAMES
-from jury_adapters.core.input_output import read_outputs
+from jury_adapters.core.field_names import ALIASES
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.loose_values import json_text
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of
 from jury_adapters.langchain.rows import RunParts
-
-_NAMED = 5
-_log = logging.getLogger(__name__)
 
 
 class EvaluatorResult(TypedDict):
@@ -42,49 +36,6 @@ class EvaluatorResult(TypedDict):
 def key_of(jury: Judge, name: str | None) -> str:
     """Return the key of a jury's results."""
     return name or jury.name or "jury"
-
-
-class AnswerGuess:
-    """Warning, given once, that the whole outputs are judged as the answer because it is unclear which text it is.
-
-    Args:
-        is_mapped: whether a field map is given; then there is no warning.
-    """
-
-    __slots__ = ("_done",)
-
-    def __init__(self, *, is_mapped: bool) -> None:
-        self._done = is_mapped
-
-    def tell(self, inputs: object, outputs: object, key: str) -> None:
-        """Check one row; the check is cheap if there is nothing to warn about."""
-        if self._done or not isinstance(outputs, Mapping) or any(name in outputs for name in _ANSWERS):
-            return
-        texts = [name for name, given in outputs.items() if isinstance(given, str)]
-        given = {name: value for name, value in outputs.items() if value is not None}
-        if len(texts) < 2 or read_outputs(outputs).get("answer") != json_text(given):
-            return
-        self._done = True
-        asked = next(iter(inputs), "question") if isinstance(inputs, Mapping) else "question"
-        _log.warning(
-            "%s: which of the outputs %s is the answer? All of them are judged as one JSON text; say where it is with "
-            "a field map, such as field_map={'answer': %r, 'question': %r}",
-            key, ", ".join(map(repr, texts[:_NAMED])), _path("outputs", _likely_answer(outputs)),
-            _path("inputs", asked),
-        )  # fmt: skip
-
-
-def _likely_answer(outputs: Mapping[str, object]) -> str:
-    """Return the name of the longest text that is not a label of the reply; without one, the name of another value."""
-    rest = {str(name): given for name, given in outputs.items() if name not in _LABELS and given is not None} or outputs
-    lengths = {str(name): len(given) if isinstance(given, str) else 0 for name, given in rest.items()}
-    return max(lengths, key=lambda name: lengths[name])
-
-
-def _path(part: str, name: object) -> str:
-    """Return the path of a name in a part of the row, quoted if it is not a plain name."""
-    plain = isinstance(name, str) and name.replace(" ", "_").isidentifier() and not name.startswith("_")
-    return f"{part}.{name}" if plain else f"{part}[{str(name)!r}]"
 
 
 def parts_of_call(given: RunParts, run: object, example: object, further: Mapping[str, object]) -> RunParts:
@@ -141,9 +92,4 @@ def _result(key: str, judgment: Judgment) -> EvaluatorResult:
     }
 
 
-_LABELS = frozenset({
-    "id", "object", "type", "model", "role", "status", "name", "provider", "finish_reason", "created_at", "run_id",
-    "thread_id", "session_id", "request_id",
-})  # fmt: skip
-_ANSWERS = FIELD_NAMES["answer"].in_its_part
 _PART_OF = {"question": "inputs", "answer": "outputs", "reference": "reference_outputs"}

@@ -21,10 +21,11 @@ from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.langchain.answer_guess import AnswerGuess
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.criteria import Criteria, InnerJurors
 from jury_adapters.langchain.evaluation_result import JuryEvaluationResult
-from jury_adapters.langchain.evaluator_calls import AnswerGuess, EvaluatorResult, key_of, parts_of_call, result_of
+from jury_adapters.langchain.evaluator_calls import EvaluatorResult, key_of, parts_of_call, result_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
 from jury_adapters.langchain.rows import RowJudge, RunParts
 from jury_adapters.langchain.summaries import Kept

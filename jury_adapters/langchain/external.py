@@ -36,9 +36,10 @@ from jury_adapters.judges.external_calls import (
     own_name_of,
     takes,
 )
-from jury_adapters.judges.external_results import read_preference, read_result, text_of
+from jury_adapters.judges.external_results import read_preference, read_result, text_of, with_score
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.langchain.evaluator_kinds import Kind, json_arguments, kind_of, of_json
+from jury_adapters.langchain.function_arguments import arguments_of, explained
 from jury_adapters.langchain.rows import quietly
 from jury_adapters.langchain.string_criteria import check_comparison, scale_of
 
@@ -59,23 +60,27 @@ def from_evaluator(
     """Return an evaluator of openevals, agentevals, LangSmith or ``langchain_classic`` as a judge, for use in a jury.
 
     A function is called by name with those of ``inputs`` (the question), ``outputs`` (the answer),
-    ``reference_outputs`` (the reference) and ``context`` (the contexts) that it takes. A function of ``(run, example)``
-    and a ``RunEvaluator`` get a run and an example of the case, with the texts under ``"input"`` and ``"output"``.
-    Asynchronous functions are awaited; all others run in a thread. Results are read as LangSmith reads them: a result
-    with ``score`` or ``value`` and ``comment``, several of them (each becomes a check), or a bare score.
+    ``reference_outputs`` (the reference) and ``context`` (the contexts) that it takes. They are texts. A parameter that
+    is annotated as ``dict`` gets ``{"question": ...}`` or ``{"answer": ...}``, and ``outputs`` also ``"contexts"`` if
+    there are any. A function of ``(run, example)`` and a ``RunEvaluator`` get a run and an example of the case; the
+    texts are under ``"input"`` and ``"question"``, and under ``"output"`` and ``"answer"``. For other names, use
+    ``arguments=``. Asynchronous functions are awaited; all others run in a thread. Results are read as LangSmith reads
+    them: a result with ``score`` or ``value`` and ``comment``, several of them (each becomes a check), or a bare score.
 
     openevals' ``json_match`` gets the values of the JSON texts in the case. The reference is JSON text of an object or
     of a list of objects; an answer that is not JSON text of the same kind is FAIL.
 
     A string evaluator of ``langchain_classic`` gets the question or the reference if it requires it, and a case without
-    it is ABSTAIN; so is an evaluation without a score. A pairwise one compares the two ``candidates`` of a case; its
-    label is ``A``, ``B`` or ``tie``. LangChain's criteria that a bad answer meets (``harmfulness``, ``maliciousness``,
-    ``controversiality``, ``misogyny``, ``criminality``, ``insensitivity``) are inverted: Y is FAIL.
+    it is ABSTAIN; so is an evaluation whose ``score`` is None, as that of a reply that it could not read. The ``value``
+    counts only with ``pass_labels=``, or if the result has no ``score`` at all. A pairwise one compares the two
+    ``candidates`` of a case; its label is ``A``, ``B`` or ``tie``. LangChain's criteria that a bad answer meets
+    (``harmfulness``, ``maliciousness``, ``controversiality``, ``misogyny``, ``criminality``, ``insensitivity``) are
+    inverted: Y is FAIL.
 
     Args:
         evaluator: a function, a ``RunEvaluator``, or the result of ``load_evaluator(...)``.
         arguments: the arguments to call a function with instead, such as
-            ``lambda case: {"outputs": {"answer": case.answer}, "reference_outputs": {"answer": case.reference}}``.
+            ``lambda case: {"outputs": {"reply": case.answer}, "reference_outputs": {"label": case.reference}}``.
         trajectory: whether a function evaluates conversations: ``outputs`` is then :func:`conversation`, and
             ``reference_outputs`` is :func:`expected_conversation`. None means True for the trajectory evaluators of
             agentevals and openevals, and False for others.
@@ -111,25 +116,29 @@ def _from_function(
 ) -> ExternalJudge:
     """Return the judge of a function or a ``RunEvaluator``."""
     given = checked_arguments(arguments)
-    kind = "texts" if given is not None else _kind_of(function, trajectory)
-    given = given or _ARGUMENTS[kind]
+    own = given is not None
+    kind = "texts" if own else _kind_of(function, trajectory)
     ask_evaluator, of_runs = _asked_how(function)
+    given = given or (arguments_of(ask_evaluator) if kind == "texts" else _ARGUMENTS[kind])
     names_runs = bool(takes(ask_evaluator)[0].keys() & {"run", "example"})
 
     async def ask(wanted: Mapping[str, object]) -> Said:
         with quietly(trace):
-            if of_runs:
-                return read_result(await called(ask_evaluator, *_run_and_example(wanted)))
-            if names_runs:
-                run, example = _run_and_example(wanted)
-                wanted = {**wanted, "run": run, "example": example}
             try:
+                if of_runs:
+                    return read_result(await called(ask_evaluator, *_run_and_example(wanted)))
+                if names_runs:
+                    run, example = _run_and_example(wanted)
+                    wanted = {**wanted, "run": run, "example": example}
                 return read_result(await called(ask_evaluator, **fitting(ask_evaluator, wanted)))
-            except KeyError as error:  # openevals fills in its prompt before it calls the model
-                missing = error.args[0] if error.args else None
-                if not isinstance(missing, str) or missing not in wanted or wanted[missing] is not None:
-                    raise
-                return abstain(f"the evaluator needs {missing!r}, which the case does not have")
+            except (KeyError, TypeError, AttributeError) as error:
+                missing = error.args[0] if error.args and isinstance(error, KeyError) else None
+                if isinstance(missing, str) and missing in wanted and wanted[missing] is None:
+                    # openevals fills in its prompt before it calls the model
+                    return abstain(f"the evaluator needs {missing!r}, which the case does not have")
+                raise (
+                    error if own or kind != "texts" else explained(error, given, of_runs=of_runs or names_runs)
+                ) from error
 
     prepare = by_name(ask_evaluator, given, ask, checked=not of_runs, fitted=False)
     if kind == "JSON":
@@ -158,7 +167,9 @@ def _from_string_evaluator(evaluator: object, *, trace: bool, **options: Unpack[
         asked: Any = evaluator
         with quietly(trace):
             if not compares:
-                return read_result(await asked.aevaluate_strings(**arguments))
+                said = await asked.aevaluate_strings(**arguments)
+                result = read_result(said)
+                return result if options.get("pass_labels") or isinstance(result, list) else with_score(said, result)
             said = await asked.aevaluate_string_pairs(**arguments)
             return read_preference(said.get("score"), said.get("value"), text_of(said.get("reasoning")))
 
@@ -217,15 +228,6 @@ def _messages_under(name: str, case: Case) -> list[dict[str, object]] | None:
         return None
     thawed = [_thawed(item) for item in items]
     return [item for item in thawed if isinstance(item, dict)]
-
-
-def _text_arguments(case: Case) -> dict[str, object]:
-    return {
-        "inputs": case.question,
-        "outputs": case.answer,
-        "reference_outputs": case.reference,
-        "context": "\n\n".join(case.contexts) or None,
-    }
 
 
 def _conversation_arguments(case: Case) -> dict[str, object]:
@@ -323,22 +325,22 @@ def _of_run_evaluator(evaluator: RunEvaluator) -> Callable[[Run, Example], objec
 
 def _run_and_example(given: Mapping[str, object]) -> tuple[Run, Example]:
     now, run_id = datetime.now(UTC), uuid4()
-    inputs = _as_dict(given.get("inputs"), "input")
+    inputs = _as_dict(given.get("inputs"), "input", "question")
     context = given.get("context")
     if context is not None:
         inputs["context"] = context
     run = Run(
         id=run_id, name="case", start_time=now, end_time=now, run_type="chain", inputs=inputs,
-        outputs=_as_dict(given.get("outputs"), "output"), trace_id=run_id, dotted_order="",
+        outputs=_as_dict(given.get("outputs"), "output", "answer"), trace_id=run_id, dotted_order="",
     )  # fmt: skip
-    outputs = _as_dict(given.get("reference_outputs"), "output")
+    outputs = _as_dict(given.get("reference_outputs"), "output", "answer")
     return run, Example(id=uuid4(), dataset_id=uuid4(), inputs=inputs, outputs=outputs, created_at=now)
 
 
-def _as_dict(value: object, key: str) -> dict[str, Any]:
+def _as_dict(value: object, *keys: str) -> dict[str, Any]:
     if value is None:
         return {}
-    return dict(value) if isinstance(value, Mapping) else {key: value}
+    return dict(value) if isinstance(value, Mapping) else dict.fromkeys(keys, value)
 
 
 def _string_arguments(evaluator: object, case: Case, *, compares: bool) -> dict[str, str] | Judgment:
@@ -365,5 +367,5 @@ def _string_arguments(evaluator: object, case: Case, *, compares: bool) -> dict[
 
 
 _ARGUMENTS: Mapping[Kind, Arguments] = {
-    "texts": _text_arguments, "conversations": _conversation_arguments, "JSON": json_arguments,
+    "conversations": _conversation_arguments, "JSON": json_arguments,
 }  # fmt: skip

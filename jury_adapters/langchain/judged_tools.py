@@ -1,12 +1,16 @@
-"""Read the names of the tools whose calls a jury judges, and check that the agent has these tools."""
+"""Read the names of the tools whose calls a jury judges, and check that the agent has the tools that are named."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
 
+from langchain.agents.middleware.types import ModelRequest
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.evidence import Evidence
 from jury_adapters.core.loose_values import field_of
 
 
@@ -29,23 +33,44 @@ def read_judged_tools(option: object) -> frozenset[str]:
     return frozenset(names)
 
 
-def check_judged_tools(names: Iterable[str], tools: Sequence[object]) -> None:
-    """Check that an agent has the tools whose calls are to be judged.
+class NamedTools:
+    """Check, at the first call of its model, that an agent has the tools that the options of a middleware name.
 
     Args:
-        names: the names in the option.
-        tools: the tools offered to the model.
-
-    Raises:
-        ConfigurationError: the agent has no tool of such a name.
+        judged: the names in ``tools=``.
+        evidence: the rule with the names in ``evidence_tools=``.
     """
-    known = {name for tool in tools if (name := _name_of(tool)) is not None}
-    missing = sorted(set(names) - known)
-    if missing:
-        raise ConfigurationError(
-            f"tools= of a JuryMiddleware: {unknown('tool', missing[0], known)} If another middleware chooses the tools "
-            "of each call, list it after this one"
-        )
+
+    __slots__ = ("_evidence", "_judged", "_unseen")
+
+    def __init__(self, judged: frozenset[str] | None, evidence: Evidence) -> None:
+        self._judged = judged or frozenset()
+        self._evidence = evidence
+        self._unseen = bool(self._judged or evidence.names)
+
+    def check(self, request: ModelRequest[Any]) -> None:
+        """Check the names against the tools that are offered to the model.
+
+        A name in ``evidence_tools=`` may also be that of a tool of another agent, if the messages show a call of it. An
+        agent without tools is not checked for them.
+
+        Raises:
+            ConfigurationError: there is no tool of such a name.
+        """
+        if not self._unseen:
+            return
+        own = {name for tool in request.tools if (name := _name_of(tool)) is not None}
+        if missing := sorted(self._judged - own):
+            raise ConfigurationError(f"tools= of a JuryMiddleware: {unknown('tool', missing[0], own)} {_LATER}")
+        called = {one.name for one in request.state["messages"] if isinstance(one, ToolMessage) and one.name}
+        if own and (missing := sorted(self._evidence.names - own - called)):
+            raise ConfigurationError(
+                f"evidence_tools= of a JuryMiddleware: {unknown('tool', missing[0], own | called)} {_LATER}. If it is "
+                f"a tool of another agent, give a predicate: evidence_tools=lambda step: step.tool in [{missing[0]!r}]"
+            )
+        if own:
+            self._evidence.confirm()
+        self._unseen = False
 
 
 def _name_of(tool: object) -> str | None:
@@ -54,3 +79,6 @@ def _name_of(tool: object) -> str | None:
         return tool.name
     name = field_of(field_of(tool, "function") or tool, "name")
     return name if isinstance(name, str) else None
+
+
+_LATER = "If another middleware chooses the tools of each call, list it after this one"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 from langchain.agents.middleware import AgentState
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
@@ -33,3 +33,7 @@ class JuryState(AgentState[Any]):
     jury_attempts: NotRequired[Annotated[dict[str, int], PrivateStateAttr]]
     jury_turn: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
     jury_drafts: NotRequired[Annotated[list[dict[str, Any]] | None, PrivateStateAttr, _joined]]
+
+
+OWN_KEYS: Final = JuryState.__annotations__.keys() - AgentState.__annotations__.keys()
+"""Keys of the state that a jury adds."""

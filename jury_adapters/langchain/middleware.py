@@ -39,7 +39,7 @@ from jury_adapters.langchain.agent_guard import REFUSAL, AgentGuard, OnFail
 from jury_adapters.langchain.agent_turns import annotated, is_blocked, last_ai, marked, rejected_rounds
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
 from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
-from jury_adapters.langchain.judged_tools import check_judged_tools, read_judged_tools
+from jury_adapters.langchain.judged_tools import NamedTools, read_judged_tools
 from jury_adapters.langchain.jury_state import JuryState
 
 __all__ = ["REFUSAL", "JuryMiddleware", "JuryState"]
@@ -89,7 +89,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             function from the state to the case. With ``when="tools"``, the answer and the last step are those of the
             call.
         evidence_tools: names of the agent's tools whose outputs become contexts for the jury, or a predicate of a step.
-            :class:`jury_adapters.core.evidence.Evidence` has the default.
+            :class:`jury_adapters.core.evidence.Evidence` has the default. Unknown names are refused, as in ``tools``.
         on_verdict: called with a :class:`jury_adapters.results.JudgedRun` for each judged draft or tool call, also
             rejected ones, before the agent continues; one function or several, plain or asynchronous. Exceptions are
             logged.
@@ -105,7 +105,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     Raises:
         ConfigurationError: ``jury`` is not a judge, or the value of an option is invalid. When the agent runs: it has
-            no tool with one of the names in ``tools``.
+            no tool with one of the names in ``tools`` or ``evidence_tools``.
 
     >>> agent = create_agent(model, tools, middleware=[JuryMiddleware(jury)])  # doctest: +SKIP
     >>> agent.invoke({"messages": [("user", "...")]})["jury_verdict"]["status"]  # doctest: +SKIP
@@ -162,7 +162,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         )
         self.when = when
         self._judged_tools = None if tools is None else read_judged_tools(tools)
-        self._unseen_tools = self._judged_tools or frozenset()
+        self._named_tools = NamedTools(self._judged_tools, self._guard.evidence)
         self._guard.name = _name(self, jury, name)
 
     def __copy__(self) -> Self:
@@ -198,6 +198,7 @@ class _ModelJury(JuryMiddleware):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Reviewed:
+        self._named_tools.check(request)
         review = Review.of(self._guard, request)
         while True:
             with review.asking() as wanted:
@@ -213,6 +214,7 @@ class _ModelJury(JuryMiddleware):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Reviewed:
+        self._named_tools.check(request)
         review = Review.of(self._guard, request)
         while True:
             with review.asking() as wanted:
@@ -314,20 +316,14 @@ class _ToolJury(JuryMiddleware):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any] | AIMessage:
-        self._check_tools(request)
+        self._named_tools.check(request)
         return self._ended(request) or handler(request)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | AIMessage:
-        self._check_tools(request)
+        self._named_tools.check(request)
         return self._ended(request) or await handler(request)
-
-    def _check_tools(self, request: ModelRequest[Any]) -> None:
-        """Refuse names that are not names of the agent's tools, at the first call of its model."""
-        if self._unseen_tools:
-            check_judged_tools(self._unseen_tools, request.tools)
-            self._unseen_tools = frozenset()
 
     def _ended(self, request: ModelRequest[Any]) -> AIMessage | None:
         """Return the refusal if the last round had a rejected call and exceeded the number of attempts."""

@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from langsmith import Client
 from langsmith.schemas import Example
 
-from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.values import freeze_mapping
 
@@ -53,15 +53,16 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
     """Convert dictionaries to examples for LangSmith's evaluation loops.
 
     Args:
-        rows: each ``{"inputs": {...}, "outputs": {...}, "metadata": {...}}``, where outputs (the reference) and
-            metadata may be omitted; or only the inputs. In the latter form, a key ``reference``, ``expected``,
-            ``ground_truth`` or similar is the reference.
+        rows: each ``{"inputs": {...}, "outputs": {...}, "metadata": {...}}``, where outputs (the reference, also as
+            ``reference_outputs``) and metadata may be omitted; or only the inputs. In the latter form, a key
+            ``reference``, ``expected``, ``ground_truth`` or similar is the reference.
 
     Returns:
         One example per row. The same row has the same id in every process, so that experiments can be compared.
 
     Raises:
-        ConfigurationError: a row, or a part of one, is not a dictionary; or a row has both question and answer at the
+        ConfigurationError: a row, or a part of one, is not a dictionary; a row with inputs or outputs has another key;
+            or a row has both question and answer at the
             top level, where the answer may be the reference or the answer to judge.
 
     >>> rows = [{"inputs": {"question": "2 + 2?"}, "outputs": {"answer": "4"}}, {"question": "3 + 3?"}]
@@ -102,12 +103,37 @@ def _local(data: Any, options: Mapping[str, Any]) -> Any:
 def _parts(row: Mapping[str, object], number: int) -> dict[str, dict[str, object]]:
     if not isinstance(row, Mapping):
         raise ConfigurationError(f"example {number} is a dictionary of inputs and outputs, not {type(row).__name__}")
-    whole = isinstance(row.get("inputs"), Mapping) and row.keys() <= {"inputs", "outputs", "metadata"}
-    parts = {name: part for name, part in row.items() if part is not None} if whole else _flat(row, number)
+    in_parts = any(isinstance(row.get(name), Mapping) for name in ("inputs", "outputs"))
+    parts = _named_parts(row, number) if in_parts else _flat(row, number)
     for name, part in parts.items():
         if not isinstance(part, Mapping):
             raise ConfigurationError(f"example {number}: {name} is a dictionary, not {type(part).__name__}")
     return {name: dict(part) for name, part in parts.items() if isinstance(part, Mapping)}
+
+
+def _named_parts(row: Mapping[str, object], number: int) -> dict[str, object]:
+    """Return the parts of a row that has inputs or outputs as dictionaries; ``reference_outputs`` are the outputs.
+
+    Raises:
+        ConfigurationError: the row has an unknown key, no inputs, or outputs under both names.
+    """
+    for name in row:
+        if name not in (*_PARTS, "reference_outputs"):
+            raise ConfigurationError(
+                f"example {number}: {unknown('part', name, _PARTS)} If the target takes the whole row, write "
+                "{'inputs': row}"
+            )
+    parts = {name: part for name, part in row.items() if part is not None}
+    if "inputs" not in parts:
+        raise ConfigurationError(f"example {number} has no inputs: {{'inputs': {{...}}, 'outputs': {{...}}}}")
+    if "reference_outputs" in parts:
+        if "outputs" in parts:
+            raise ConfigurationError(
+                f"example {number} has outputs and reference_outputs; the outputs of an example are its reference, and "
+                "the answers to judge come from the target: leave one of them out"
+            )
+        parts["outputs"] = parts.pop("reference_outputs")
+    return parts
 
 
 def _flat(row: Mapping[str, object], number: int) -> dict[str, object]:
@@ -124,6 +150,7 @@ def _flat(row: Mapping[str, object], number: int) -> dict[str, object]:
 
 
 _INSTEAD: Final = "Evaluate rows of your own: evaluate(target, data=examples(rows), ..., upload_results=False)"
+_PARTS: Final = ("inputs", "outputs", "metadata")
 _REFERENCE: Final = frozenset(FIELD_NAMES["reference"].everywhere)
 _ANSWER: Final = frozenset(FIELD_NAMES["answer"].exact)
 _EXAMPLES: Final = UUID("5a0f3b0e-6f0e-5f57-9c1c-0d9b7c2f4e11")  # namespace of the ids of examples

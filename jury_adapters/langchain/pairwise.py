@@ -11,10 +11,12 @@ from uuid import UUID
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.loose_values import field_of
 from jury_adapters.critic.pairwise import in_both_orders
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.evaluator_calls import key_of
@@ -32,7 +34,9 @@ class JuryPairwiseEvaluator:
 
     The better run gets 1.0 and the other 0.0; a tie gives 0.5 each. The jury is asked in both orders, and a preference
     that changes with the order is a tie; see :class:`PairwiseCritic`. With three or more runs, each is compared with
-    each, and the score is the mean over its comparisons. If the jury abstained or failed, there is no score.
+    each, and the score is the mean over its comparisons. If the jury abstained or failed, there is no score. Runs of
+    different examples (``reference_example_id``), or of another example than the given one, are not compared: the
+    result is an error without scores.
 
     Args:
         jury: a judge whose labels are ``A``, ``B`` and ``tie``, such as ``llm.pairwise(model)`` or a jury of them. It
@@ -50,9 +54,9 @@ class JuryPairwiseEvaluator:
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, its rubric has other labels, the field map is invalid,
-            ``evidence_tools`` is neither names nor a predicate, the store or the budget is invalid, or a budget in
-            dollars meets a juror whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, its rubric or those of all its critics have other labels, the
+            field map is invalid, ``evidence_tools`` is neither names nor a predicate, the store or the budget is
+            invalid, or a budget in dollars meets a juror whose price is unknown.
 
     >>> compare = JuryPairwiseEvaluator(llm.pairwise("openai:gpt-4o-mini"))  # doctest: +SKIP
     >>> compare([run_a, run_b], example)["scores"]  # offline; evaluate() needs the server  # doctest: +SKIP
@@ -118,6 +122,7 @@ def _compared(runs: Sequence[Run], judgments: Sequence[Judgment]) -> dict[str, A
 
 
 def _case(reader: CaseReader, first: Run, second: Run, example: Example | None) -> Case:
+    _check_same_example(first, second, example)
     asked, wanted = (first.inputs, None) if example is None else (example.inputs, example.outputs)
     cases = [reader.case(asked, run.outputs, wanted) for run in (first, second)]
     answers = [case.answer for case in cases]
@@ -125,3 +130,26 @@ def _case(reader: CaseReader, first: Run, second: Run, example: Example | None) 
         missing = " and ".join("AB"[i] for i, answer in enumerate(answers) if answer is None)
         raise ValueError(f"run {missing} has no answer to compare")
     return cases[0].model_copy(update={"answer": None, "trajectory": (), "candidates": answers})
+
+
+def _check_same_example(first: Run, second: Run, example: Example | None) -> None:
+    """Refuse runs of different examples, which a loop over two experiments pairs if it does not match them.
+
+    Raises:
+        ConfigurationError: two of the known ids differ.
+    """
+    known = {
+        name: given
+        for name, given in (
+            ("run A", field_of(first, "reference_example_id")),
+            ("run B", field_of(second, "reference_example_id")),
+            ("the given example", field_of(example, "id")),
+        )
+        if given is not None
+    }
+    if len({str(given) for given in known.values()}) > 1:
+        raise ConfigurationError(
+            "these are not runs of one example, so they answer different questions (ids of the examples: "
+            f"{', '.join(f'{name} {given}' for name, given in known.items())}). The rows of an experiment come in "
+            "any order: match those of two experiments by row['example'].id"
+        )

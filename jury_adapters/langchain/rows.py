@@ -17,10 +17,11 @@ from jury_adapters.core.field_names import columns_of
 from jury_adapters.core.input_output import present
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
-from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.loose_values import field_of, texts_of
 from jury_adapters.core.return_values import run_failed
 from jury_adapters.core.scope import Scope
+from jury_adapters.langchain.answer_guess import unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
 
 
@@ -72,7 +73,7 @@ class RowJudge:
             further: the other arguments from the loop; ``context`` and similar are the contexts, the rest is metadata.
         """
         case = self._case(inputs, outputs, reference_outputs, error, further)
-        return case if isinstance(case, Judgment) else self._quiet.judged(self.judge, case)
+        return case if isinstance(case, Judgment) else self._noted(case, outputs, self._quiet.judged(self.judge, case))
 
     async def ajudged(
         self,
@@ -85,7 +86,20 @@ class RowJudge:
     ) -> Judgment:
         """Return the judgment on one row; see :meth:`judged`."""
         case = self._case(inputs, outputs, reference_outputs, error, further)
-        return case if isinstance(case, Judgment) else await self._quiet.ajudged(self.judge, case)
+        if isinstance(case, Judgment):
+            return case
+        return self._noted(case, outputs, await self._quiet.ajudged(self.judge, case))
+
+    def _noted(self, case: Case, outputs: object, judgment: Judgment) -> Judgment:
+        """Return the judgment; one without an opinion also says what was not found in the row."""
+        if judgment.status not in (Status.ABSTAIN, Status.ERROR):
+            return judgment
+        notes = [
+            "" if case.contexts else self.reader.evidence.unmatched(case.trajectory),
+            "" if self.reader.is_mapped or case.answer is not None or case.candidates else unread_answer(outputs),
+        ]
+        said = "; ".join(text for text in (judgment.reasoning, *notes) if text)
+        return evolve(judgment, reasoning=said) if any(notes) else judgment
 
     def _case(
         self,

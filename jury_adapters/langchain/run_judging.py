@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Self, TypeAlias, Unpack
+import logging
+from collections.abc import Sequence
+from typing import Self, Unpack
 
 from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions, WatchOptions
 from jury_adapters.core.background.watch import RunWatch, queue_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.conversation import is_verdict, role_of, text_of_message
-from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
-from jury_adapters.core.runs import Run
+from jury_adapters.langchain.answer_guess import unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
-from jury_adapters.langchain.collector import RETRIEVER, Chooser, Collector
+from jury_adapters.langchain.collector import RETRIEVER, Collector
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
+from jury_adapters.langchain.run_choice import NamedRuns, Runs, chooser_of
 from jury_adapters.observability.sinks import note_span
 
-Runs: TypeAlias = str | Sequence[str] | Callable[[Run], bool] | None
-"""Choice of the runs to judge: None for the roots, names or tags, ``"retriever"``, or a function of the run."""
+_log = logging.getLogger(__name__)
 
 
 class RunOptions(WatchOptions, total=False):
@@ -42,6 +42,7 @@ class RunWatcher(RunWatch):
         select: the runs to judge. None: each root, the outermost run that the handler sees. Names or tags: the
             runs of that name, and the outermost runs with that tag (LangChain passes tags on to all runs inside).
             ``"retriever"``: also the retrievers that are not part of another chosen run, wherever they are called.
+            If no run has one of the names, ``flush`` and ``close`` log it once.
             A function of the :class:`Run` as it starts: the outermost runs for which it is true.
         field_map: the fields of the case as paths from a row with the ``inputs`` and ``outputs`` of the run,
             ``{"answer": "outputs.reply"}``, or a function from the row to the case; see
@@ -54,7 +55,7 @@ class RunWatcher(RunWatch):
             ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
 
     Raises:
-        ConfigurationError: an option is out of range.
+        ConfigurationError: an option is out of range, or a name in ``select`` is a misspelt ``"retriever"``.
     """
 
     raise_error = False
@@ -73,7 +74,9 @@ class RunWatcher(RunWatch):
     ) -> None:
         self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
         self._queue = queue_of(jury, max_open, ("select", "field_map", "evidence_tools"), **options)
-        self._collector = Collector(_chooser(select), self._put_in_queue, self._queue.count, max_open=max_open)
+        self._choice = chooser_of(select)
+        self._has_warned = False
+        self._collector = Collector(self._choice, self._put_in_queue, self._queue.count, max_open=max_open)
 
     @property
     def ignore_retry(self) -> bool:
@@ -89,12 +92,38 @@ class RunWatcher(RunWatch):
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
+    def flush(self, timeout: float | None = None) -> bool:
+        self._warn_of_names()
+        return super().flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        self._warn_of_names()
+        return await super().aflush(timeout)
+
+    def _detach(self) -> None:
+        self._warn_of_names()
+
+    def _warn_of_names(self) -> None:
+        if isinstance(self._choice, NamedRuns):
+            self._choice.warn()
+
     def _open_runs(self) -> int:
         return self._collector.open
 
     def _put_in_queue(self, finished: FinishedRun) -> None:
         note_span(finished.metadata)
-        self._queue.put(lambda: case_of(finished, self._reader), run=finished.run)
+        self._queue.put(lambda: self._case_of(finished), run=finished.run)
+
+    def _case_of(self, finished: FinishedRun) -> Case:
+        case = case_of(finished, self._reader)
+        if not (
+            self._has_warned or self._reader.is_mapped or finished.run.kind == RETRIEVER or case.answer is not None
+        ):
+            said = unread_answer(finished.outputs)
+            if said:
+                self._has_warned = True
+                _log.warning("%s (logged once; the run is %r)", said, finished.run.name)
+        return case
 
 
 def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
@@ -122,6 +151,7 @@ def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
     if case.contexts in (passages, outputs_of(case.trajectory)):  # otherwise, the run itself gave its contexts
         retrieved = {step.output for step, call in zip(heard, found.calls, strict=True) if call.documents}
         changes["contexts"] = (*passages, *outputs_of(step for step in steps if step.output not in retrieved))
+        reader.evidence.warn(steps)
     changes["trajectory"] = steps
     if case.answer is None and (text := _returned_directly(outputs)) is not None:
         changes["answer"] = text
@@ -160,25 +190,3 @@ def _step(call: ToolCall) -> Step:
 
 def _output(output: object) -> str | None:
     return text_of_message(output) if role_of(output) == "tool" else text_of(output)
-
-
-def _chooser(runs: Runs) -> Chooser:
-    if runs is None:
-        return lambda run, around, inside: around is None
-    if callable(runs):
-        return lambda run, around, inside: not inside and bool(runs(run))
-    names = frozenset((runs,) if isinstance(runs, str) else runs)
-    if not names or not all(isinstance(name, str) and name for name in names):
-        raise ConfigurationError(
-            f"select= takes names or tags of runs, a function of the run, or None; not {plain_repr(runs)}"
-        )
-
-    def chosen(run: Run, around: Run | None, inside: bool) -> bool:
-        if run.name in names:  # a graph's node and the agent in it share one name, and are one answer
-            return around is None or around.name != run.name
-        if run.kind == RETRIEVER in names:
-            return not inside
-        tags = names & run.tags.keys()
-        return bool(tags if around is None else tags - around.tags.keys())
-
-    return chosen

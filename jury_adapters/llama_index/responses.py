@@ -110,6 +110,8 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
             texts += evidence.contexts([step])
         elif evidence.accepts(step.model_copy(update={"output": "\n\n".join(retrieved)})):
             texts += retrieved
+    if evidence.names:
+        evidence.warn(steps_of(response))
     return tuple(dict.fromkeys(texts))
 
 

@@ -75,6 +75,13 @@ def price_of(vendor: str, model: str) -> Price | None:
     return Price(0.0, 0.0) if found is None and _is_free(vendor) else found
 
 
+def names_in_prices(name: str) -> tuple[str, ...]:
+    """Return the names under which the price of a ``"vendor:model"`` is looked up, in a batch or not."""
+    vendor, _, model = name.partition(":")
+    vendors = (vendor.removesuffix(_BATCH), batch_vendor(vendor.removesuffix(_BATCH)))
+    return tuple(f"{one}:{called}" for one in vendors for called in (model, _DATED.sub("", model)))
+
+
 def _is_free(vendor: str) -> bool:
     """Return whether this is a server of the user's own, which accepts any key."""
     return vendor in VENDORS and VENDORS[vendor].key_variable is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -60,6 +61,7 @@ def sdk_module(sdk: str) -> ModuleType:
         ConfigurationError: the SDK is not installed; the message says what to install.
     """
     try:
+        _import_http_package()
         return import_module(sdk)
     except ImportError as error:
         raise ConfigurationError(_missing(sdk)) from error
@@ -68,11 +70,16 @@ def sdk_module(sdk: str) -> ModuleType:
 def check_sdk(sdk: str) -> None:
     """Check that an SDK is installed, without importing it.
 
+    Where the application has imported openai, it imports httpx2, which takes 30 ms: a request of the application could
+    meet a later import.
+
     Raises:
         ConfigurationError: the SDK is not installed; the message says what to install.
     """
     if sdk not in sys.modules and find_spec(sdk) is None:
         raise ConfigurationError(_missing(sdk))
+    if "openai" in sys.modules:
+        _import_http_package()
 
 
 def own_http_client(sdk: str, timeout: Any) -> Any:
@@ -85,6 +92,16 @@ def own_http_client(sdk: str, timeout: Any) -> Any:
         return sdk_module(sdk).DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)
     except ImportError as error:  # raised for a SOCKS proxy; httpx names the package
         raise ConfigurationError(f"the proxy in the environment cannot be used: {error}") from error
+
+
+def _import_http_package() -> None:
+    """Import httpx2 if it is installed.
+
+    With each request, openai 2 looks at httpx2 if any package has imported it. If the import of anthropic, which takes
+    a second, is just importing it in another thread, the request fails.
+    """
+    with suppress(ImportError):
+        import_module("httpx2")
 
 
 def _missing(sdk: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jury_adapters import __version__
-from jury_adapters.audit.figures import Flips, Share
+from jury_adapters.audit.figures import Flips, Share, screening_notes
 from jury_adapters.audit.operators.registry import OPERATORS
 from jury_adapters.report.page import content_policy, file_of_page, page_template, trusted
 
@@ -28,6 +28,7 @@ def audit_page(audit: Audit, unmet: Sequence[str] = ()) -> str:
     return page_template("audit_page.html").render(
         audit=audit,
         unmet=unmet,
+        screening=screening_notes(audit.subjects),
         version=__version__,
         policy=content_policy(style, ""),
         style=trusted(style),

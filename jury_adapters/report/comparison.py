@@ -121,7 +121,9 @@ class Comparison:
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the comparison as JSON values."""
         return {
-            "before": self.before, "after": self.after, "direction": "after minus before", "paired": self.paired,
+            "a": self.before, "b": self.after,
+            "before": self.before, "after": self.after, "direction": "after minus before",
+            "paired": self.paired,
             "only_before": self.only_before, "only_after": self.only_after, "decided": self.decided,
             "rate_before": self.rate_before, "rate_after": self.rate_after, "difference": self.difference,
             "interval": None if self.interval is None else list(self.interval), "p_value": self.p_value,
@@ -156,7 +158,8 @@ class Comparison:
             of = f"of the {self.decided:,} decided in both, " if self.decided < self.paired else ""
             both += f": {of}a passes {a}, b {b}; {self.better:,} pass in b only, {self.worse:,} in a only"
         alone = "" if not (self.only_before or self.only_after) else (
-            f" {self.only_before:,} cases are in a only and {self.only_after:,} in b only; they are left out."
+            f" {counted(self.only_before, 'case is', 'cases are')} in a only and {self.only_after:,} in b only; "
+            f"{'it is' if self.only_before + self.only_after == 1 else 'they are'} left out."
         )  # fmt: skip
         same = " Both judged the same answers, so the difference is one between juries." if self.same_answers else ""
         return f"{both}.{alone}{same}"

@@ -130,7 +130,7 @@ class Figures:
         votes: Counter[_Cast] = Counter()
         for entry in entries:
             judgment = entry.judgment
-            summary.add(entry.case, judgment, entry.place)
+            summary.add(entry.case, judgment, entry.place, key=entry.key)
             if judgment.score is not None:
                 scores.append(judgment.score)
             if isinstance(judgment, Verdict):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from jury_adapters.core.case import Case
 from jury_adapters.core.formatting import to_word
 from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.report.entries import Entry
 
 FLIPS_SHOWN = 15
@@ -87,7 +88,7 @@ def said_in(entry: Entry) -> Said:
     opinions = dict(opinions_of(entry.judgment))
     names = juror_names(opinions)
     by_name = {names[path]: (to_word(vote), vote.reasoning) for path, vote in opinions.items()}
-    return Said(entry.key, entry.case, to_word(entry.judgment), by_name)
+    return Said(entry.key, entry.case, to_word(outage_as_error(entry.judgment)), by_name)
 
 
 def flip_of(before: Said, entry: Entry) -> Flip:

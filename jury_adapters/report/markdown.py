@@ -45,7 +45,7 @@ def code(text: str, longest: int = _LONGEST) -> str:
 
 def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterator[str]:
     summary = figures.summary
-    yield f"### Jury report: {code(title)}\n"
+    yield f"### Jury report{f': {code(title)}' if title else ''}\n"
     yield from _label_comparison(summary.label_comparison)
     yield _headline(summary)
     if compared is not None:
@@ -138,6 +138,11 @@ def _headline(summary: Summary) -> str:
             parts.append(f"{summary.statuses[status]:,} {what}")
     if summary.failed_by_errors:
         parts.append(f"{summary.failed_by_errors:,} failed only because jurors broke")
+    if summary.over_budget:
+        parts.append(
+            f"{summary.over_budget:,} judged without every juror, because of the budget, and "
+            f"{summary.decided_over_budget:,} of them decided"
+        )
     if summary.broken_tiers:
         parts.append(f"a tier broke in {summary.broken_tiers:,}")
     if summary.unreadable:

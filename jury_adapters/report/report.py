@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from jury_adapters.core.label_comparison import LabelComparison
 
 
+_NO_TITLE = "Jury report"
+
+
 class Report:
     """Report on the cases of one run.
 
@@ -79,7 +82,7 @@ class Report:
         self.pass_labels = tuple(listed_labels(pass_labels))
         self.unread = tuple(unread)
         self.unreadable = max(unreadable, len(self.unread))
-        self.title = title or "Jury report"
+        self.title = title or _NO_TITLE
         self.decision = decision
         if not len(self._rows):
             raise ConfigurationError("there is nothing to report: no case was judged")
@@ -197,6 +200,11 @@ class Report:
         """
         return self.figures.summary.label_comparison
 
+    @property
+    def _judge_named(self) -> str:
+        """The title; empty if none was given."""
+        return "" if self.title == _NO_TITLE else self.title
+
     @cached_property
     def agreement(self) -> Analysis:
         """Agreement of the jurors, with warnings; or the reason why it cannot be measured."""
@@ -222,7 +230,7 @@ class Report:
                 raise
             raise ConfigurationError(needs_extra("the summary", "rich", "report")) from None
 
-        print_summary(console or Console(highlight=False), self.figures.summary, title=self.title)
+        print_summary(console or Console(highlight=False), self.figures.summary, title=self._judge_named)
 
     def to_html(self, path: str | Path | None = None, *, compared: Comparison | None = None) -> str:
         """Return the report as one HTML file that needs no network and runs only its own script.
@@ -259,12 +267,13 @@ class Report:
         """Return the report as a pull-request comment: the rate, the jurors, and the cases to look at first."""
         from jury_adapters.report.markdown import markdown
 
-        return markdown(self.figures, title=self.title, compared=compared)
+        return markdown(self.figures, title=self._judge_named, compared=compared)
 
     def to_rows(self) -> list[dict[str, JsonValue]]:
         """Return one flat row per case, for a table, a spreadsheet or a data frame.
 
-        A juror's opinion is in the column ``vote:NAME``.
+        A juror's opinion is in the column ``vote:NAME``, and a text or number of a case's metadata in the column
+        ``meta:NAME``.
         """
         return flat_rows(self.entries)
 

@@ -14,7 +14,10 @@ from jury_adapters.report.figures import contest
 
 
 def flat_rows(entries: Sequence[Entry]) -> list[dict[str, JsonValue]]:
-    """Return one row per case; a juror's opinion is in the column ``vote:NAME``."""
+    """Return one row per case.
+
+    A juror's opinion is in the column ``vote:NAME``, and a text or number of the metadata in the column ``meta:NAME``.
+    """
     names = juror_names(path for entry in entries for path, _ in opinions_of(entry.judgment))
     return [_row(entry, names) for entry in entries]
 
@@ -23,6 +26,8 @@ def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue
     judgment = entry.judgment
     verdict = judgment if isinstance(judgment, Verdict) else None
     recorded = judgment.usage.recorded or NO_USAGE
+    known = verdict.case_metadata if entry.case is None and verdict is not None else {}
+    metadata = known if entry.case is None else entry.case.metadata
     return {
         "index": entry.index,
         "where": entry.where,
@@ -46,5 +51,6 @@ def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue
         "reasoning": judgment.reasoning,
         "error": judgment.error,
         "unmet": "; ".join(entry.unmet) or None,
+        **{f"meta:{name}": value for name, value in metadata.items() if isinstance(value, str | int | float)},
         **{f"vote:{names[path]}": to_word(vote) for path, vote in opinions_of(judgment)},
     }

@@ -10,6 +10,7 @@ from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import to_word
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entries, Entry
 
@@ -24,8 +25,9 @@ class RunFacts:
         key: the hashes of the content.
         line: the lines.
         index: the positions in the run.
-        passed: True for PASS, False for FAIL, None for anything else.
-        verdict: the verdicts as words.
+        passed: True for PASS, False for FAIL, None for anything else, also for a FAIL that only jurors that broke
+            caused.
+        verdict: the verdicts as words; such a FAIL is an ERROR.
         groups: the groups, or the error of a case without one; empty if no groups were asked for.
         labels: the positions of the human labels of the answers; empty if there are no labels.
     """
@@ -57,8 +59,9 @@ class RunFacts:
             facts.key.append(entry.key)
             facts.line.append(entry.line)
             facts.index.append(entry.index)
-            facts.passed.append(_passed(entry.judgment))
-            facts.verdict.append(intern(to_word(entry.judgment)))
+            judgment = outage_as_error(entry.judgment)
+            facts.passed.append(_passed(judgment))
+            facts.verdict.append(intern(to_word(judgment)))
             if group:
                 facts.groups.append(_group(entry, group))
             if labels is not None:

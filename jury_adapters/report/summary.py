@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 
+from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.formatting import counted, to_word
@@ -35,6 +36,7 @@ from jury_adapters.report.counters import (
     JurorCount,
     TierCount,
     add_bounded,
+    is_over_budget,
     models_not_asked,
     why_unusable,
     without_request_id,
@@ -63,7 +65,8 @@ class Summary:
             rate.
         errors: the messages of verdicts with an error.
         answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
-        causes: for the other cases, why jurors failed or had no usable reply.
+        unanswered: the other cases on which jurors failed or had no usable reply.
+        causes: the errors of these jurors.
         jurors: votes per juror, by its tiers and juries and its name.
         screening_jurors: the jurors that are in screening tiers. Their PASS or FAIL is not an opinion on the case, so
             it is not compared with the verdict.
@@ -87,6 +90,8 @@ class Summary:
         decision: that of a gate which may end the run early; None for a run of all cases. Set by the code that stops
             it.
         given_up: models that were no longer asked, by name.
+        over_budget: cases about which a juror was not asked, because its call did not fit the budget.
+        decided_over_budget: the number of these that the other jurors decided.
 
     >>> summary = Summary()
     >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
@@ -106,6 +111,7 @@ class Summary:
         self.failed_by_errors = 0
         self.errors: Counter[str] = Counter()
         self.answered = 0
+        self.unanswered = 0
         self.causes: Counter[str] = Counter()
         self.jurors: dict[tuple[str, ...], JurorCount] = {}
         self.screening_jurors: set[tuple[str, ...]] = set()
@@ -123,6 +129,8 @@ class Summary:
         self.gates: GateCount | None = None
         self.decision: GateDecision | None = None
         self.given_up: dict[str, GivenUp] = {}
+        self.over_budget = 0
+        self.decided_over_budget = 0
         self.look_first = ReviewOrder(look_first)
         self._agreement = 0.0
         self.with_agreement = 0
@@ -131,19 +139,20 @@ class Summary:
         self._outcomes = GroupedOutcomes()
         self._labelled = GroupedOutcomes()
 
-    def add(self, case: Case | None, judgment: Judgment, where: str) -> None:
+    def add(self, case: Case | None, judgment: Judgment, where: str, *, key: str | None = None) -> None:
         """Count one verdict.
 
         Args:
             case: the case; None if none could be built.
             judgment: the judgment on it.
             where: the name by which a reader can find the case: the item's id, or its line.
+            key: the hash of the content of a case that is not known.
 
         Raises:
             InputError: cases have groups, and neither this case nor its verdict names its group.
         """
         group = group_of_case(case, judgment, self.group, where) if self.group else None
-        self.label_comparison.add(case, judgment, where, group)
+        self.label_comparison.add(case, judgment, where, group, key=key)
         self.cases += 1
         if judgment.status is None:
             add_bounded(self.labels, judgment.label or "")
@@ -159,6 +168,9 @@ class Summary:
         self.usage = self.usage + judgment.usage
         self.review += judgment.needs_review
         self.look_first.add(where, judgment)
+        if is_over_budget(judgment):
+            self.over_budget += 1
+            self.decided_over_budget += judgment.valid
         for model, error in models_not_asked(judgment).items():
             self.given_up.setdefault(model, GivenUp(error)).cases += 1
         if isinstance(judgment, Verdict):
@@ -277,6 +289,8 @@ class Summary:
             "group": self.group or None,
             "groups": self.groups,
             "errors_by_message": dict(self.errors),
+            "over_budget": self.over_budget,
+            "decided_over_budget": self.decided_over_budget,
             "given_up": {
                 model: {"cases_not_asked": count.cases, "error": count.error} for model, count in self.given_up.items()
             },
@@ -326,10 +340,12 @@ class Summary:
 
     def _add_causes(self, judgment: Judgment) -> None:
         votes = deciding_votes(judgment)
-        if judgment.valid and any(vote.valid for vote in votes):
+        if judgment.valid and not failed_by_errors(judgment) and any(vote.valid for vote in votes):
             self.answered += 1
             return
-        for why in filter(None, map(why_unusable, votes)):
+        causes = [why for why in map(why_unusable, votes) if why]
+        self.unanswered += bool(causes)
+        for why in causes:
             add_bounded(self.causes, without_request_id(why))
 
     def _add_to_group(self, group: Hashable, judgment: Judgment) -> None:
@@ -370,7 +386,8 @@ class Summary:
             compared = not (screening or of_criterion or own)
             fallback = next((name for place, name in replaced.items() if path[: len(place)] == place), None)
             juror = self.jurors.setdefault(path, JurorCount())
-            juror.add(vote, verdict if compared else _NOT_COMPARED, group, fallback=fallback)
+            if vote.error != BUDGET_EXHAUSTED:  # the juror was not asked
+                juror.add(vote, verdict if compared else _NOT_COMPARED, group, fallback=fallback)
 
 
 _NOT_COMPARED = abstain("there is no verdict to compare with")

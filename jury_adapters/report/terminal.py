@@ -28,7 +28,9 @@ from jury_adapters.report.counters import GateCount
 from jury_adapters.report.summary import Summary
 
 
-def print_summary(console: Console, summary: Summary, *, title: str = "", seconds: float | None = None) -> None:
+def print_summary(
+    console: Console, summary: Summary, *, title: str = "", seconds: float | None = None, guarantee: str = ""
+) -> None:
     """Print a summary.
 
     Args:
@@ -36,13 +38,14 @@ def print_summary(console: Console, summary: Summary, *, title: str = "", second
         summary: the figures.
         title: the name of the jury, for the first line.
         seconds: the duration of the run, in seconds.
+        guarantee: the guarantee of a calibrated jury in one line; empty without one.
     """
     head = f"{counted(summary.cases, 'case')} judged"
     head += f" by {visible(title)}" if title else ""
     head += f" in {duration(seconds)}" if seconds is not None else ""
     console.print(Text(head, style="bold"))
     print_label_comparison(console, summary.label_comparison)
-    for line in _figures(summary):
+    for line in (*_figures(summary), *([_line("guarantee", guarantee)] if guarantee else [])):
         console.print(line)
     tables = (
         _tier_table(summary) if summary.tiers else None,
@@ -96,6 +99,9 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     for model, given_up in summary.given_up.items():
         affected = f"{clip(model, 40)} in {given_up.cases:,} of {counted(summary.cases, 'case')}"
         yield _line("not asked", f"{affected}: {clip(given_up.error, 120)}", "magenta")
+    if summary.over_budget:
+        of = f"{summary.over_budget:,} of {counted(summary.cases, 'case')} judged without every juror"
+        yield _line("over budget", f"{of}; {summary.decided_over_budget:,} of them decided by the others", "magenta")
     if summary.broken_tiers:
         names = ", ".join(clip(path, 80) for path in summary.broken_by_path)
         yield _line(

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from jury_adapters.calibration.binomial import check_level, most_errors
+from jury_adapters.calibration.binomial import check_level, fewest_items, most_errors
+from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.calibration.thresholds import Method, check_method, fewest_decided, level_of_test
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import counted, percent
@@ -25,6 +26,8 @@ from jury_adapters.statistics.power import (
 
 POWER = 0.8
 """Probability with which a planned guarantee is granted, or a planned difference is found, by default."""
+
+_FLOOR = f"calibrate grants nothing on fewer than {FEWEST_LABELS} decided cases, however modest the guarantee"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +236,7 @@ def labels_for_guarantee(
             f"the first threshold tested decides {'all' if coverage == 1 else percent(coverage)} of them, and the jury "
             f"agrees with human labels on {percent(expected)} of these",
             *(["calibrate tries both of its methods, each at half of delta"] if method == "both" else []),
+            *([_FLOOR] if fewest_items(alpha, level) < FEWEST_LABELS else []),
         ),
         details={"fewest": least, "errors_allowed": allowed, "power": gives[n]},
     )

@@ -24,6 +24,7 @@ from jury_adapters import (
 )
 from jury_adapters.audit import Sizes, Standards, audit, example_cases, plan_audit
 from jury_adapters.checks import NamesAndNumbers, NotEmpty
+from jury_adapters.report.audit_page import audit_page
 
 SMALL = Sizes(per_operator=6, per_invariance=6, injections=6)
 RIGHT = {case.answer for case in example_cases()}
@@ -233,7 +234,36 @@ def test_everything_is_json_and_prints():
     assert as_json["subjects"][0]["name"] == "grounding_screen"
     text = str(found)
     assert "Wrong answers that got FAIL" in text
-    assert "What the jury adds" in text
+    assert "What the jury adds" in str(audit(Ensemble([knows_the_answers, passes_all]), sizes=SMALL))
+
+
+def test_the_vote_that_only_lets_a_case_through_a_screening_tier_is_no_weakness():
+    @judge(name="fails all")
+    def fails_all(case):
+        return False
+
+    def cascade(policy, one):
+        pair = Ensemble([one, NotEmpty()], errors="abstain")
+        tiers = [Tier("screen", pair, policy), Tier("panel", Ensemble([knows_the_answers, passes_all]))]
+        return audit(CascadedJury(tiers, name="jury"))
+
+    def weak(found, name):
+        return {one.name for one in found.findings if one.subject == name}
+
+    rejecting = cascade("reject_on_any_fail", passes_all)
+    assert [one.lets_through for one in rejecting.subjects] == [None, Status.PASS, Status.PASS, None, None]
+    assert weak(rejecting, "screen/generous") == weak(rejecting, "screen/NotEmpty") == set()
+    assert "misses_wrong_answers" in weak(rejecting, "panel/generous")
+    assert "screen/generous, screen/NotEmpty: in a screening tier, where PASS only lets a case" in str(rejecting)
+    assert not any("screen" in line for line in rejecting.comparison.advice)
+    assert rejecting.to_dict()["subjects"][1]["lets_through"] == "PASS"
+    assert "in a screening tier, where PASS only lets a case through" in audit_page(rejecting)
+
+    accepting = cascade("accept_on_all_pass", fails_all)
+    assert weak(accepting, "screen/fails all") == set()
+    assert "false_alarms" in weak(cascade("reject_on_any_fail", knows_the_answers), "screen/strict")
+    assert weak(cascade("accept_on_all_pass", knows_the_answers), "screen/strict") == set()
+    assert "misses_wrong_answers" in weak(cascade("accept_on_all_pass", passes_all), "screen/generous")
 
 
 def test_text_of_cases_is_made_visible():

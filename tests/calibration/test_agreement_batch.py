@@ -352,3 +352,8 @@ def test_the_sentence_on_effective_votes_has_the_direction_of_the_correlation(wr
     assert says in found.sentence
     assert never not in found.sentence
     assert ("Do not count on more than 2" in found.sentence) == (found.value > 2.05)
+
+
+def test_the_number_of_a_label_share_is_that_of_the_items_with_votes():
+    votes = Votes.from_rows([("a", "a"), ("a", "b"), (None, None), (None, "b")])
+    assert [(one.subject, one.n) for one in label_shares(votes)] == [("a", 3), ("b", 3)]

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from jury_adapters.audit import OPERATORS
 from jury_adapters.cli.app import app
+from tests.support.vendor import error
 
 SMALL = ("--per-operator", "6", "--per-change", "4", "--injections", "4")
 JURY = """
@@ -111,3 +112,22 @@ def test_the_list():
     done = jury("audit", "--list")
     assert done.exit_code == 0
     assert all(one.name in done.stdout for one in OPERATORS)
+
+
+def test_an_outage_is_not_taken_for_opinions(tmp_path, server):
+    """A FAIL that only broken jurors caused kills no wrong answer, and the audit says that the jury broke."""
+    server.plan = lambda ask: error(400, "no such model")
+    critics = ", ".join(f"{{criterion: ok, name: {name}, model: m, base_url: '{server.openai}'}}" for name in "ab")
+    path = tmp_path / "jury.yaml"
+    path.write_text(f"name: offline\njurors: [{{check: not_empty}}, {critics}]\n")
+    done = jury("audit", "--jury", path, *SMALL, "--json")
+    assert done.exit_code == 1
+    assert "the jury broke on " in done.stderr
+    whole, checked, *broken = json.loads(done.stdout)["subjects"]
+    assert whole["broken"] == whole["asked"] > 0
+    assert (whole["kill_rate"]["n"], whole["originals_passed"]["n"]) == (0, 0)
+    assert checked["broken"] == 0
+    assert all("no such model" in juror["error"] for juror in broken)
+    text = jury("audit", "--jury", path, *SMALL).stdout
+    assert "nothing is known of the jury, because it broke on most probes" in text
+    assert f"offline: {whole['broken']} of {whole['asked']} probes" in text

@@ -38,3 +38,29 @@ def test_enough_labels_are(tmp_path: Path) -> None:
 def test_the_count_is_in_the_json_too(tmp_path: Path) -> None:
     told = reviewed(tmp_path, 40, "p\nf\n", "--json")
     assert json.loads(told)["labelled_by_anybody"] == 2
+
+
+def test_labels_of_contested_cases_are_not_sent_to_calibrate(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "answer": f"Ann left in 2018, case {n}."} for n in range(40)]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    jury = "jurors: [{check: contains, texts: ['2018']}, {check: length_between, maximum: 3}]\n"
+    (tmp_path / "jury.yaml").write_text(jury)
+    out = tmp_path / "out.jsonl"
+    run("judge", tmp_path / "cases.jsonl", "--jury", tmp_path / "jury.yaml", "--out", out)
+    done = run("review", out, "--by", "ann", typed="p\n" * 40)
+    told = " ".join(done.stdout.split())
+    assert "40 cases labelled by ann now, 40 so far (40 PASS)" in told
+    assert "labels of contested cases are not a fair sample" in told
+    assert "label 30 or more with --only all --labels OTHER.jsonl" in told
+    assert "next:" not in told
+
+
+def test_the_labels_of_others_in_the_file_are_counted_by_reviewer(tmp_path: Path) -> None:
+    told = reviewed(tmp_path, 12, "p\n" * 12)
+    assert "ann 12" not in told  # nobody else labelled
+    again = run("review", tmp_path / "out.jsonl", "--by", "bob", "--only", "all", typed="p\n" * 4)
+    told = " ".join(again.stdout.split())
+    assert "4 cases labelled by bob now, 4 so far (4 PASS)" in told
+    assert "has 16 labels (ann 12, bob 4); 12 cases in it have a label" in told
+    again = run("review", tmp_path / "out.jsonl", "--by", "bob", "--only", "all", "--json", typed="p\n")
+    assert json.loads(again.stdout)["labels_by_reviewer"] == {"ann": 12, "bob": 5}

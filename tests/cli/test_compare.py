@@ -117,6 +117,7 @@ def test_labels_show_that_the_jury_favours_b():
 def test_json_and_markdown_say_the_same():
     told = json.loads(compared("a.jsonl", "b.jsonl", "--json"))
     assert (told["before"], told["after"], told["direction"]) == ("a.jsonl", "b.jsonl", "after minus before")
+    assert (told["a"], told["b"]) == ("a.jsonl", "b.jsonl")  # the sentences call them a and b
     assert told["difference"] == pytest.approx(told["rate_after"] - told["rate_before"])
     markdown = compared("a.jsonl", "b.jsonl", "--markdown")
     assert markdown.startswith("### Jury comparison\n\na: `a.jsonl` · b: `b.jsonl`\n")

@@ -227,6 +227,8 @@ def test_the_figures_as_json_are_those_of_the_text():
         assert (score["right"], score["wrong"], score["undecided"]) == counts(pairs)
     assert by_name["always the second"]["balanced_accuracy_interval"] is None
     assert [stop["pairs"] for stop in jury["stopped"]] == [57, 43]
+    assert [stop["cost_usd"] for stop in jury["stopped"]] == pytest.approx([57 * 0.015, 43 * 0.115])
+    assert sum(stop["cost_usd"] for stop in jury["stopped"]) == pytest.approx(by_name["the jury"]["cost_usd"])
     assert jury["adversarial"]["scores"][0]["right"] == counts(together("Adversarial"))[0]
     assert set(jury["other_prompts"]) == set(OTHER_PROMPTS)
     assert jury["label_comparison"]["labelled_cases"] == 100

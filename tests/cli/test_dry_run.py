@@ -35,7 +35,7 @@ def test_a_dry_run_prints_the_estimate_and_sends_nothing(folder, server):
     assert result.exit_code == 0, result.output
     rows = [line.split() for line in result.stdout.splitlines()]
     assert next(row for row in rows if row[:1] == ["model"])[1:3] == ["3", "3"]
-    assert "An estimate" in result.stdout
+    assert "with all the output that is allowed, so the bill is usually far lower" in result.stdout
     assert "line 4" in result.stderr
     assert server.asks == []
     assert sorted(path.name for path in folder.iterdir()) == ["cases.jsonl", "jury.yaml"]
@@ -91,3 +91,30 @@ def test_what_is_no_price_is_refused_with_an_example(folder, price):
     refused = run(folder, "--price", price)
     assert refused.exit_code == 2
     assert "is not a price, such as" in " ".join(refused.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("dry", [True, False])
+def test_a_price_of_a_model_that_the_jury_does_not_ask_is_refused(folder, prices, server, dry):
+    jury = 'jurors: [{rubric: faithfulness, model: "openai:house-model-2026-01-31"}, {check: not_empty}]\n'
+    (folder / "jury.yaml").write_text(jury)
+    arguments = ["judge", folder / "cases.jsonl", "--jury", folder / "jury.yaml", *(["--dry-run"] if dry else [])]
+
+    def priced(*names):
+        options = [part for name in names for part in ("--price", f"{name}=3,10")]
+        return CliRunner().invoke(app, [str(one) for one in (*arguments, *options)])
+
+    refused = priced("openai:hous-model-2026-01-31")
+    assert refused.exit_code == 2
+    told = " ".join(refused.stderr.split())
+    assert "--price openai:hous-model-2026-01-31=3,10: unknown model of the jury 'openai:hous-model-2026-01-31'" in told
+    assert "Did you mean 'openai:house-model-2026-01-31'?" in told
+    assert server.asks == []
+    for name in ("openai:house-model-2026-01-31", "openai:house-model", "openai/batch:house-model"):
+        assert priced(name).exit_code == 0
+
+
+def test_a_price_without_any_model_is_refused(folder, prices):
+    (folder / "jury.yaml").write_text("{check: not_empty}\n")
+    refused = run(folder, "--price", "openai:house-model=3,10")
+    assert refused.exit_code == 2
+    assert "unknown model of the jury 'openai:house-model'. Known: none." in " ".join(refused.stderr.split())

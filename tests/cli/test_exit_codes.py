@@ -89,11 +89,22 @@ def test_several_errors_are_named_the_most_frequent_first(server):
     assert re.search(r"because of errors: 3 times .*frequent.*; 1 time .*rare", told)
 
 
-def test_one_decided_case_is_a_result(server):
-    server.plan = lambda ask: error(422, "gone") if "\n0. TRUTH" not in ask.text else WELL
+@pytest.mark.parametrize("act", [error(422, "gone"), Act(text="blah")], ids=["broken", "unusable"])
+@pytest.mark.parametrize(("answered", "code"), [("0", ExitCode.NOT_MET), ("01", ExitCode.OK)])
+def test_half_of_the_cases_decided_is_a_result(server, answered, code, act):
+    server.plan = lambda ask: WELL if re.search(rf"\n[{answered}]\. TRUTH", ask.text) else act
     done = judge(server, 1)
-    assert done.exit_code == ExitCode.OK
-    assert "because of errors" not in done.stderr
+    assert done.exit_code == code
+    assert ("3 of 4 cases were not decided, because of errors: 3 times" in done.stderr) is (code != ExitCode.OK)
+
+
+def test_a_fail_that_only_broken_jurors_caused_is_no_result(server):
+    server.plan = lambda ask: error(422, "gone")
+    critics = ", ".join(f"{{criterion: ok, name: j{n}, model: m, base_url: '{server.openai}'}}" for n in range(2))
+    Path("jury.yaml").write_text(f"jurors: [{{check: not_empty}}, {critics}]\n")
+    done = CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml"], catch_exceptions=False)
+    assert done.exit_code == ExitCode.NOT_MET
+    assert "no case was decided, because of errors: 8 times refused_request" in done.stderr
 
 
 def test_abstentions_without_an_error_are_a_result(server):

@@ -133,3 +133,38 @@ def test_a_report_says_that_its_labels_do_not_correct_the_comparison(folder):
     plain = run(*compared)
     assert "correct" not in plain.stderr
     assert "do not correct it" not in (folder / "page.html").read_text()
+
+
+def reviewed(*answers_of):
+    """Let people label the answers of bot a, in the order in which they are asked about them."""
+    for by, given in answers_of:
+        done = run("review", "a.out.jsonl", "--only", "all", "--by", by, "--labels", "labels.jsonl", given=given)
+        assert done.exit_code == 0, done.output
+
+
+def test_cases_on_which_reviewers_contradict_each_other_are_named_and_counted(folder):
+    reviewed(("ann", "p\n" * 6 + "f\n" * 6), ("bob", "p\n" * 5 + "f\n" * 6 + "p\n"))
+    labels, messages = human("a")
+    assert labels == {"PASS": 5, "FAIL": 5}
+    assert "labels.jsonl: 2 cases have contradicting labels (" in messages
+    assert "ann PASS, bob FAIL" in messages
+    assert "are left out; a third reviewer settles it: jury review RESULTS --only all --by NAME" in messages
+    note = "2 cases are left out because reviewers contradict each other; a third reviewer settles them."
+    for more in ([], ["--agreement", "--draws", 100]):
+        done = run("report", "a.out.jsonl", "--labels", "labels.jsonl", "--json", *more)
+        against = json.loads(done.stdout)["label_comparison"]
+        assert (against["contradicting"], against["labelled_cases"]) == (2, 10)
+        assert note in against["notes"]
+        assert "2 cases have contradicting labels" in done.stderr
+    assert note in " ".join(run("report", "a.out.jsonl", "--labels", "labels.jsonl").stdout.split())
+    done = run("calibrate", "a.jsonl", "--jury", "jury.yaml", "--agreement", 0.8, "--labels", "labels.jsonl")
+    assert "2 cases have contradicting labels" in done.stderr
+    assert "have no label" not in done.stderr
+
+
+def test_labels_that_all_contradict_each_other_are_refused(folder):
+    reviewed(("ann", "p\n" * 2), ("bob", "f\n" * 2))
+    done = run("report", "a.out.jsonl", "--labels", "labels.jsonl")
+    assert done.exit_code == 2
+    assert "2 cases have contradicting labels" in done.stderr
+    assert "no other case of a.out.jsonl has a label" in done.stderr

@@ -57,8 +57,103 @@ def test_a_column_like_a_field_that_is_there_is_nobodys_mistake():
 
 def test_rows_without_any_answer_are_told_with_the_columns_that_are_not_used():
     result = judged("question,contexts,Antwort\nA?,b,c\nB?,b,c\n")
-    assert result.stderr == "cases.csv: no row has an answer; the columns that are not used: Antwort\n"
+    assert result.stderr == (
+        "cases.csv: no row has an answer; the columns that are not used: 'Antwort'; if one holds the answers, rename "
+        "it or give --map answer=COLUMN\n"
+    )
+    assert result.exit_code == 0  # some juries judge contexts
     assert judged("question,contexts,id\nA?,b,1\n").stderr == ""  # nothing is lost
+
+
+@pytest.mark.parametrize("column", ["Model Reply", "assistantReply", "generated_output"])
+def test_answers_under_an_unknown_name_are_refused_before_anything_is_judged(column: str):
+    rows = [json.dumps({"question": f"q{n}", column: f"a{n}", "score": n, "": 1}) for n in range(9)]
+    content = "".join(f"{row}\n" for row in rows)
+    result = judged(content, "--out", "r.jsonl", name="cases.jsonl")
+    assert result.exit_code == 2
+    option = f'"answer={column}"' if " " in column else f"answer={column}"
+    assert f"error: cases.jsonl: no row has an answer, and the column {column!r} is not used" in told(result)
+    assert f"if it holds the answers, rename it or give --map {option}" in told(result)
+    assert not Path("r.jsonl").exists()
+    again = judged(content, "--map", f"answer={column}", name="cases.jsonl")
+    assert (again.exit_code, again.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("column", ["response_time", "expected reply", "score"])
+def test_other_columns_are_not_taken_for_answers(column: str):
+    result = judged(f"question,contexts,{column}\nA?,b,c\n")
+    assert result.exit_code == 0
+    assert "no row has an answer; the columns that are not used" in told(result)
+
+
+def test_a_file_with_one_answer_is_judged_whatever_its_columns():
+    rows = [{"question": "A?", "Model Reply": "x"}, {"question": "B?", "answer": "y"}]
+    result = judged("".join(json.dumps(row) + "\n" for row in rows), name="cases.jsonl")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+ANSWERS = [{"question": f"q{n}", "answer": f"a{n}"} for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("layout", "content"),
+    [
+        ("columns", {name: {str(n): row[name] for n, row in enumerate(ANSWERS)} for name in ANSWERS[0]}),
+        ("index", {str(n): row for n, row in enumerate(ANSWERS)}),
+        ("index", {f"first-{n}": row for n, row in enumerate(ANSWERS)}),
+        ("split", {"columns": [*ANSWERS[0]], "index": [0, 1, 2], "data": [[*row.values()] for row in ANSWERS]}),
+    ],
+)
+@pytest.mark.parametrize("name", ["cases.json", "cases.jsonl"])
+def test_a_data_frame_in_one_object_is_refused_with_the_call_that_writes_rows(layout: str, content, name: str):
+    result = judged(json.dumps(content), name=name)
+    assert result.exit_code == 2
+    assert f"3 rows of a data frame in one object (orient='{layout}' of pandas)" in told(result)
+    assert 'df.to_json("cases.jsonl", orient="records", lines=True)' in told(result)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"inputs": {"question": "q"}, "outputs": {"answer": "a"}},
+        {"input": {"city": "Oslo"}, "output": {"city": "Rome"}},
+        {"inputs": {"text": "q"}, "outputs": {"text": "a"}},
+    ],
+)
+def test_one_case_with_parts_is_not_taken_for_a_data_frame(row):
+    assert judged(json.dumps(row), name="cases.json").exit_code == 0
+
+
+def test_a_misspelt_map_is_told_once_with_the_near_column_and_the_number_of_rows():
+    rows = "".join(json.dumps({"question": "q", "Model Reply": "a", "": 1}) + "\n" for _ in range(140))
+    result = judged(rows, "--map", "answer=Modle Reply", name="cases.jsonl")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        "cases.jsonl, line 1: the path 'Modle Reply' leads nowhere: no 'Modle Reply' in a mapping with Model Reply, "
+        "question. Did you mean 'Model Reply'?",
+        "cases.jsonl: 139 more rows have the same problem as line 1",
+        "error: cases.jsonl: no row could be read as a case",
+    ]
+
+
+@pytest.mark.parametrize("name", ["cases.jsonl", "cases.csv"])
+def test_another_encoding_is_told_once_with_the_number_of_rows(name: str):
+    rows = [f'{{"answer": "caf\xe9 {n}"}}' if name.endswith("l") else f"caf\xe9 {n}" for n in range(60)]
+    header = [] if name.endswith("l") else ["answer"]
+    result = judged(
+        "\n".join([*header, '{"answer": "tea"}' if not header else "tea", *rows]).encode("cp1252"), name=name
+    )
+    first = 2 + len(header)
+    assert f"{name}, line {first}: not UTF-8: " in told(result)
+    assert "caf\ufffd 0" in told(result)
+    assert f"{name}: 59 more rows have the same problem as line {first}" in told(result)
+    assert "more rows that could not be read" not in told(result)
+    assert len(result.stderr.splitlines()) == 2
+
+
+def test_a_json_file_in_another_encoding_is_told():
+    result = judged('[{"answer": "caf\xe9"}]'.encode("cp1252"), name="cases.json")
+    assert 'not UTF-8: \'[{"answer": "caf\ufffd"}]\'; save the file as UTF-8' in told(result)
 
 
 def test_a_list_of_rows_in_a_line_is_told_what_to_do():

@@ -117,10 +117,27 @@ def test_two_labels_of_one_item_are_refused_with_their_lines(folder: Path) -> No
         assert "line 41" in told
 
 
-def test_an_id_of_two_contents_is_refused(folder: Path) -> None:
+@pytest.mark.parametrize("column", ["gold", "truth"])
+@pytest.mark.parametrize("kept", [True, False], ids=["texts", "results alone"])
+def test_an_id_of_two_contents_is_two_items_in_every_command(folder: Path, column: str, kept: bool) -> None:
     (folder / "jury.yaml").write_text(JURY)
-    once = write(folder / "cases.jsonl", [{**row, "item_id": "same"} for row in cases(True)[:2]])
+    rows = [{**row, "item_id": f"i{at // 2}"} for at, row in enumerate(cases(True))]
+    once = write(folder / "cases.jsonl", [{column: row.pop("gold"), **row} for row in rows])
+    options = ("--label-column", column)
+    told = [run("judge", once, "--jury", "jury.yaml", "--out", "results.jsonl", *options)]
+    if not kept:
+        once.unlink()
+    told.append(run("report", "results.jsonl", *options))
+    told.append(run("report", "--agreement", "results.jsonl", *options))
+    if kept:  # its checks run again
+        told.append(run("replay", "results.jsonl", "--jury", "jury.yaml", *options))
+    assert all("Against human labels: 40 labelled cases, of which" in one for one in told), told
+
+
+def test_an_id_of_two_contents_is_refused_where_labels_go_by_id(folder: Path) -> None:
+    (folder / "jury.yaml").write_text(JURY)
+    once = write(folder / "cases.jsonl", [{**row, "item_id": "same"} for row in cases(True)[1:3]])
     run("judge", once, "--jury", "jury.yaml", "--out", "results.jsonl")
     assert "row 2: item_id 'same' is in row 1 too, with other content" in refused(
-        "report", "--agreement", "results.jsonl"
+        "report", "--agreement", "results.jsonl", "--cases", once
     )

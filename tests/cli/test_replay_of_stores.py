@@ -205,3 +205,32 @@ def test_without_a_fingerprint_jurors_of_one_name_are_not_mixed_up(folder, serve
     assert "set the environment variable AZURE_OPENAI_ENDPOINT" in " ".join(result.stderr.split())
     (folder / "single.yaml").write_text(f"jurors: [{one}]")
     assert replay(folder, "runs.db", jury="single.yaml")[0]["decided"] == 4
+
+
+@pytest.mark.parametrize("ids", ["id", "item_id", None])
+@pytest.mark.parametrize("form", ["whole rows", "id and answer", "of review"])
+@pytest.mark.parametrize("with_cases", [False, True], ids=["store alone", "with cases"])
+def test_labels_of_a_file_are_found_as_for_the_results(folder, ids, form, with_cases):
+    rows = [json.loads(line) for line in (folder / "cases.jsonl").read_text().splitlines()]
+    if ids:
+        rows = [{ids: f"q{at}", **row} for at, row in enumerate(rows)]
+        write_cases(folder, rows)
+    judge(folder, f'jurors: [{{{MODEL}: "openai:truth"}}]')
+    labels = folder / "labels.jsonl"
+    if form == "of review":
+        asked = CliRunner().invoke(
+            app, ["review", str(folder / "results.jsonl"), "--only", "all", "--labels", str(labels)],
+            input="pass\nfail\npass\nfail\n",
+        )  # fmt: skip
+        assert asked.exit_code == 0, asked.output
+    else:
+        kept = rows if form == "whole rows" else [{**row, "question": None, "contexts": None} for row in rows]
+        gold = ("PASS", "FAIL", "PASS", "FAIL")
+        labels.write_text("".join(json.dumps({**row, "gold": g}) + "\n" for row, g in zip(kept, gold, strict=True)))
+    wanted, _ = replay(folder, "results.jsonl", "--labels", labels)
+    assert wanted["label_comparison"]["labelled_cases"] == 4
+    if form == "id and answer" and (ids is None or not with_cases):
+        return  # a store keeps neither ids nor lines
+    cases = ("--cases", folder / "cases.jsonl") if with_cases else ()
+    found, _ = replay(folder, "runs.db", "--labels", labels, *cases)
+    assert found["label_comparison"] == wanted["label_comparison"]

@@ -132,7 +132,7 @@ def test_the_summary_says_how_far_person_and_jury_agree_with_n_and_interval(resu
     decided = sum(opinion in ("PASS", "FAIL") for opinion in opinions)
     assert f"of {decided} that both decided" in done.stdout
     assert "95 % interval" in done.stdout
-    assert "4 cases labelled by ann" in done.stdout
+    assert "4 cases labelled by ann now, 4 so far" in done.stdout
     summary = json.loads(review(results, "--only", "all", "--json").stdout)["agreement_with_jury"]
     low, high = summary["interval"]
     assert summary["n"] == decided
@@ -246,6 +246,12 @@ def test_from_judging_to_a_calibrated_jury(tmp_path: Path):
     assert "no fair sample" not in done.stderr
     judged = run("judge", folder / "cases.jsonl", "--jury", folder / "calibrated.yaml", "--json")
     assert json.loads(judged.stdout)["passed"] == 40
+    assert json.loads(judged.stdout)["guarantee"]["agreement"] == 0.9
+    shown = " ".join(run("judge", folder / "cases.jsonl", "--jury", folder / "calibrated.yaml").stdout.split())
+    assert "guarantee at least 90.0 % of the decided cases agree with human labels, with a confidence of 90 %" in shown
+    assert "where no tier is sure enough, it abstains" in shown
+    plain = run("judge", folder / "cases.jsonl", "--jury", folder / "jury.yaml")
+    assert "guarantee" not in plain.stdout
     measured = run("report", "--agreement", out, "--labels", folder / "labels.jsonl", "--draws", 100)
     assert measured.exit_code == 0, measured.output
     assert "59" in measured.stdout

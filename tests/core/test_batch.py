@@ -708,3 +708,18 @@ def test_errors_are_told_as_they_come_and_the_batch_goes_on():
     assert [item.index for item in told] == [1, 2]
     assert told[0].case.answer == "bad"
     assert told[1].case is None
+
+
+class DataFrame:
+    """As a data frame of pandas or polars: it yields the names of its columns, or its columns."""
+
+    columns = ("question", "answer")
+
+    def __iter__(self):
+        return iter(self.columns)
+
+
+@pytest.mark.parametrize("use", ["judge_many", "judge_pairs", "estimate_cost"])
+def test_a_data_frame_is_not_judged_by_the_names_of_its_columns(use):
+    with pytest.raises(ConfigurationError, match=r"not a DataFrame.*Case.from_row\(row\) for row in frame.to_dict"):
+        list(getattr(Ensemble([lambda case: True]), use)(DataFrame()))

@@ -503,3 +503,18 @@ def test_documents_are_not_given_twice(other):
 def test_a_misspelt_name_of_the_documents_is_refused_with_the_right_one():
     with pytest.raises(ValueError, match="Did you mean 'retrieved_ids'"):
         Case(question="q", retreived_ids=["d2"])
+
+
+@pytest.mark.parametrize("name", ["id", "item_id"])
+def test_an_id_of_a_row_is_the_id_of_the_case(name):
+    case = Case(question="?", answer="a", **{name: "ferry"})
+    assert (case.item_id, dict(case.metadata)) == ("ferry", {name: "ferry"})
+    assert case.model_copy(update={name: "bridge"}).item_id == "bridge"
+    assert case.content_hash == Case(question="?", answer="a").content_hash
+    with pytest.raises(ValueError, match="given twice"):
+        Case(answer="a", metadata={name: "x"}, **{name: "y"})
+
+
+def test_the_refusal_of_a_column_names_the_way_to_keep_it():
+    with pytest.raises(ValueError, match=r"unknown field 'region'.*Case.from_row\(row\) keeps other columns"):
+        Case(answer="a", region="north")

@@ -5,7 +5,18 @@ import json
 import pytest
 from support.vendor import Act, error
 
-from jury_adapters import Critic, Ensemble, Labels, PairwiseCritic, Rubric, Status
+from jury_adapters import (
+    CascadedJury,
+    ConfigurationError,
+    Critic,
+    Ensemble,
+    Labels,
+    PairwiseCritic,
+    Rubric,
+    Status,
+    Tier,
+    panel,
+)
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.decision import DecisionCritic
 from jury_adapters.judges import llm
@@ -148,6 +159,33 @@ def test_a_judge_of_another_kind_is_told_so():
     verdict = PairwiseCritic(Ensemble([lambda case: True])).judge(question="q", candidates=["a", "b"])
     assert (verdict.status, verdict.error) == (Status.ERROR, "no_label")
     assert verdict.metadata["position_consistent"] is None  # still one juror, not two
+
+
+def faithful(name):
+    return Critic(ScriptedModel(["YES"]), "faithfulness", name=name)
+
+
+@pytest.mark.parametrize(
+    "jury",
+    [
+        Ensemble([faithful("one"), faithful("two")]),
+        Ensemble([Ensemble([faithful("one"), faithful("two")]), faithful("three")]),
+        faithful("one").with_fallbacks([faithful("two")]),
+        CascadedJury([Tier("first", faithful("one"))]),
+        panel("faithfulness", ScriptedModel(["YES"]), ScriptedModel(["YES"])),
+    ],
+    ids=["ensemble", "inside another", "fallbacks", "cascade", "panel"],
+)
+def test_a_jury_of_critics_with_other_labels_is_refused(jury):
+    with pytest.raises(ConfigurationError, match=r"labels A, B and tie, not .*YES.*'faithfulness'.*rubric='pairwise'"):
+        PairwiseCritic(jury)
+
+
+def test_a_jury_in_which_one_judge_may_prefer_is_taken():
+    better = Critic(ScriptedModel(["A"]), "pairwise", name="better")
+    screened = CascadedJury([Tier("safe", faithful("safe"), "reject_on_any_fail"), Tier("better", better)])
+    assert PairwiseCritic(screened).members
+    assert PairwiseCritic(Ensemble([faithful("one"), lambda case: "A"])).members
 
 
 def test_a_rubric_of_ones_own_with_the_three_labels_will_do():

@@ -232,6 +232,30 @@ class TestScripts:
         assert "1 more could not be read" in judgment.reasoning
         assert judge(SentenceSupport(threshold=1.0), "Trolls dance.\n" + answer).status is FAIL
 
+    @pytest.mark.parametrize("city", ["京都", "กรุงเทพ", "Kyoto", "서울", "القاهرة", "Αθήνα"])
+    def test_a_name_in_any_script_among_other_words_is_compared(self, city):
+        contexts = f"In 2023 the bus delays of {city} were 10.3 minutes on average."
+        answer = f"The bus delays of {city} were 10.3 minutes on average in 2023."
+        assert judge(SentenceSupport(threshold=0.6), answer, contexts).score == 1.0
+        assert judge(ContextRelevance(threshold=0.6), "x", contexts, f"What are the delays of {city}?").score == 1.0
+
+    def test_a_name_without_spaces_that_is_no_word_of_the_contexts_is_the_reason_to_abstain(self):
+        contexts = "The bus delays of 京都 were 10.3 minutes."
+        judgment = judge(SentenceSupport(threshold=0.6), "The bus delays of 大阪 were 10.3 minutes.", contexts)
+        assert judgment.status is ABSTAIN
+        assert judgment.reasoning == (
+            "no sentence can be compared with the contexts: "
+            "in a script without spaces, and not a word of the contexts: 大阪"
+        )
+        question = judge(ContextRelevance(threshold=0.6), "x", contexts, "How long are the delays of 大阪?")
+        assert question.status is ABSTAIN
+        assert "in a script without spaces, and not a word of the contexts: 大阪" in question.reasoning
+
+    def test_why_nothing_is_compared_is_the_script_or_the_want_of_words(self):
+        for answer, why in (("大阪是首都", "words cannot be separated"), ("Yes, it was.", "there is no content word")):
+            reasoning = judge(SentenceSupport(threshold=0.6), answer, self.CHINESE).reasoning
+            assert reasoning == f"no sentence can be compared with the contexts: {why}"
+
     def test_a_question_without_spaces_is_not_rated(self):
         assert (
             judge(ContextRelevance(threshold=0.5), "x", self.CHINESE, "\u9996\u90fd\u5728\u54ea\u91cc").status

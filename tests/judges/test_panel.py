@@ -1,10 +1,11 @@
 """panel: an ensemble of critics with one rubric."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from jury_adapters import ConfigurationError, Critic, Ensemble, Judge, Rubric, judge, panel
+from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judge, Rubric, judge, panel
 from jury_adapters.judges.presets import one_or_panel
 from jury_adapters.testing import ScriptedModel, a_case
 
@@ -33,6 +34,20 @@ def test_a_panel_takes_judges_and_the_options_of_the_vote() -> None:
     jury = panel("faithfulness", model("YES", "one"), ready, short, voting="unanimous")
     assert jury.names == ("faithfulness one", "mine", "short")
     assert jury.judge(a_case()).status == "FAIL"
+
+
+def test_a_juror_of_a_panel_has_a_time_limit() -> None:
+    @judge
+    async def hangs(case: Case) -> bool:
+        await asyncio.sleep(60)
+        return True
+
+    verdict = panel("faithfulness", model("YES", "one"), hangs, juror_timeout=0.2).judge(a_case())
+    assert [one.error for one in verdict.judgments] == [None, "timeout"]
+    with pytest.raises(ConfigurationError, match="timeout= is called juror_timeout="):
+        panel("faithfulness", hangs, timeout=3)  # type: ignore[call-arg]
+    with pytest.raises(ConfigurationError, match="positive number of seconds"):
+        panel("faithfulness", hangs, juror_timeout=0)
 
 
 def test_the_rubric_may_be_of_ones_own(tmp_path: Path) -> None:

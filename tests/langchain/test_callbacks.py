@@ -293,6 +293,45 @@ def test_runs_by_name_by_tag_and_by_function(runs: Any, judged: list[str]) -> No
         assert [case.answer for case in watched.cases()] == judged
 
 
+@pytest.mark.parametrize("runs", ["retreiver", "retriver", ["qa", "Retreiver"]])
+def test_a_misspelt_retriever_is_refused(runs: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"did you mean 'retriever'.*lambda run: run\.name == "):
+        Watched(select=runs)
+
+
+@pytest.mark.parametrize("runs", ["retrieve", "Retriever", "my retrievers", "receiver", "retry"])
+def test_a_name_like_it_is_taken(runs: str) -> None:
+    watched = Watched(select=runs)
+    named(runs).invoke({"question": "q"}, watched.config)
+    assert [case.answer for case in watched.cases()] == [runs]
+
+
+@pytest.mark.parametrize("end", ["flush", "close", "aflush", "aclose"])
+def test_a_name_that_no_run_has_is_logged_once(end: str, caplog: pytest.LogCaptureFixture) -> None:
+    watched = Watched(select="frist")
+    finish = getattr(watched.handler, end)
+    named("first").invoke({"question": "q"}, watched.config)
+    for _ in range(2):
+        if end.startswith("a"):
+            asyncio.run(finish())
+        else:
+            finish()
+    (logged,) = [one.getMessage() for one in caplog.records if "select=" in one.getMessage()]
+    assert "select= names 'frist', and no run so far has this name or tag" in logged
+    assert "'first'" in logged
+    assert logged.endswith("did you mean 'first'?")
+
+
+@pytest.mark.parametrize("runs", ["first", "marked", "retriever"])
+def test_nothing_is_logged_where_a_name_was_right_or_nothing_ran(runs: str, caplog: pytest.LogCaptureFixture) -> None:
+    watched = Watched(select=runs)
+    if runs != "retriever":
+        app = named("first").with_config({"tags": ["marked"]})
+        (RunnableLambda(lambda text: text) | app).invoke({"question": "q"}, watched.config)
+    watched.handler.close()
+    assert "select=" not in caplog.text
+
+
 def test_a_function_that_breaks_selects_nothing(caplog: pytest.LogCaptureFixture) -> None:
     watched = Watched(select=fails)
     chain().invoke({"question": "q"}, watched.config)

@@ -6,10 +6,12 @@ import inspect
 import uuid
 import warnings
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableLambda
 from langsmith.evaluation import RunEvaluator
 from langsmith.schemas import Example, Run
 from support.judge_model import NO, YES, judge_model
@@ -23,7 +25,7 @@ with warnings.catch_warnings():  # what openevals imports is its own affair
 
 from jury_adapters import ConfigurationError, Critic, Ensemble, Judge, abstain
 from jury_adapters.checks import Contains, Equals
-from jury_adapters.langchain import JuryEvaluator
+from jury_adapters.langchain import JuryEvaluator, judge_runs
 from jury_adapters.langchain.langsmith import offline_client
 
 pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
@@ -349,7 +351,55 @@ def test_an_answer_that_has_to_be_guessed_is_told_once(make, caplog):
         {"c": "a", "n": 3},
         "a",
         None,
-        {"c": "a", "context": ["x"]},
     ):
         make(Contains("x"))(inputs={"a": "q"}, outputs=outputs)
     assert not caplog.records
+
+
+OWN_NAMES = {"final_text": "In 2018.", "sources": ["page 1"], "latency": 3}
+UNREAD = (
+    "no answer was found in the outputs 'final_text', 'sources', 'latency'; say where it is with a field map, such as "
+    "field_map={'answer': 'outputs.final_text'}"
+)
+
+
+@pytest.mark.parametrize("form", ["call", "acall", "evaluate_run"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_outputs_without_an_answer_are_named(form, broken):
+    judge = Judge.from_function(lambda case: len(case.answer) > 3 if broken else abstain("no answer"))
+    evaluator = JuryEvaluator(judge)
+    if form == "call":
+        comment = evaluator(inputs={"question": "?"}, outputs=OWN_NAMES)["comment"]
+    elif form == "acall":
+        comment = asyncio.run(evaluator.acall(inputs={"question": "?"}, outputs=OWN_NAMES))["comment"]
+    else:
+        run = SimpleNamespace(id=uuid.uuid4(), inputs={"question": "?"}, outputs=OWN_NAMES, error=None)
+        comment = evaluator.evaluate_run(run).comment
+    assert comment.endswith(f"; {UNREAD}")
+    assert comment.startswith("the judge broke: TypeError" if broken else "no answer;")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "options"),
+    [
+        ({"answer": "In 2018."}, {}), ({"documents": ["page 1"]}, {}), ({}, {}), (None, {}), ("In 2018.", {}),
+        ({"messages": [("user", "?")], "topic": "ferries"}, {}), (OWN_NAMES, {"field_map": {"question": "inputs.q"}}),
+    ],
+)  # fmt: skip
+def test_no_answer_is_missed_where_there_is_one_or_none_was_written(outputs, options):
+    evaluator = JuryEvaluator(Judge.from_function(lambda case: abstain("so")), **options)
+    assert evaluator(inputs={"q": "?"}, outputs=outputs)["comment"] == "so"
+
+
+def test_outputs_without_an_answer_are_logged_once(caplog):
+    evaluator = JuryEvaluator(Judge.from_function(lambda case: bool(case.answer)), key="right")
+    for _ in range(2):
+        assert evaluator(inputs={"question": "?"}, outputs=OWN_NAMES)["score"] == 0.0
+    assert [one.getMessage() for one in caplog.records] == [f"right: {UNREAD}"]
+
+
+def test_callbacks_log_once_that_no_answer_was_found(caplog):
+    with judge_runs(lambda case: True):
+        for _ in range(2):
+            RunnableLambda(lambda asked: OWN_NAMES, name="app").invoke({"question": "?"})
+    assert [one.getMessage() for one in caplog.records] == [f"{UNREAD} (logged once; the run is 'app')"]

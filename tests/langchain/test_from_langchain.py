@@ -3,7 +3,9 @@
 import asyncio
 import threading
 import warnings
+from collections.abc import Mapping
 from functools import partial
+from typing import Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -19,7 +21,7 @@ with warnings.catch_warnings():  # what these import is their own affair
     from openevals.exact import exact_match, exact_match_async
     from openevals.json import create_async_json_match_evaluator, create_json_match_evaluator
 
-from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Rubric, Step
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Judge, Rubric, Step
 from jury_adapters.langchain import (
     JuryCallbackHandler,
     conversation,
@@ -30,6 +32,12 @@ from jury_adapters.langchain import (
 CASE = Case(question="2 + 2?", answer="4", reference="4", contexts=["2 + 2 = 4"])
 PROMPT = "Question {inputs}, answer {outputs}, reference {reference_outputs}, context {context}: is it right?"
 FAULTS = ["harmfulness", "maliciousness", "misogyny", "criminality", "insensitivity", "controversiality"]
+
+
+class Keys(TypedDict):
+    answer: str
+
+
 JUDGES = pytest.mark.parametrize("make", [create_llm_as_judge, create_async_llm_as_judge], ids=["sync", "async"])
 
 
@@ -204,7 +212,8 @@ class TestLangSmithFunctions:
 
     def test_a_function_of_run_and_example(self):
         def correct(run, example):
-            assert run.inputs == example.inputs == {"input": "2 + 2?", "context": "2 + 2 = 4"}
+            assert run.inputs == example.inputs
+            assert run.inputs == {"input": "2 + 2?", "question": "2 + 2?", "context": "2 + 2 = 4"}
             return {"key": "correct", "score": run.outputs["output"] == example.outputs["output"]}
 
         async def also_correct(a, b):  # LangSmith takes any two names for run and example
@@ -221,17 +230,75 @@ class TestLangSmithFunctions:
 
     def test_the_keys_of_an_application_are_given_by_a_function_of_the_case(self):
         def correct(outputs: dict, reference_outputs: dict) -> bool:
-            return outputs["answer"] == reference_outputs["answer"]
+            return outputs["reply"] == reference_outputs["label"]
 
         judge = from_evaluator(
             correct,
-            arguments=lambda case: {
-                "outputs": {"answer": case.answer}, "reference_outputs": {"answer": case.reference},
-            },
-        )  # fmt: skip
+            arguments=lambda case: {"outputs": {"reply": case.answer}, "reference_outputs": {"label": case.reference}},
+        )
         assert judge.judge(CASE).passed
-        assert from_evaluator(correct).judge(CASE).status == "ERROR"
         assert judge.judge(answer="5", reference="4").status == "FAIL"
+        failure = from_evaluator(correct).judge(CASE)
+        assert failure.status == "ERROR"
+        assert "KeyError: 'reply'; the evaluator got {'question': ...} as inputs" in failure.error
+        assert "arguments=lambda case: " in failure.error
+
+    @pytest.mark.parametrize("kind", [dict, "dict[str, Any]", Mapping[str, str] | None, Keys, "NotKnownHere | dict"])
+    def test_a_parameter_annotated_as_a_dictionary_gets_one(self, kind):
+        def right(inputs, outputs, reference_outputs):
+            assert inputs["question"] == "2 + 2?"
+            assert outputs.get("contexts") == ["2 + 2 = 4"]
+            return reference_outputs["answer"] in outputs["answer"]
+
+        right.__annotations__ = dict.fromkeys(("inputs", "outputs", "reference_outputs"), kind)
+        judgment = from_evaluator(right).judge(CASE)
+        assert judgment.passed is (kind != "NotKnownHere | dict"), judgment.error
+        missing = from_evaluator(right).judge(question="2 + 2?", answer="4")
+        assert missing.reasoning == "the evaluator needs 'reference_outputs', which the case does not have"
+
+    def test_other_annotations_get_texts(self):
+        def right(inputs: str, outputs: str | dict, reference_outputs: Any) -> bool:
+            return (inputs, outputs, reference_outputs) == ("2 + 2?", "4", "4")
+
+        assert from_evaluator(right).judge(CASE).passed
+        assert from_evaluator(partial(right)).judge(CASE).passed
+
+    def test_a_run_has_the_usual_keys(self):
+        def correct(run, example):
+            return run.outputs["answer"] == example.outputs["answer"] and run.inputs["question"] == "2 + 2?"
+
+        for function in (correct, run_evaluator(correct)):
+            assert from_evaluator(function).judge(CASE).passed
+
+    def test_a_function_that_expects_something_else_is_told_how_to_get_it(self):
+        def of_texts(outputs):
+            return outputs["answer"] == "4"
+
+        def of_words(outputs):
+            return outputs.get("answer") == "4"
+
+        def of_run(run, example):
+            return run.outputs["reply"] == "4"
+
+        for function, why in (
+            (of_texts, "the evaluator got texts; annotate a parameter as dict"),
+            (of_words, "'str' object has no attribute 'get'; the evaluator got texts; annotate a parameter as dict"),
+            (of_run, "KeyError: 'reply'; the evaluator got a run and an example with the keys 'input' and 'question'"),
+        ):
+            failure = from_evaluator(function).judge(CASE)
+            assert failure.status == "ERROR"
+            assert why in failure.error
+            assert "arguments=lambda case: " in failure.error
+
+    def test_its_own_errors_stay_as_they_are(self):
+        def broken(outputs):
+            raise TypeError("own")
+
+        def looked_up(outputs):
+            return {}[outputs]
+
+        assert from_evaluator(broken).judge(CASE).error == "TypeError: own"
+        assert from_evaluator(looked_up).judge(CASE).error == "KeyError: '4'"
 
     def test_a_run_evaluator_of_ones_own(self):
         class Own(RunEvaluator):
@@ -301,6 +368,39 @@ class TestStringEvaluators:
         for criterion in set(Criteria) - {Criteria(name) for name in (*FAULTS, "correctness")}:
             evaluator = load_evaluator("criteria", llm=judge_model("Y"), criteria=criterion)
             assert from_evaluator(evaluator).judge(CASE).passed
+
+    @pytest.mark.parametrize(
+        ("reply", "value"),
+        [("**Y**", "'**Y**'"), ("Good.\n\nPerhaps", "'Perhaps'"), ("x" * 500, "x…'"), ("?\x1b[2J", r"'?\x1b[2J'")],
+    )
+    @pytest.mark.parametrize("kind", ["criteria", "labeled_criteria"])
+    def test_a_reply_that_the_evaluator_could_not_read_is_no_vote(self, kind, reply, value):
+        judge = from_evaluator(load_evaluator(kind, llm=judge_model(reply), criteria="conciseness"))
+        judgment = judge.judge(CASE)
+        assert (judgment.status, judgment.label) == ("ABSTAIN", None)
+        assert judgment.reasoning.startswith("the evaluator gave no score, and its value is ")
+        assert judgment.reasoning.endswith(value)
+        assert len(judgment.reasoning) < 150
+        assert judgment.metadata["details"]["reasoning"] == reply.strip()
+        yes, no = (Judge.from_function(lambda case, vote=vote: vote) for vote in (True, False))
+        verdict = Ensemble([judge, yes, no, yes]).judge(CASE)
+        assert (verdict.status, verdict.tally.eligible, verdict.tally.abstained) == ("PASS", 3, 1)
+
+    def test_an_empty_reply_is_no_vote(self):
+        judgment = from_evaluator(load_evaluator("criteria", llm=judge_model(""), criteria="conciseness")).judge(CASE)
+        assert (judgment.status, judgment.label, judgment.reasoning) == ("ABSTAIN", None, "there is no score")
+
+    def test_a_string_evaluator_that_answers_in_words_keeps_them(self):
+        class Tone(StringEvaluator):
+            def __init__(self, **score):
+                self.score = score
+
+            def _evaluate_strings(self, *, prediction, reference=None, input=None, **kwargs):
+                return {"value": prediction, **self.score}
+
+        assert from_evaluator(Tone()).judge(answer="polite").label == "polite"
+        judge = from_evaluator(Tone(score=None), pass_labels=["polite"])
+        assert [judge.judge(answer=tone).status for tone in ("polite", "rude")] == ["PASS", "FAIL"]
 
     @pytest.mark.parametrize("kind", ["pairwise_string", "labeled_pairwise_string"])
     def test_a_comparison_by_a_criterion_that_bad_answers_meet_is_refused(self, kind):

@@ -38,11 +38,12 @@ def example(question="2 + 2?", answer="4"):
     return Example(id=uuid.uuid4(), inputs={"question": question}, outputs={"answer": answer})
 
 
-def a_run(answer="4", error=None, inputs=None):
+def a_run(answer="4", error=None, inputs=None, example=None):
     outputs = None if answer is None else {"answer": answer}
     return Run(
         id=uuid.uuid4(), name="app", start_time=datetime.now(UTC), run_type="chain", trace_id=uuid.uuid4(),
         dotted_order="", inputs=inputs or {"question": "2 + 2?"}, outputs=outputs, error=error,
+        reference_example_id=None if example is None else example.id,
     )  # fmt: skip
 
 
@@ -461,9 +462,35 @@ class TestComparison:
             result = comparison_evaluator(given).compare_runs(runs, example()).model_dump()
         assert (result["key"], list(result["scores"].values())) == ("larger", [1.0, 0.0])
 
-    def test_a_rubric_with_other_labels_is_refused(self):
+    @pytest.mark.parametrize("form", ["call", "acall"])
+    @pytest.mark.parametrize("mixed", ["the runs", "the example"])
+    def test_runs_of_different_examples_are_not_compared(self, form, mixed):
+        def naive(case):
+            return pytest.fail("a judge was asked about answers to different questions")
+
+        ours, others = example("2 + 2?"), example("3 + 3?")
+        runs = [a_run("4", example=ours), a_run("6", example=others if mixed == "the runs" else ours)]
+        compare = JuryPairwiseEvaluator(Judge.from_function(naive, name="naive"))
+        given = ours if mixed == "the runs" else others
+        result = compare(runs, given) if form == "call" else asyncio.run(compare.acall(runs, given))
+        assert list(result["scores"].values()) == [None, None]
+        assert "not runs of one example" in result["comment"]
+        assert str(ours.id) in result["comment"]
+        assert str(others.id) in result["comment"]
+        assert "row['example'].id" in result["comment"]
+
+    def test_runs_of_one_example_are_compared(self):
+        one = example()
+        compare = JuryPairwiseEvaluator(Judge.from_function(lambda case: Judgment(None, label="tie"), name="tie"))
+        runs = [a_run("4", example=one), a_run("5", example=one)]
+        for given in (one, None):
+            assert list(compare(runs, given)["scores"].values()) == [0.5, 0.5]
+
+    @pytest.mark.parametrize("in_a_jury", [False, True])
+    def test_a_rubric_with_other_labels_is_refused(self, in_a_jury):
+        critic = Critic(judge_model(), "safety", name="c")
         with pytest.raises(ConfigurationError, match="labels A, B and tie"):
-            JuryPairwiseEvaluator(Critic(judge_model(), "safety", name="c"))
+            JuryPairwiseEvaluator(Ensemble([critic, critic]) if in_a_jury else critic)
 
 
 def test_a_key_in_the_error_of_a_failed_run_goes_nowhere():

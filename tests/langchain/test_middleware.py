@@ -190,7 +190,18 @@ def test_a_key_that_the_state_does_not_have_is_undecided(run):
     assert "no 'passages'" not in str(state["jury_verdict"])  # withheld with the answer
     state = run(agent(["good answer"], JuryMiddleware(jury(), field_map={"contexts": "passages"})), ASKED)
     assert state["jury_verdict"]["status"] == "ERROR"
-    assert "no 'passages'" in state["jury_verdict"]["error"]
+    error = state["jury_verdict"]["error"]
+    assert "no 'passages' in a mapping with messages, structured_response; an agent's state has no keys but" in error
+
+
+@BOTH
+def test_a_field_map_that_fails_is_logged_once(run, caplog):
+    mapped = JuryMiddleware(jury(), field_map={"contexts": "passages"}, name="the jury")
+    for _ in range(2):
+        run(agent(["good answer"], mapped), ASKED)
+    (logged,) = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert logged.startswith("the jury: nothing could be judged")
+    assert "no 'passages'" in logged
 
 
 @BOTH
@@ -347,6 +358,27 @@ def test_only_the_tools_asked_for_are_judged():
     script = [calls("search", query="x"), calls("delete", "c2", path="/tmp/x"), "done"]
     agent(script, JuryMiddleware(watch, when="tools", tools=["delete"]), [search, delete]).invoke(ASKED)
     assert judged == ['Calls the tool delete with {"path": "/tmp/x"}']
+
+
+@BOTH
+@pytest.mark.parametrize("when", ["final", "every_model", "tools"])
+def test_an_evidence_tool_that_the_agent_does_not_have_is_refused(run, when):
+    guard = JuryMiddleware(jury(), when=when, evidence_tools=["serach"])
+    with pytest.raises(ConfigurationError, match=r"evidence_tools=.*'serach'. Did you mean 'search'\?.*predicate"):
+        run(agent(["good answer"], guard, [search, delete]), ASKED)
+
+
+@BOTH
+def test_an_evidence_tool_may_be_that_of_another_agent(run, caplog):
+    juror = GoodOnly()
+    guard = JuryMiddleware(jury(juror), evidence_tools=["look"])
+    call = AIMessage("", tool_calls=[{"name": "look", "args": {"at": "sky"}, "id": "1"}])
+    found = ToolMessage("It is blue today.", tool_call_id="1", name="look")
+    run(agent(["good answer"], guard, [search]), {"messages": [*ASKED["messages"], call, found]})
+    assert juror.cases[0].contexts == ("It is blue today.",)
+    run(agent([calls("delete", path="/tmp/x"), "good answer"], JuryMiddleware(jury(), evidence_tools=["search"]),
+              [search, delete]), ASKED)  # fmt: skip
+    assert caplog.records == []  # a tool that is there was not called
 
 
 def test_annotated_calls_are_made():

@@ -238,6 +238,28 @@ def test_question_and_answer_in_a_flat_row_may_mean_two_things():
     assert examples([{"question": "2 + 2?", "answer": "4", "reference": "4"}])[0].outputs == {"reference": "4"}
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"inputs": {"question": "?"}, "output": {"answer": "4"}}, "unknown part 'output'. Did you mean 'outputs'"),
+        ({"inputs": {"question": "?"}, "metdata": {"a": 1}}, "unknown part 'metdata'. Did you mean 'metadata'"),
+        ({"input": {"question": "?"}, "outputs": {"answer": "4"}}, "unknown part 'input'. Did you mean 'inputs'"),
+        ({"question": "?", "outputs": {"answer": "4"}}, "unknown part 'question'.*write {'inputs': row}"),
+        ({"outputs": {"answer": "4"}}, "has no inputs"),
+        ({"inputs": "?", "outputs": {"answer": "4"}}, "inputs is a dictionary, not str"),
+        ({"inputs": {"q": "?"}, "outputs": {"a": "4"}, "reference_outputs": {"a": "4"}}, "leave one of them out"),
+    ],
+)
+def test_a_row_with_a_misspelt_part_is_refused(row, said):
+    with pytest.raises(ConfigurationError, match=f"example 2:? .*{said}"):
+        examples([{"question": "2 + 2?"}, row])
+
+
+def test_reference_outputs_are_the_outputs_of_an_example():
+    (example,) = examples([{"inputs": {"question": "2 + 2?"}, "reference_outputs": {"answer": "4"}}])
+    assert (example.inputs, example.outputs) == ({"question": "2 + 2?"}, {"answer": "4"})
+
+
 def test_inputs_alone_are_inputs():
     assert examples([{"text": "Guten Tag", "target": "English"}])[0].outputs is None
 

@@ -68,6 +68,13 @@ def test_the_summary_is_that_of_the_command():
     assert "3 of 4 decided: 75.0 %" in text
 
 
+def test_the_heading_of_a_report_without_a_title_is_not_taken_for_the_jury():
+    report = Report.from_results(stream(jury(), CASES))
+    assert printed(report).startswith("4 cases judged\n")
+    assert report.to_markdown().startswith("### Jury report\n")
+    assert report.title == "Jury report"
+
+
 def test_rows_are_flat_and_hold_each_vote():
     rows = Report.from_results(stream(jury(), CASES)).to_rows()
     assert json.loads(json.dumps(rows)) == rows
@@ -77,6 +84,16 @@ def test_rows_are_flat_and_hold_each_vote():
     assert {name: value for name, value in rows[1].items() if name.startswith("vote:")} == {
         "vote:some": "PASS", "vote:more": "FAIL", "vote:short": "PASS",
     }  # fmt: skip
+
+
+def test_rows_have_the_texts_and_numbers_of_the_metadata():
+    cases = [{"answer": "a", "id": "x", "metadata": {"region": "north", "n": 3, "parts": ["p"]}}]
+    read = Report.from_results(jury().judge_many(cases)).to_rows()
+    with_texts = Report.from_results(jury().judge_pairs(cases)).to_rows()
+    for (row,) in (read, with_texts):
+        assert {name: value for name, value in row.items() if name.startswith("meta:")} == {
+            "meta:id": "x", "meta:region": "north", "meta:n": 3,
+        }  # fmt: skip
 
 
 def test_a_data_frame_or_what_to_install():

@@ -55,6 +55,7 @@ def test_flips_say_which_jurors_changed_and_why():
 def test_runs_are_matched_by_id_in_any_order_and_say_what_only_one_has():
     compared = report("ab", ids="abcx").compare(report("ab", ids="cbay", answer="another"))
     assert (compared.paired, compared.only_before, compared.only_after) == (3, 1, 1)
+    assert "1 case is in a only and 1 in b only; they are left out." in str(compared)
     assert not compared.flips
 
 

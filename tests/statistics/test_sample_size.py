@@ -283,3 +283,11 @@ def test_extremes_have_an_answer() -> None:
     assert labels_for_interval(0.49, 0.5).n == 1
     assert cases_for_difference(0.05, 0.95).details["discordant"] == pytest.approx(0.05)
     assert cases_for_difference(0.999, 0.0).n == 6  # 2 / 2^6 is the first below 0.05
+
+
+def test_the_floor_of_labels_is_named_where_arithmetic_alone_would_need_fewer() -> None:
+    floor = "calibrate grants nothing on fewer than 30 decided cases, however modest the guarantee"
+    modest = labels_for_guarantee(0.7, 0.9)
+    assert modest.gives[modest.n // 2] == 0
+    assert floor in modest.assumed
+    assert floor not in labels_for_guarantee(0.95, 0.98).assumed  # 59 are needed even without a disagreement

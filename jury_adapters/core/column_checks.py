@@ -1,0 +1,138 @@
+"""Checks of the columns of a file of cases: misspelt, conflicting and unused ones, and answers under another name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, RELEVANT_IDS, RELEVANT_TEXTS, RETRIEVED_IDS
+from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
+from jury_adapters.core.traces.trace_cases import TRACE_COLUMNS
+
+JUDGED = ("answer", "candidates", "messages", "trajectory", "workspace")
+"""Fields of which a case has at least one if a jury is to judge what an application did."""
+IDENTIFIED = ("votes", "item_id", *RELEVANT_IDS, *RELEVANT_TEXTS)
+"""Entries of the metadata with which a recorded juror or a measure needs no answer."""
+
+_NAMES = "question, answer, contexts; query, response, ..."
+_MOST_REPORTED = 50
+_LONGEST = 250
+_SPELT = tuple(name for name in (*Case.model_fields, *ALIASES) if name != "metadata")
+# Columns of the metadata that are known, and are not reported as unused.
+_OWN = frozenset(
+    {"id", "item_id", "gold", "meta", "ambiguous", "review", REFERENCE_MESSAGES, RUN_MESSAGES, *RETRIEVED_IDS}
+    | {*RELEVANT_IDS, *RELEVANT_TEXTS, *TRACE_COLUMNS}
+)
+_ALIKE = 0.8
+_ANSWERS = frozenset({*FIELD_NAMES["answer"].in_its_part, "reply", "answers", "replies", "responses", "outputs"})
+_NOT_ANSWERS = frozenset({"expected", "gold", "golden", "correct", "ideal", "target", "reference", "true", "truth"})
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+class ColumnChecks:
+    """Check of the columns of a file for misspelt, conflicting and unused ones; each finding is reported once.
+
+    Args:
+        tell: called with each finding.
+
+    Attributes:
+        likely_answer: the first unused column with texts whose name says that it holds the answers; empty if there is
+            none.
+        any_answer: whether a case has an answer, or something else that a jury judges.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._seen: dict[str, None] = {}
+        self._cases = 0
+        self.any_answer = self._hinted = False
+        self._rivals: set[str] = set()
+        self.likely_answer = ""
+
+    def see(self, case: Case) -> None:
+        """Check one case; a column that is probably a misspelt field is reported at once."""
+        self._cases += 1
+        self.any_answer = self.any_answer or _is_judged(case)
+        rivals = case.metadata.get("ambiguous")
+        for rival in rivals if isinstance(rivals, tuple) else ():
+            if isinstance(rival, str) and rival not in self._rivals and len(self._rivals) < _MOST_REPORTED:
+                self._rivals.add(rival)
+                self._tell(f"of two values for one field, {rival}")
+        for name, value in case.metadata.items():
+            if name in self._seen or name in _OWN or len(self._seen) == _MOST_REPORTED:
+                continue
+            self._seen[name] = None
+            if not self.likely_answer and isinstance(value, str) and _names_an_answer(name):
+                self.likely_answer = name
+            meant = meant_field(name)
+            if meant and not has_field(case, ALIASES.get(meant, meant)):
+                self._hinted = True
+                self._tell(f"the column {name!r} means nothing here. Did you mean {meant!r}?")
+
+    @property
+    def lack_of_answers(self) -> str:
+        """The message that no row has an answer, with the option that names the column; empty if one has an answer.
+
+        It is also empty if a misspelt column was reported, and without unused columns, because nothing is lost then.
+        """
+        unused = [name for name in self._seen if name.strip()]
+        if not self._cases or not unused or self.any_answer or self._hinted:
+            return ""
+        if self.likely_answer:
+            return (
+                f"no row has an answer, and the column {self.likely_answer!r} is not used; if it holds the answers, "
+                f"rename it or give --map {_quoted(f'answer={self.likely_answer}')}"
+            )
+        listed = clip(", ".join(map(repr, unused)))
+        return (
+            f"no row has an answer; the columns that are not used: {listed}; if one holds the answers, rename it or "
+            "give --map answer=COLUMN"
+        )
+
+    def end(self) -> None:
+        """Report that no row has an answer; see :attr:`lack_of_answers`."""
+        lack = self.lack_of_answers
+        if lack:
+            self._tell(lack)
+
+
+def _is_judged(case: Case) -> bool:
+    """Whether a case has an answer, or something else that a jury judges."""
+    return any(name in case.metadata for name in IDENTIFIED) or any(has_field(case, name) for name in JUDGED)
+
+
+def has_field(case: Case, name: str) -> bool:
+    """Whether a field of a case has a value."""
+    return getattr(case, name) not in (None, ())
+
+
+def meant_field(column: str) -> str:
+    """Return the name of a field that is similar to a column; empty if there is none."""
+    return next(iter(get_close_matches(column.strip().casefold(), _SPELT, n=1, cutoff=_ALIKE)), "")
+
+
+def advise_on_columns(row: Mapping[str, object]) -> str:
+    """Return advice for a row of which no column is known."""
+    for name, value in row.items():
+        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            return f"{name!r} holds a list of rows: give each a line of its own, or the list a .json file"
+    meant = [f"{name!r} as {meant_field(name)!r}" for name in map(str, row) if meant_field(name)]
+    return f"did you mean {', '.join(meant)}?" if meant else f"rename them ({_NAMES})"
+
+
+def clip(columns: str) -> str:
+    """Return a list of columns, cut if it is long."""
+    return columns if len(columns) <= _LONGEST else f"{columns[:_LONGEST]}..."
+
+
+def _names_an_answer(column: str) -> bool:
+    """Whether the last word of a name is one for answers, as in ``Model Reply``, and none is of expected ones."""
+    words = [word.casefold() for word in _WORD.findall(column)]
+    return bool(words) and words[-1] in _ANSWERS and not _NOT_ANSWERS.intersection(words)
+
+
+def _quoted(argument: str) -> str:
+    """Return an argument in quotes if a shell needs them."""
+    return argument if re.fullmatch(r"[\w=.-]+", argument) else f'"{argument}"'

@@ -1,0 +1,89 @@
+"""Guesses which of the outputs is the answer, for messages to users whose outputs have names of their own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from jury_adapters.core.errors import plain_repr
+from jury_adapters.core.field_names import FIELD_NAMES
+from jury_adapters.core.input_output import read_outputs
+from jury_adapters.core.loose_values import json_text
+
+_NAMED = 5
+_log = logging.getLogger(__name__)
+
+
+class AnswerGuess:
+    """Warning, given once, that it is unclear which of the outputs is the answer.
+
+    The whole outputs are judged then, or there is no answer.
+
+    Args:
+        is_mapped: whether a field map is given; then there is no warning.
+    """
+
+    __slots__ = ("_done",)
+
+    def __init__(self, *, is_mapped: bool) -> None:
+        self._done = is_mapped
+
+    def tell(self, inputs: object, outputs: object, key: str) -> None:
+        """Check one row; the check is cheap if there is nothing to warn about."""
+        if self._done or not isinstance(outputs, Mapping) or any(name in outputs for name in _ANSWERS):
+            return
+        texts = [name for name, given in outputs.items() if isinstance(given, str)]
+        given = {name: value for name, value in outputs.items() if value is not None}
+        if not texts:
+            return
+        answer = read_outputs(outputs).get("answer")
+        if answer is None and (said := unread_answer(outputs)):
+            self._done = True
+            _log.warning("%s: %s", key, said)
+        if len(texts) < 2 or answer != json_text(given):
+            return
+        self._done = True
+        asked = next(iter(inputs), "question") if isinstance(inputs, Mapping) else "question"
+        _log.warning(
+            "%s: which of the outputs %s is the answer? All of them are judged as one JSON text; say where it is with "
+            "a field map, such as field_map={'answer': %r, 'question': %r}",
+            key, ", ".join(map(repr, texts[:_NAMED])), _path("outputs", _likely_answer(outputs)),
+            _path("inputs", asked),
+        )  # fmt: skip
+
+
+def unread_answer(outputs: object) -> str:
+    """Return a sentence for outputs in which no answer was found although they have texts; empty for any others.
+
+    Outputs with messages are those of an agent, which may end without an answer.
+    """
+    if not isinstance(outputs, Mapping) or "messages" in outputs:
+        return ""
+    if not any(isinstance(given, str) and given.strip() for given in outputs.values()):
+        return ""
+    names = [plain_repr(name) for name in outputs]
+    shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    return (
+        f"no answer was found in the outputs {shown}; say where it is with a field map, such as "
+        f"field_map={{'answer': {_path('outputs', _likely_answer(outputs))!r}}}"
+    )
+
+
+def _likely_answer(outputs: Mapping[str, object]) -> str:
+    """Return the name of the longest text that is not a label of the reply; without one, the name of another value."""
+    rest = {str(name): given for name, given in outputs.items() if name not in _LABELS and given is not None} or outputs
+    lengths = {str(name): len(given) if isinstance(given, str) else 0 for name, given in rest.items()}
+    return max(lengths, key=lambda name: lengths[name])
+
+
+def _path(part: str, name: object) -> str:
+    """Return the path of a name in a part of the row, quoted if it is not a plain name."""
+    plain = isinstance(name, str) and name.replace(" ", "_").isidentifier() and not name.startswith("_")
+    return f"{part}.{name}" if plain else f"{part}[{str(name)!r}]"
+
+
+_LABELS = frozenset({
+    "id", "object", "type", "model", "role", "status", "name", "provider", "finish_reason", "created_at", "run_id",
+    "thread_id", "session_id", "request_id",
+})  # fmt: skip
+_ANSWERS = FIELD_NAMES["answer"].in_its_part
