@@ -19,9 +19,9 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.human_labels import LabelMeanings, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
-from jury_adapters.core.opinions import is_pairwise_opinion, is_placeholder, juror_names, votes_in
+from jury_adapters.core.opinions import is_placeholder, juror_names, votes_in
 from jury_adapters.core.tier_policies import is_screening_policy
-from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
     "label": lambda judgment: judgment.ballot,

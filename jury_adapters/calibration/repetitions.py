@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from jury_adapters.calibration.stated_numbers import numbers_of
 from jury_adapters.calibration.types import Answer, Raw
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.opinions import Path, is_pairwise_opinion
-from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.core.opinions import Path
+from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
 _RUBRIC = "rubric_fingerprint"
 

@@ -13,8 +13,7 @@ from jury_adapters.calibration.items import ItemVotes, plain
 from jury_adapters.calibration.types import MISSING, Floats, Ints, Numbers, Raw
 from jury_adapters.calibration.vote_scale import Scale
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.opinions import is_pairwise_opinion
-from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 THE_JURY = "the jury"

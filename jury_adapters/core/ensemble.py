@@ -26,6 +26,7 @@ from jury_adapters.core.scheduling import (
     ask_all,
     ask_in_turn,
     ask_until_settled,
+    checked_schedule,
 )  # fmt: skip
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.values import positive_timeout, stated
@@ -116,15 +117,13 @@ class Ensemble(Jury):
         members, names = named_members(judges, "Ensemble")
         warn_if_fallbacks_vote_twice(members, stacklevel=2)
         _warn_of_several_rubrics(members, stacklevel=2)
-        if schedule not in ("parallel", "early_stop", "sequential"):
-            raise ConfigurationError(unknown("schedule", schedule, ("parallel", "early_stop", "sequential")))
+        self.schedule = checked_schedule(schedule)
         if band_on not in ("pairs", "share"):
             raise ConfigurationError(unknown("band_on=", band_on, ("pairs", "share")))
         limit = positive_timeout(juror_timeout)
         self.name = name
         self.voting = voting
         self.voting_kwargs = voting_kwargs
-        self.schedule = schedule
         self.band_on: BandOn = band_on
         samples = sample_numbers(members)
         self.weights = None if weights is None else weights_in_order(weights, names)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import SCORECARD, Verdict
+from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
 
 def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
@@ -24,7 +24,7 @@ def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
     >>> feedback_of(jury.judge(answer="!"))
     'late; 1 juror could not judge: c (ZeroDivisionError: division by zero); a voted PASS'
     """
-    reasons = [reason for _, reason in reasons_of(judgment)] or [_reason(judgment)]
+    reasons = [reason for _, reason in reasons_of(judgment)] or [reason_of(judgment)]
     notes = list(notes_of(judgment, errors=errors))
     stated = (without_errors(reason, judgment, quoted_in=notes if errors else None) for reason in reasons)
     return "; ".join([*dict.fromkeys(filter(None, stated)), *notes])
@@ -55,12 +55,20 @@ def reasons_of(judgment: Judgment) -> Iterator[tuple[str, str]]:
 
     For a scorecard they are those of the criteria that have its outcome.
     """
+    for name, juror in agreeing_jurors(judgment):
+        if reason := reason_of(juror):
+            yield name, reason
+
+
+def agreeing_jurors(judgment: Judgment) -> Iterator[tuple[str, Judgment]]:
+    """Yield the names and judgments of the jurors that agree with their jury; for a single judge its own.
+
+    For a scorecard they are those of the criteria that have its outcome.
+    """
     for criterion in _criteria(judgment):
         if _agrees(criterion, judgment):
-            yield from reasons_of(criterion)
-    for juror in _jurors(judgment):
-        if (reason := _reason(juror)) and _agrees(juror, judgment):
-            yield juror.critic, reason
+            yield from agreeing_jurors(criterion)
+    yield from ((name, juror) for name, juror in _jurors(judgment) if _agrees(juror, judgment))
 
 
 def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
@@ -73,21 +81,25 @@ def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
     for criterion in _criteria(judgment):
         if _agrees(criterion, judgment) or not criterion.valid:
             yield from notes_of(criterion, errors=errors)
-    jurors = _jurors(judgment) if isinstance(judgment, Verdict) else ()
-    jurors += tuple(criterion for criterion in _criteria(judgment) if _broke(criterion) and not _has_jurors(criterion))
+    jurors = _jurors(judgment) if _has_jurors(judgment) else ()
+    jurors += tuple(
+        (criterion.critic, criterion)
+        for criterion in _criteria(judgment)
+        if _broke(criterion) and not _has_jurors(criterion)
+    )
     broken = [
-        f"{juror.critic} ({_clipped(juror.error or 'no reason')})" if errors else juror.critic
-        for juror in jurors
+        f"{name} ({_clipped(juror.error or 'no reason')})" if errors else name
+        for name, juror in jurors
         if _broke(juror)
     ]
     if broken:
         yield f"{len(broken)} juror{'s' if len(broken) > 1 else ''} could not judge: {', '.join(broken)}"
-    for juror in jurors:
+    for name, juror in jurors:
         if _broke(juror) or _agrees(juror, judgment) or (juror.valid and _by_rule(judgment)):
             continue
         said = "abstained" if juror.opinion is None else f"voted {juror.opinion}"
-        reason = "" if juror.status is Status.PASS else _reason(juror)  # a reason for PASS is not actionable
-        yield f"{juror.critic} {said}: {reason}" if reason else f"{juror.critic} {said}"
+        reason = "" if juror.status is Status.PASS else reason_of(juror)  # a reason for PASS is not actionable
+        yield f"{name} {said}: {reason}" if reason else f"{name} {said}"
 
 
 def _errors_in(judgment: Judgment) -> Iterator[str]:
@@ -106,11 +118,29 @@ def _criteria(judgment: Judgment) -> tuple[Judgment, ...]:
     return judgment.judgments if isinstance(judgment, Verdict) and scores else ()
 
 
-def _jurors(judgment: Judgment) -> tuple[Judgment, ...]:
-    """Return the judgments of the single jurors; empty for a scorecard, whose criteria have them."""
+def _jurors(judgment: Judgment) -> tuple[tuple[str, Judgment], ...]:
+    """Return the names and judgments of the single jurors; empty for a scorecard, whose criteria have them.
+
+    A pairwise juror counts once. One that is asked alone has a vote for each order if these do not agree.
+    """
     if _criteria(judgment):
         return ()
-    return (judgment.jurors() if isinstance(judgment, Verdict) else ()) or (judgment,)
+    if is_pairwise_opinion(judgment) and judgment.metadata["position_consistent"] is not True:
+        return tuple((_order_name(judgment, vote), vote) for vote in judgment.judgments)
+    named = () if is_pairwise_opinion(judgment) else tuple(_named_jurors(judgment))
+    return named or ((judgment.critic, judgment),)
+
+
+def _order_name(asked: Judgment, vote: Judgment) -> str:
+    return " with ".join(filter(None, (vote.model or asked.critic, vote.critic)))
+
+
+def _named_jurors(judgment: Judgment) -> Iterator[tuple[str, Judgment]]:
+    for juror in judgment.judgments if isinstance(judgment, Verdict) else ():
+        if isinstance(juror, Verdict) and juror.judgments and not is_pairwise_opinion(juror):
+            yield from _named_jurors(juror)
+        else:
+            yield juror.critic, juror
 
 
 def _has_jurors(judgment: Judgment) -> bool:
@@ -125,7 +155,7 @@ def _agrees(juror: Judgment, judgment: Judgment) -> bool:
     return juror.opinion == judgment.opinion if judgment.valid else juror.status is judgment.status
 
 
-def _reason(juror: Judgment) -> str:
+def reason_of(juror: Judgment) -> str:
     """Return the reason of a juror, and its error if the reason does not mention it."""
     reason, error = juror.reasoning, juror.error
     return f"{reason} ({error})" if reason and error and error not in reason else reason or error or ""

@@ -29,3 +29,19 @@ def takes_one(function: Callable[..., object]) -> bool:
     except ValueError:  # a C function without a signature
         return True
     return True
+
+
+def takes_a_case(function: object) -> bool:
+    """Whether the only parameter of a function is called ``case`` or annotated as a Case, so that it is a judge.
+
+    >>> takes_a_case(lambda case: True), takes_a_case(lambda prompt: "Answer: YES")
+    (True, False)
+    """
+    if not inspect.isroutine(function):
+        return False
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    annotations = {getattr(one.annotation, "__name__", one.annotation) for one in parameters}
+    return len(parameters) == 1 and (parameters[0].name == "case" or bool(annotations & {"Case", "jury_adapters.Case"}))

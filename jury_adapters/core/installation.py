@@ -55,7 +55,7 @@ def install_command(extra: str, *packages: str, distribution: Distribution | Non
     names the packages that the extra needs, because the name of this package may be on no registry.
 
     Args:
-        extra: the name of the extra.
+        extra: the name of the extra, or several with commas between them.
         packages: further requirements to install.
         distribution: the installed package; by default the one that Python finds.
 
@@ -105,7 +105,8 @@ def _wanted(distribution: Distribution | None, extra: str) -> list[str]:
         origin = _origin(distribution)
         if origin is not None:
             return [*origin[0], quote(f"{origin[1]}[{extra}]")]
-        names = dict.fromkeys(map(str, requirements_of(extra, distribution.requires or [])))
+        declared = distribution.requires or []
+        names = dict.fromkeys(str(found) for one in extra.split(",") for found in requirements_of(one, declared))
         if names:
             return [quote(name) for name in names]
     folder = Path(__file__).parents[2]  # the package runs from a folder, or is newer than what is installed

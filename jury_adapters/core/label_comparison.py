@@ -23,10 +23,10 @@ from jury_adapters.core.human_labels import (
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, read_labels, said_by
 from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, constant_score, table_lines, warn_of_constants
-from jury_adapters.core.opinions import Path, comparable_opinions_of, is_pairwise_opinion, juror_names
+from jury_adapters.core.opinions import Path, comparable_opinions_of, juror_names
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, outage_as_error
+from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
 
 Counts: TypeAlias = "Counter[tuple[str, Opinion | None, Hashable]]"
 """Number of cases by human label, opinion (None without a decision) and group (None for an independent case)."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.last_result import last_result
 from jury_adapters.core.tier_policies import is_screening_policy
-from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict
+from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict, is_pairwise_opinion
 
 Path = tuple[str, ...]
 """Path of a juror: the names of the tiers and juries that contain it, then its own name."""
@@ -40,11 +40,6 @@ def is_placeholder(tier: TierResult) -> bool:
     """Whether a tier is the last one of a calibrated cascade, which abstains without asking a juror."""
     judgment = tier.judgment
     return tier.name == judgment.critic == ABSTAINED and judgment.status is Status.ABSTAIN and judgment.model is None
-
-
-def is_pairwise_opinion(judgment: Judgment) -> bool:
-    """Whether a judgment is the opinion of a pairwise juror, whose ``judgments`` are its votes in each order."""
-    return isinstance(judgment, Verdict) and "position_consistent" in judgment.metadata
 
 
 def criteria_of(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgment]]:

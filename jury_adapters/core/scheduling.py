@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.cleanup import cancel_and_wait
 from jury_adapters.core.context import changed_context, run_context
+from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.event_loop import CapturedException, run_and_capture, unwrap
 from jury_adapters.core.held_loop import report_slow_members
 from jury_adapters.core.judge import Judge
@@ -20,9 +21,21 @@ from jury_adapters.core.voting.base import Votes, VotingStrategy, Weights, all_a
 from jury_adapters.core.voting.required import with_required
 
 Schedule = Literal["parallel", "early_stop", "sequential"]
+_SCHEDULES = get_args(Schedule)
 
 # Each test of whether a vote is settled counts all votes, so a large panel is tested at most about 100 times.
 _TESTS_PER_PANEL = 100
+
+
+def checked_schedule(schedule: Schedule) -> Schedule:
+    """Return a schedule unchanged.
+
+    Raises:
+        ConfigurationError: its name is unknown.
+    """
+    if schedule not in _SCHEDULES:
+        raise ConfigurationError(unknown("schedule", schedule, _SCHEDULES))
+    return schedule
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, TypeGuard, Unpack
 
 from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError, plain_repr
@@ -179,9 +179,12 @@ class Verdict(Judgment):
 
     @property
     def single_family(self) -> str | None:
-        """The vendor family of all jurors, if there are two or more and all are known to be of one family."""
-        families = {juror.family for juror in self.jurors()}
-        return families.pop() if len(families) == 1 and len(self.jurors()) > 1 else None
+        """The vendor family of all jurors, if there are two or more and all are known to be of one family.
+
+        A pairwise juror counts once, although it is asked in both orders.
+        """
+        families = [juror.family for juror in _each_once(self)]
+        return families[0] if len(families) > 1 and len(set(families)) == 1 else None
 
     @property
     def bias_warning(self) -> str | None:
@@ -289,6 +292,11 @@ class Verdict(Judgment):
         return () if self.by_rule else self.tally.valid_ballots
 
 
+def is_pairwise_opinion(judgment: Judgment) -> TypeGuard[Verdict]:
+    """Whether a judgment is the opinion of a pairwise juror, whose ``judgments`` are its votes in each order."""
+    return isinstance(judgment, Verdict) and "position_consistent" in judgment.metadata
+
+
 def failed_by_errors(judgment: Judgment) -> bool:
     """Whether a verdict is FAIL only because jurors broke; such a FAIL says nothing about the answer.
 
@@ -322,6 +330,15 @@ def _reasons_of(verdict: Verdict) -> tuple[ReviewReason, ...]:
         errors_decided=verdict.tally.errors_decided,
         of_criteria=[reason for one in criteria if isinstance(one, Verdict) for reason in one.review_reasons],
     )
+
+
+def _each_once(verdict: Verdict) -> Iterator[Judgment]:
+    """Yield the judgments of all jurors; of a pairwise juror, those in the first order that it was asked."""
+    for judgment in verdict.judgments[:1] if is_pairwise_opinion(verdict) else verdict.judgments:
+        if isinstance(judgment, Verdict) and judgment.judgments:
+            yield from _each_once(judgment)
+        else:
+            yield judgment
 
 
 def _broken_inside(name: str, judgment: Judgment) -> Iterator[tuple[tuple[str, ...], TierResult]]:

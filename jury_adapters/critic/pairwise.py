@@ -8,6 +8,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import LABEL_ONLY, Judgment, OpinionStatuses, Status, evolve
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.runner import run_judge
@@ -129,6 +130,26 @@ class PairwiseCritic(Jury):
             reasoning=f"no opinion with {first.critic}: {first.reasoning}",
             metadata=freeze_mapping({"position_consistent": None}),
         )  # fmt: skip
+
+
+def in_both_orders(given: JudgeLike) -> Judge:
+    """Return a judge of two candidates that is asked in both orders: a judge that does so itself, or a wrapped one.
+
+    Raises:
+        ConfigurationError: ``given`` is not a judge, or its rubric, or those of all its critics, have labels other than
+            A, B and tie.
+
+    >>> in_both_orders(lambda case: Judgment(None, label="A")).judge(candidates=["4", "5"]).label
+    'tie'
+    """
+    judge = judge_of(given)
+    return judge if _asks_both_orders(judge) else PairwiseCritic(judge)
+
+
+def _asks_both_orders(judge: Judge) -> bool:
+    if isinstance(judge, PairwiseCritic):
+        return judge.swap
+    return bool(judge.members) and all(_asks_both_orders(member) for member in judge.members)
 
 
 class _Swapped(Judge):

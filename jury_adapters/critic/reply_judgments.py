@@ -78,16 +78,15 @@ def judgment_from(
 def parse_failure(reply: Reply, rubric: Rubric, unreadable: Unreadable) -> Judgment:
     """Return the abstention for a reply that is unreadable after the repair request too. It keeps the raw text.
 
-    If the reply is a label or a rating that the rubric does not have, the reason names it, the rubric's answers, and
-    the argument that changes them.
+    If the reply is a label or a rating that the rubric does not have, the reason names it and the rubric's answers. If
+    the rubric cites no source, its prompt may be the user's own, and the reason names the argument that changes them.
     """
     reason = f"the reply could not be read: {unreadable.problem}"
     if unreadable.answer is not None:
-        option = "scale=" if _RATING.fullmatch(unreadable.answer) else "labels="
-        reason = (
-            f"the model answered {unreadable.answer!r}, but the answer must be {rubric.answers.instruction()}; if the "
-            f"prompt asks for {unreadable.answer!r}, give the critic {option}"
-        )
+        reason = f"the model answered {unreadable.answer!r}, but the answer must be {rubric.answers.instruction()}"
+        if not rubric.source:
+            option = "scale=" if _RATING.fullmatch(unreadable.answer) else "labels="
+            reason += f"; if the prompt asks for {unreadable.answer!r}, give the critic {option}"
     return _abstention(reply, rubric, "parse_fail", reason)
 
 

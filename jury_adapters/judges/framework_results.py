@@ -251,14 +251,20 @@ def _run_of(run: object) -> Run:
 
 
 def _case_of(results: Sequence[Any]) -> Case | None:
-    """Return the case of an item; each text is from the first result that has it."""
+    """Return the case of an item; each text, and the id, is from the first result that has it."""
     query = next((one.query for one in results if one.query is not None), None)
     response = next((one.response for one in results if one.response is not None), None)
     contexts = next((one.contexts for one in results if one.contexts), ())
     if query is None and response is None and not contexts:
         return None
     answer = None if response is None else text_of(response)
-    return Case(question=None if query is None else text_of(query), answer=answer, contexts=texts_of(contexts))
+    item = next((found for one in results if (found := getattr(one, "item_id", None)) is not None), None)
+    return Case(
+        question=None if query is None else text_of(query),
+        answer=answer,
+        contexts=texts_of(contexts),
+        metadata={} if item is None else {"item_id": str(item)},
+    )
 
 
 def _judgment_of(result: Any) -> Judgment:

@@ -11,15 +11,15 @@ from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.scheduling import Schedule
-from jury_adapters.core.voting import Voting, VotingOptions
+from jury_adapters.core.scheduling import Schedule, checked_schedule
+from jury_adapters.core.voting import Voting, VotingOptions, resolve
 from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.critic.arguments import checked_name
 from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.critic import Critic
 from jury_adapters.critic.rubric import Rubric, bundled_rubrics
 from jury_adapters.models.base import ChatModel
-from jury_adapters.models.registry import ModelLike, split_name
+from jury_adapters.models.registry import ModelLike, check_sdks, split_name
 
 JurorLike: TypeAlias = ModelLike | Judge
 _EXAMPLE = "panel('faithfulness', 'openai:gpt-4o-mini')"
@@ -76,6 +76,7 @@ def panel(
             raise ConfigurationError(
                 f"{plain_repr(juror)} is a rubric, not a model; a panel has one rubric: {_EXAMPLE}"
             )
+    check_sdks(jurors)
     judges = [juror if isinstance(juror, Judge) else _critic(rubric, juror) for juror in jurors]
     options: VotingOptions = {} if errors is None else {"errors": errors}
     return Ensemble(judges, voting=voting, schedule=schedule, juror_timeout=juror_timeout, name=name, **options)
@@ -97,8 +98,19 @@ def one_or_panel(
     """
     if len(jurors) == 1 and vote.get("errors") is None:
         (only,) = jurors
+        check_vote(vote.get("voting", "majority"), vote.get("schedule", "parallel"))
         return only if isinstance(only, Judge) else make(only)
     return panel(make, *jurors, name=name, **vote)
+
+
+def check_vote(voting: Voting, schedule: Schedule) -> None:
+    """Check the voting rule and the schedule of a panel, also where a single juror leaves nothing to vote about.
+
+    Raises:
+        ConfigurationError: one of them is unknown.
+    """
+    resolve(voting)
+    checked_schedule(schedule)
 
 
 def _check_rubric_first(rubric: object) -> None:

@@ -24,8 +24,8 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.loose_values import steps_of, text_of, texts_of
 from jury_adapters.critic.asking import AskingJudge
+from jury_adapters.critic.pairwise import in_both_orders
 from jury_adapters.langchain.evaluator_calls import key_of
-from jury_adapters.langchain.pairwise import both_orders
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
 from jury_adapters.langchain.rows import QuietJudging, unreadable_row
 
@@ -177,7 +177,7 @@ class JuryPairwiseStringEvaluator(_JuryEvaluator, PairwiseStringEvaluator):
         return _preference(await self._ajudged(_pair(kwargs, prediction, prediction_b, reference, input)))
 
     def _prepared(self, jury: Judge) -> Judge:
-        return both_orders(jury)
+        return in_both_orders(jury)
 
 
 class JuryTrajectoryEvaluator(_JuryEvaluator, AgentTrajectoryEvaluator):

@@ -14,11 +14,10 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judge_like import JudgeLike, judge_of
+from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import field_of
-from jury_adapters.critic.pairwise import PairwiseCritic
+from jury_adapters.critic.pairwise import in_both_orders
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.evaluator_calls import key_of
 from jury_adapters.langchain.results import value_of
@@ -74,7 +73,7 @@ class JuryPairwiseEvaluator:
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
-        self.jury = both_orders(jury)
+        self.jury = in_both_orders(jury)
         self.key = self.__name__ = key_of(self.jury, key)  # LangSmith looks for `__name__`
         self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
         self._quiet = QuietJudging.of(self.jury, store, budget, trace=trace)
@@ -105,17 +104,6 @@ class JuryPairwiseEvaluator:
             return unreadable_row(self.jury, error)
 
 
-def both_orders(given: JudgeLike) -> Judge:
-    """Return the judge, wrapped so that it looks at both orders if it does not do so already.
-
-    Raises:
-        ConfigurationError: ``given`` is not a judge, or its rubric, or those of all its critics, have labels other than
-            A, B and tie.
-    """
-    judge = judge_of(given)
-    return judge if _swaps(judge) else PairwiseCritic(judge)
-
-
 def _compared(runs: Sequence[Run], judgments: Sequence[Judgment]) -> dict[str, Any]:
     """Return the mean score of each run over its comparisons, and a comment for each pair."""
     points: dict[UUID, list[float]] = {run.id: [] for run in runs}
@@ -131,12 +119,6 @@ def _compared(runs: Sequence[Run], judgments: Sequence[Judgment]) -> dict[str, A
         comments.append(f"{pair}{value_of(judgment)}: {judgment.reasoning}{error}")
     scores = {run: sum(won) / len(won) if won else None for run, won in points.items()}
     return {"scores": scores, "comment": "\n".join(comments)}
-
-
-def _swaps(judge: Judge) -> bool:
-    if isinstance(judge, PairwiseCritic):
-        return judge.swap
-    return bool(judge.members) and all(_swaps(member) for member in judge.members)
 
 
 def _case(reader: CaseReader, first: Run, second: Run, example: Example | None) -> Case:

@@ -28,6 +28,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import is_list_of_texts, texts_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.values import JsonValue, freeze, is_missing, shown
+from jury_adapters.llama_index.misspelt_arguments import refuse_misspelt
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
 from jury_adapters.llama_index.response_images import asked_with, images_at, images_of, node_images
 from jury_adapters.llama_index.responses import atext_of, contexts_of, node_texts, steps_of, text_of
@@ -41,7 +42,8 @@ class JuryEvaluator(BaseEvaluator):
     ``EvalQueryEngineTool``. It never raises for an item: an item that cannot be judged gives a result with
     ``invalid_result=True`` and the reason, so that one bad item does not cost a batch. In addition to the usual
     arguments, ``reference=``, ``second_response=`` and ``generator=`` (the name of the model that wrote the answer)
-    belong to the case; all other arguments from a runner go into the case's metadata.
+    belong to the case; all other arguments from a runner go into the case's metadata. A misspelt one (``refrence=``)
+    makes the result invalid.
 
     The synchronous methods work in scripts, in threads and inside a running event loop.
 
@@ -71,12 +73,7 @@ class JuryEvaluator(BaseEvaluator):
         budget: Budget | None = None,
         evidence_tools: EvidenceTools = None,
     ) -> None:
-        if isinstance(jury, BaseLLM):
-            raise ConfigurationError(
-                f"JuryEvaluator wraps a judge: a Critic, an Ensemble, a function of a case; not {type(jury).__name__}. "
-                "For an LLM take JuryFaithfulnessEvaluator(llm=...) or another ready one."
-            )
-        self.jury: Judge = judge_of(jury)
+        self.jury: Judge = ready_judge(jury)
         self._scope = Scope.of(self.jury, store, budget)
         self.evidence = Evidence(evidence_tools)
 
@@ -95,8 +92,8 @@ class JuryEvaluator(BaseEvaluator):
             contexts: the passages that the answer should rest on.
             **kwargs: ``image_paths`` and ``image_urls`` are images that belong to the contexts, as for LlamaIndex's
                 multi-modal evaluators; ``reference``, ``second_response``, ``generator`` and other columns of a row
-                have the names that :meth:`jury_adapters.Case.from_row` knows; ``sleep_time_in_seconds`` waits first.
-                Others go into the case's metadata.
+                have the names that :meth:`jury_adapters.Case.from_row` knows; ``id`` is the id of the item in results
+                and reports; ``sleep_time_in_seconds`` waits first. Others go into the case's metadata.
         """
         time.sleep(_pause(kwargs))
         try:
@@ -104,7 +101,7 @@ class JuryEvaluator(BaseEvaluator):
             other = _plain(kwargs.pop("second_response", None))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response)
+            return refused(self.jury, error, query, response, kwargs)
         return result_of(self.judged(case), case, _echoed(case, contexts))
 
     async def aevaluate(
@@ -123,7 +120,7 @@ class JuryEvaluator(BaseEvaluator):
             other = await _aplain(kwargs.pop("second_response", None))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response)
+            return refused(self.jury, error, query, response, kwargs)
         return result_of(await self.ajudged(case), case, _echoed(case, contexts))
 
     # LlamaIndex declares a Response here, but passes any object that its engines return.
@@ -142,7 +139,7 @@ class JuryEvaluator(BaseEvaluator):
         try:
             text, material = text_of(response), self._material(response, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response)
+            return refused(self.jury, error, query, response, kwargs)
         return self.evaluate(query=query, response=text, **material)
 
     async def aevaluate_response(
@@ -152,18 +149,24 @@ class JuryEvaluator(BaseEvaluator):
         try:
             text, material = await atext_of(response), self._material(response, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response)
+            return refused(self.jury, error, query, response, kwargs)
         return await self.aevaluate(query=query, response=text, **material)
 
     def judged(self, case: Case) -> Judgment:
         """Judge a complete case with this evaluator's store and budget, and wait for the judgment."""
         with judging(), self._scope.applied():
-            return self.jury.judge(case)
+            unfit = self._unfit(case)
+            return self.jury.judge(case) if unfit is None else unfit
 
     async def ajudged(self, case: Case) -> Judgment:
         """Judge a complete case; see :meth:`judged`."""
         with judging(), self._scope.applied():
-            return await self.jury.ajudge(case)
+            unfit = self._unfit(case)
+            return await self.jury.ajudge(case) if unfit is None else unfit
+
+    def _unfit(self, case: Case) -> Judgment | None:
+        """Return the judgment on a case that lacks an argument of this evaluator; None if it has all."""
+        return None
 
     def _material(self, response: object, kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a response other than its text; arguments of the caller take precedence."""
@@ -192,6 +195,20 @@ class JuryEvaluator(BaseEvaluator):
         return f"{type(self).__name__}({self.jury.name or type(self.jury).__name__!r})"
 
 
+def ready_judge(jury: JudgeLike) -> Judge:
+    """Return a judge, or a function as one.
+
+    Raises:
+        ConfigurationError: the argument is neither.
+    """
+    if isinstance(jury, BaseLLM):
+        raise ConfigurationError(
+            f"JuryEvaluator wraps a judge: a Critic, an Ensemble, a function of a case; not {type(jury).__name__}. "
+            "For an LLM take JuryFaithfulnessEvaluator(llm=...) or another ready one."
+        )
+    return judge_of(jury)
+
+
 def _pause(kwargs: dict[str, Any]) -> float:
     """Return the seconds to wait first, an argument of all LlamaIndex evaluators against rate limits."""
     seconds = kwargs.pop("sleep_time_in_seconds", 0)
@@ -215,6 +232,8 @@ def _case(query: object, answer: object, other: object, contexts: object, kwargs
             row[name] = _value(fields.get(name, ""), value)
         else:
             details[name] = _kept(value)
+    parts = {"question": query, "answer": answer, "second_response": other, "contexts": contexts}
+    refuse_misspelt(details, {*given, *fields.values(), *(name for name, part in parts.items() if part is not None)})
     if query is not None:
         row["question"] = query.query_str if isinstance(query, QueryBundle) else _plain(query)
     if other is not None and answer is not None:

@@ -15,6 +15,7 @@ _GRADES = """
 5: it is fully right and answers all that was asked.
 Ratings between these are allowed.
 """
+_SOURCE = "LlamaIndex's CorrectnessEvaluator (the same scale)"
 
 
 def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
@@ -27,6 +28,7 @@ def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
     by_reference = Rubric(
         name="correctness_graded",
         description="How correct is the answer, compared with a reference answer? A rating from 1 to 5.",
+        source=_SOURCE,
         criteria="How correct is the answer, measured by the reference?\n"
         + _GRADES
         + "The reference is right, even where you would have answered otherwise. Compare the substance; wording, "
@@ -39,6 +41,7 @@ def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
     by_knowledge = Rubric(
         name="correctness_graded_without_reference",
         description="How correct is the answer, as far as the model knows? A rating from 1 to 5.",
+        source=_SOURCE,
         criteria="How correct is the answer?\n"
         + _GRADES
         + "Judge what the answer says, not how confident it sounds.\n",
@@ -51,6 +54,7 @@ def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
 GRADED_CONTEXT_RELEVANCE: Final = Rubric(
     name="context_relevance_graded",
     description="How much of what the question needs do the contexts contain? A rating from 0 to 4.",
+    source="LlamaIndex's ContextRelevancyEvaluator (the same two questions)",
     criteria="""\
 How relevant are the contexts to the question? Give up to 2 points for each of these two:
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args
@@ -26,11 +26,12 @@ from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import Sink
 from jury_adapters.core.undecided import OnUndecided, is_undecided
 from jury_adapters.critic.delimiters import Delimiters
-from jury_adapters.llama_index.attempts import Attempt, marked, merit, refused
+from jury_adapters.llama_index.attempts import Attempt, Outcome, marked, merit, refused
 from jury_adapters.llama_index.guard_parts import JurorLike, evaluator_of, log_errors, whole_number, why_undecided
 from jury_adapters.llama_index.response_images import asked_with, images_of, node_images
 from jury_adapters.llama_index.responses import atext_of, contexts_of, text_of
 from jury_adapters.llama_index.results import feedback_of
+from jury_adapters.llama_index.run_tracking import note_guard
 from jury_adapters.llama_index.runs import outputs_of_stream
 
 OnFail = Literal["block", "best", "annotate"]
@@ -38,6 +39,7 @@ OnFail = Literal["block", "best", "annotate"]
 REFUSAL = "[No answer: a review found that the answer to this question was not good enough to show.]"
 
 _log = logging.getLogger(__name__)
+_OUTCOMES: Mapping[OnFail, Outcome] = {"block": "blocked", "best": "best", "annotate": "annotated"}
 _LONGEST_FEEDBACK, _LONGEST_ANSWER = 2000, 4000  # characters in the query of a retry
 
 
@@ -55,7 +57,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
     ``"unjudged"``), ``attempts``, and ``verdicts``, one per attempt, as JSON values that
     ``jury_adapters.core.serial.judgment_from_dict`` reads back. The verdict of an answer that the user does not get
     comes without its texts, since they may quote the answer; ``on_verdict`` gets all of it. A refusal keeps the source
-    nodes and the other metadata of the last attempt unchanged.
+    nodes and the other metadata of the last attempt unchanged. :class:`JurySpanHandler` and ``judge_runs`` do not judge
+    a refusal: it counts as ``skipped``.
 
     Args:
         query_engine: the engine to guard.
@@ -214,18 +217,20 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         _log.warning("the engine broke when it was asked again: %s", type(error).__name__)
 
     def _concluded(self, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
-        last = attempts[-1]
-        if last.verdict.status is Status.PASS:
-            return marked(last, "passed", attempts)
-        if is_undecided(last.verdict, self._on_undecided):
-            _log.warning("an answer was not judged: %s", why_undecided(last.verdict))
-            if self._on_undecided != "block":
-                return marked(last, "unjudged", attempts)
-        elif self._on_fail == "annotate":
-            return marked(last, "annotated", attempts)
-        elif self._on_fail == "best":
-            return marked(max(reversed(attempts), key=merit), "best", attempts)
-        return refused(self._refusal, attempts)
+        outcome = self._outcome(attempts[-1].verdict)
+        note_guard(outcome, self._refusal if outcome == "blocked" else None)
+        if outcome == "blocked":
+            return refused(self._refusal, attempts)
+        return marked(max(reversed(attempts), key=merit) if outcome == "best" else attempts[-1], outcome, attempts)
+
+    def _outcome(self, verdict: Judgment) -> Outcome:
+        """Return the outcome, from the verdict of the last attempt."""
+        if verdict.status is Status.PASS:
+            return "passed"
+        if is_undecided(verdict, self._on_undecided):
+            _log.warning("an answer was not judged: %s", why_undecided(verdict))
+            return "blocked" if self._on_undecided == "block" else "unjudged"
+        return _OUTCOMES[self._on_fail]
 
 
 def asking_again(asked: QueryBundle, answer: str, verdict: Judgment) -> QueryBundle:

@@ -35,7 +35,7 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     abstains or fails, ``on_undecided`` decides.
 
     Args:
-        jury: the judge, preferably ``judges.llm.context_relevance(model)``; a :class:`JuryEvaluator` with its store and
+        jury: the judge, preferably ``Critic(model, "passage_relevance")``; a :class:`JuryEvaluator` with its store and
             budget; or a plain function of a case.
         on_undecided: ``"keep"`` (default) or ``"drop"`` a node on ABSTAIN or ERROR.
         min_nodes: the minimum number of nodes to keep; the best rejected ones are added, by the judge's score and then
@@ -49,7 +49,8 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
     Raises:
         ConfigurationError: an argument is invalid.
 
-    >>> relevant = JuryNodePostprocessor(llm.context_relevance("openai:gpt-4o-mini"))  # doctest: +SKIP
+    >>> from jury_adapters import Critic
+    >>> relevant = JuryNodePostprocessor(Critic("openai:gpt-4o-mini", "passage_relevance"))  # doctest: +SKIP
     >>> index.as_query_engine(node_postprocessors=[relevant])  # doctest: +SKIP
     """
 

@@ -20,8 +20,8 @@ from jury_adapters.core.scheduling import Schedule
 from jury_adapters.core.voting import Voting
 from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.judges.llm import ModelOptions
-from jury_adapters.judges.presets import JurorLike, PanelOptions, one_or_panel
-from jury_adapters.llama_index.evaluators import JuryEvaluator
+from jury_adapters.judges.presets import JurorLike, PanelOptions, check_vote, one_or_panel
+from jury_adapters.llama_index.evaluators import JuryEvaluator, ready_judge
 from jury_adapters.llama_index.replaced_arguments import check_options
 from jury_adapters.models.registry import ModelLike
 
@@ -80,12 +80,13 @@ class PresetEvaluator(JuryEvaluator):
         given = _given(llm, llms, jury)
         own = {*inspect.signature(type(self)).parameters, *PresetOptions.__annotations__} - {"options"}
         check_options(type(self).__name__, cast(dict[str, Any], options), own)
+        check_vote(voting, schedule)
         store = options.pop("store", None)  # an option of the evaluator, so it also applies to an existing jury
         if jury is not None:
             self._refuse(options, "a ready jury has options of its own")
             if errors is not None:
                 raise ConfigurationError(f"{type(self).__name__}: errors= is for models; a ready jury has its own")
-            found = jury
+            found = self._seated(ready_judge(jury))
         else:
             found = self._judge_of(given, options, voting=voting, schedule=schedule, errors=errors)
         super().__init__(found, store=store, budget=budget, evidence_tools=evidence_tools)
@@ -118,7 +119,7 @@ class PresetEvaluator(JuryEvaluator):
         return None
 
     def _seated(self, judge: Judge) -> Judge:
-        """Return an existing judge as a juror."""
+        """Return an existing judge, or jury, as this evaluator asks it."""
         return judge
 
     def _refuse(self, options: ModelOptions, why: str) -> None:

@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
+from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judge import Judge
+from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.critic import Critic
-from jury_adapters.critic.pairwise import PairwiseCritic
+from jury_adapters.critic.pairwise import PairwiseCritic, in_both_orders
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.grounding.screen import ContextRelevance, grounding_screen
 from jury_adapters.judges import llm as critics
@@ -57,9 +59,9 @@ class JuryFaithfulnessEvaluator(PresetEvaluator):
 class JuryHallucinationEvaluator(PresetEvaluator):
     """Evaluate claim by claim whether the response makes anything up; passes (score 1.0) if it does not.
 
-    Each claim is a check of the verdict, with the quoted evidence. Needs response and contexts. If there is neither a
-    model nor ``Settings.llm``, the :func:`jury_adapters.grounding_screen` judges. The arguments are those of
-    :class:`PresetEvaluator`.
+    Each claim is one of the findings of a model's judgment, with the quoted evidence: ``result.jurors[0].findings``.
+    Needs response and contexts. If there is neither a model nor ``Settings.llm``, the
+    :func:`jury_adapters.grounding_screen` judges. The arguments are those of :class:`PresetEvaluator`.
     """
 
     _subject = "hallucination"
@@ -219,8 +221,9 @@ class JuryPairwiseEvaluator(PresetEvaluator):
 
     Args:
         llm: the judge; see :class:`PresetEvaluator` for this and the other arguments. An existing Critic has the rubric
-            ``pairwise``, or another whose labels are A, B and tie.
-        swap: whether to ask in both orders.
+            ``pairwise``, or another whose labels are A, B and tie; any other judge or function has these labels.
+        swap: whether to ask in both orders: models, and existing judges, juries and functions, which are wrapped if
+            they do not do so themselves. With False, an existing jury is asked as it is.
     """
 
     _subject = "pairwise"
@@ -239,7 +242,15 @@ class JuryPairwiseEvaluator(PresetEvaluator):
         return critics.pairwise(model, swap=self._swap, **options)
 
     def _seated(self, judge: Judge) -> Judge:
-        return PairwiseCritic(judge, swap=self._swap) if isinstance(judge, AskingJudge) else judge
+        if self._swap:
+            return in_both_orders(judge)
+        return PairwiseCritic(judge, swap=False) if isinstance(judge, AskingJudge) else judge
+
+    def _unfit(self, case: Case) -> Judgment | None:
+        if case.candidates:
+            return None
+        missing = "second_response=" if case.answer else "response= and second_response="
+        return abstain(f"nothing to compare: it takes two answers; give {missing}", critic=self.jury.name)
 
 
 def _is_number(value: object) -> bool:

@@ -26,6 +26,7 @@ TemplateLike: TypeAlias = str | BasePromptTemplate
 RELEVANCY = Rubric(
     name="relevancy",
     description="Is the answer in line with the question and with the contexts? What LlamaIndex calls relevancy.",
+    source="LlamaIndex's RelevancyEvaluator (the same question)",
     criteria="""\
 Does the answer respond to the question, and is it in line with the contexts?
 

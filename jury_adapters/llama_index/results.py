@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from llama_index.core.evaluation.base import EvaluationResult
 from pydantic import ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
-from jury_adapters.core.case import Case
-from jury_adapters.core.feedback import notes_of, reasons_of, without_errors
+from jury_adapters.core.case import Case, item_id_in
+from jury_adapters.core.feedback import agreeing_jurors, notes_of, reason_of, without_errors
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict, to_dict
@@ -48,6 +48,7 @@ class JuryEvaluationResult(EvaluationResult):
         agreement: agreeing pairs of ballots / all pairs, 0..1; None below two ballots.
         cost_usd: the cost in US dollars; None if the price of a call is unknown (``verdict.usage`` then has the
             known part).
+        item_id: the id of the item, if ``evaluate()`` or the runner was given one as ``id=`` or ``item_id=``.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
@@ -55,6 +56,7 @@ class JuryEvaluationResult(EvaluationResult):
     verdict: AnyJudgment = None
     agreement: float | None = None
     cost_usd: float | None = None
+    item_id: str | None = None
 
     @property
     def jurors(self) -> tuple[Judgment, ...]:
@@ -94,11 +96,22 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
         verdict=judgment,
         agreement=judgment.agreement if isinstance(judgment, Verdict) else None,
         cost_usd=judgment.usage.cost_usd if judgment.usage.cost_complete else None,
+        item_id=case.item_id,
     )
 
 
-def refused(judge: Judge, error: Exception, query: object, response: object) -> JuryEvaluationResult:
-    """Return the result for an item that cannot be judged, such as an object without a text, or a broken stream."""
+def refused(
+    judge: Judge, error: Exception, query: object, response: object, given: Mapping[str, object]
+) -> JuryEvaluationResult:
+    """Return the result for an item that cannot be judged, such as an object without a text, or a broken stream.
+
+    Args:
+        judge: the judge that was to be asked.
+        error: the reason.
+        query: the query, as it was given.
+        response: the response, as it was given.
+        given: the other arguments, which may have the id of the item.
+    """
     judgment = judge.failure(error, "the item cannot be judged")
     return JuryEvaluationResult(
         query=query if isinstance(query, str) else None,
@@ -108,6 +121,7 @@ def refused(judge: Judge, error: Exception, query: object, response: object) -> 
         invalid_reason=feedback_of(judgment),
         verdict=judgment,
         cost_usd=0.0,
+        item_id=item_id_in(given),
     )
 
 
@@ -116,12 +130,24 @@ def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
 
     See :func:`jury_adapters.core.feedback.feedback_of`; this function gives each juror a line.
     """
-    lines = [judgment.reasoning or judgment.label or judgment.status or ""]
-    if errors and judgment.error and judgment.error not in lines[0]:
-        lines.append(judgment.error)
-    lines += [f"{name}: {reason}" for name, reason in reasons_of(judgment) if reason not in lines[0]]
+    head = judgment.reasoning or judgment.label or judgment.status or ""
     notes = list(notes_of(judgment, errors=errors))
-    return "\n".join([*(without_errors(line, judgment, quoted_in=notes if errors else None) for line in lines), *notes])
+    told = "\n".join([head, *notes])
+    codes: dict[str, None] = {}
+    lines = [head]
+    for name, juror in agreeing_jurors(judgment):
+        if juror is judgment:
+            lines = [(reason_of(judgment) if errors else judgment.reasoning) or head]
+        elif juror.status is Status.ERROR:
+            continue  # the notes name it
+        elif (juror.reasoning or juror.error or "") not in told:
+            lines.append(f"{name}: {reason_of(juror)}")
+        elif errors and juror.error and juror.error not in told:
+            codes[juror.error] = None
+    if codes:
+        lines[0] += f" ({', '.join(codes)})"
+    quoted = notes if errors else None
+    return "\n".join([*(without_errors(line, judgment, quoted_in=quoted) for line in lines), *notes])
 
 
 def _unheard(judgment: Judgment) -> bool:

@@ -12,9 +12,11 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.scope import Scope
+from jury_adapters.critic.arguments import checked_name
 
 
 class JuryRetrievalMetric(BaseRetrievalMetric):
@@ -30,12 +32,12 @@ class JuryRetrievalMetric(BaseRetrievalMetric):
     Args:
         judge: the judge, such as ``Critic(model, "context_relevance")``, ``EachPassage(...)`` or
             ``RetrievalMeasure("recall", k=5)``.
-        name: the name of the metric in results; by default the judge's name.
+        name: the name of the metric in results; by default the judge's name. A lambda has none.
         store: a :class:`jury_adapters.Store`, or the path of one, that keeps the judgments.
         budget: a :class:`jury_adapters.Budget` for everything that this metric judges.
 
     Raises:
-        ConfigurationError: an argument is invalid.
+        ConfigurationError: an argument is invalid, or neither the judge nor the metric has a name.
 
     >>> from jury_adapters.checks import RetrievalMeasure
     >>> metric = JuryRetrievalMetric(RetrievalMeasure("recall"))
@@ -52,7 +54,9 @@ class JuryRetrievalMetric(BaseRetrievalMetric):
     ) -> None:
         super().__init__()
         self._judge = judge_of(judge)
-        self._name = name or self._judge.name
+        self._name = checked_name(name) or self._judge.name
+        if not self._name.strip():  # metrics without a name would replace each other in the results
+            raise ConfigurationError("the metric needs a name, since its judge has none: give name='...'")
         self._scope = Scope.of(self._judge, store, budget)
 
     @property

@@ -85,6 +85,8 @@ class Root:
         task: the task that started it, if it continues concurrently with that task in the same context.
         heard: the inputs of the models in it.
         parent: for a retriever, the run around it.
+        guard: the outcome of the last guard engine in it; empty without one.
+        refusals: the refusals of the guard engines in it.
     """
 
     id: str
@@ -92,6 +94,19 @@ class Root:
     task: weakref.ref[asyncio.Task[Any]] | None = None
     heard: Heard | None = None
     parent: Root | None = None
+    guard: str = ""
+    refusals: set[str] = field(default_factory=set)
+
+    def is_refusal(self, answer: object) -> bool:
+        """Whether the answer of the run, or the response that has it, is the refusal of a guard engine in it."""
+        if not self.refusals:
+            return False
+        from jury_adapters.llama_index.responses import text_of
+
+        try:
+            return text_of(answer) in self.refusals
+        except Exception:  # an answer that cannot be read is judged as such
+            return False
 
     def chain(self) -> Iterator[Root]:
         """Yield this run and the runs around it."""
@@ -130,7 +145,9 @@ class OpenRun:
     def run(self, error: str | None = None) -> Run:
         """Return the facts of the run, which has ended."""
         own = {name: value for name, value in self.tags.items() if not name.startswith("llamaindex.")}
-        metadata = {name: self.tags[name] for name in ("llamaindex.run_id",) if name in self.tags}
+        metadata: dict[str, object] = {name: self.tags[name] for name in ("llamaindex.run_id",) if name in self.tags}
+        if self.root.guard:
+            metadata["guard"] = self.root.guard
         note_span(metadata)
         return Run(self.root.id, self.kind, self.name, own, metadata, error, monotonic() - self.started)
 
@@ -167,6 +184,15 @@ def note_input(arguments: BoundArguments) -> None:
     """Record the conversation that an agent begins with in the enclosing runs; it includes the agent's memory."""
     for heard in _heard():
         heard.note_input(getattr(arguments.arguments.get("ev"), "input", None))
+
+
+def note_guard(outcome: str, refusal: str | None) -> None:
+    """Record the outcome of a guard engine in the enclosing runs, and its refusal if it blocked the answer."""
+    innermost = None if run_context().judging else inside()
+    for root in () if innermost is None else innermost.chain():
+        root.guard = outcome
+        if refusal is not None:
+            root.refusals.add(refusal)
 
 
 def _heard() -> Iterator[Heard]:

@@ -17,7 +17,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from llama_index_instrumentation import get_dispatcher, root_manager
-from llama_index_instrumentation.base import BaseEvent
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
@@ -35,8 +34,7 @@ from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.runs import JudgedRun, Run, ending_of
+from jury_adapters.core.runs import ending_of
 from jury_adapters.core.secrets import error_text
 from jury_adapters.llama_index.engines import Engines, wanted_engines
 from jury_adapters.llama_index.run_cases import RunCases
@@ -53,30 +51,13 @@ from jury_adapters.llama_index.run_tracking import (
     note_model,
     starting_task,
 )
+from jury_adapters.llama_index.verdict_events import emit
 
 if TYPE_CHECKING:
     from jury_adapters.llama_index.runs import Asked
     from jury_adapters.llama_index.streams import Ending
 
 _log = logging.getLogger(__name__)
-
-
-class JuryVerdictEvent(BaseEvent):
-    """Event of a judged run. Its ``span_id`` and ``tags`` are those of the run.
-
-    Attributes:
-        judgment: the judgment; a Verdict if the judge is a jury.
-        case: the judged case.
-        run: the run.
-    """
-
-    judgment: Judgment
-    case: Case | None
-    run: Run
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "JuryVerdictEvent"
 
 
 class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc]  # `close` of both
@@ -93,6 +74,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     * Streams are judged when they have been read to the end. A stream that the user leaves early is counted as
       ``abandoned`` and not judged, because its answer is incomplete.
     * A run that raises is FAIL, and the judge is not asked; one that is cancelled is counted and not judged.
+    * A run whose answer is the refusal of a :class:`JuryGuardQueryEngine` is counted as ``skipped``. The run's
+      ``metadata["guard"]`` is the outcome of the last guard in it.
     * If the same judge is attached twice, it judges a run once: the handler that was attached last does it.
 
     Args:
@@ -145,7 +128,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         self._wanted = None if select is None else wanted_engines(select)
         self._cases = RunCases(field_map, evidence_tools)
         if events:
-            options["on_verdict"] = (*sinks_of(options.get("on_verdict")), _emit)
+            options["on_verdict"] = (*sinks_of(options.get("on_verdict")), emit)
         self._queue = queue_of(jury, max_open, ("select", "events", "evidence_tools", "field_map"), **options)
         self._max_open = max_open
         # Read at each span of the application: pydantic takes a microsecond to find a private name.
@@ -343,6 +326,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         elif streams.watch(result, partial(self._read, opened, self._cases.of_stream(asked, heard, result))):
             self._streams[opened.root.id] = opened
             return True
+        elif opened.root.is_refusal(result):
+            self._queue.count("skipped")
         else:
             self._queue.put(self._cases.of_result(asked, heard, result), run=opened.run())
         return False
@@ -357,6 +342,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
                 self._queue.count("abandoned")
             elif ending.error is not None:
                 self._failed(opened, case, ending.error)
+            elif opened.root.is_refusal(ending.answer):
+                self._queue.count("skipped")
             else:
                 self._queue.put(lambda: case(lambda: ending.answer), run=opened.run())
         except Exception:
@@ -383,15 +370,6 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     def _broke(self, id_: str) -> None:
         self._queue.count("broken")
         _log.exception(_BROKE, id_)
-
-
-def _emit(judged: JudgedRun) -> None:
-    """Notify other handlers; like any sink, it runs in a thread and cannot delay the judging."""
-    run = judged.run
-    event = JuryVerdictEvent(
-        judgment=judged.judgment, case=judged.case, run=run, span_id=run.id, tags={**run.tags, **run.metadata}
-    )
-    get_dispatcher(__name__).event(event)
 
 
 _PROPAGATED = "jury_adapters"

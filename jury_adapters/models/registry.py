@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from difflib import get_close_matches
 from functools import partial
 from math import inf
@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
-from jury_adapters.core.functions import is_async
+from jury_adapters.core.functions import is_async, takes_a_case
+from jury_adapters.core.installation import install_command
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.models.addresses import address_of, plain_address, refuse_credentials
 from jury_adapters.models.anthropic import AnthropicModel
@@ -26,6 +27,7 @@ from jury_adapters.models.langchain import LangChainModel
 from jury_adapters.models.llama_index import LlamaIndexModel
 from jury_adapters.models.openai import OpenAIModel
 from jury_adapters.models.retries import Limited, Limits
+from jury_adapters.models.sdk_clients import check_sdk
 from jury_adapters.models.settings import TIMEOUT_S
 from jury_adapters.vendors import VENDORS, Vendor
 
@@ -89,6 +91,26 @@ def resolve_model(
             f"{', '.join(given)} belongs to a model named by text; {type(model).__name__} brings its own"
         )
     return LimitedModel(_wrapped(model), limits)
+
+
+def check_sdks(models: Iterable[ModelLike]) -> None:
+    """Check that the SDKs of the models that are given by name are installed, so that one message names them all.
+
+    If only one SDK is missing, the model that needs it says so.
+
+    Raises:
+        ConfigurationError: two SDKs are not installed.
+    """
+    vendors = (split_name(model)[0] for model in models if isinstance(model, str))
+    missing = []
+    for sdk in dict.fromkeys(VENDORS[vendor].sdk for vendor in vendors if vendor is not None):
+        try:
+            check_sdk(sdk)
+        except ConfigurationError:
+            missing.append(sdk)
+    if len(missing) > 1:
+        command = install_command(",".join(missing))
+        raise ConfigurationError(f"these models need SDKs, of the extras {' and '.join(missing)}: {command}")
 
 
 def estimated_tokens(prompt: Prompt, options: Options, model: str) -> int:
@@ -248,12 +270,24 @@ def _wrapped(model: Any) -> ChatModel:
         return LlamaIndexModel(model)
     if isinstance(model, ChatModel):
         return model
+    if takes_a_case(model):
+        raise ConfigurationError(
+            f"{_name_of(model)} takes a case, so it is a judge and not a model: write @judge above it, or "
+            f"judge({_name_of(model)})"
+        )
     if is_async(model):
         return FunctionModel(model)
+    name = _name_of(model)
+    judging = f". If {name} judges a case, write @judge above it, or judge({name})" if inspect.isroutine(model) else ""
     raise ConfigurationError(
         f"{type(model).__name__} is not a model: give 'vendor:model', a LangChain chat model, a LlamaIndex LLM, an "
-        "`async (prompt) -> str` function, or an object with `name`, `model` and `async complete(...)`"
+        f"`async (prompt) -> str` function, or an object with `name`, `model` and `async complete(...)`{judging}"
     )
+
+
+def _name_of(function: object) -> str:
+    name = getattr(function, "__name__", type(function).__name__)
+    return "function" if name == "<lambda>" else str(name)
 
 
 def _tokens_of(reply: Reply) -> int:

@@ -176,7 +176,8 @@ def compare(
 ) -> Comparison:
     """Compare two runs case by case.
 
-    Cases are matched by item id; without ids, by their content; otherwise, by their line or position.
+    Cases are matched by item id; without ids, by question if each case has its own; else by their content. Verdicts
+    without their cases are matched by line or position.
 
     Args:
         before: the first run.

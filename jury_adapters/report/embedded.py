@@ -15,11 +15,10 @@ from jury_adapters.core.label_reading import Reading, said_by
 from jury_adapters.core.opinions import (
     comparable_opinions_of,
     first_vote,
-    is_pairwise_opinion,
     opinions_of,
 )
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, outage_as_error
+from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
 from jury_adapters.report.comparison import Comparison
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest

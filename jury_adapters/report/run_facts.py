@@ -21,6 +21,7 @@ class RunFacts:
 
     Attributes:
         item_id: the ids.
+        question: the hashes of the questions.
         key: the hashes of the content.
         line: the lines.
         index: the positions in the run.
@@ -32,6 +33,7 @@ class RunFacts:
     """
 
     item_id: list[str | None] = field(default_factory=list)
+    question: list[int | None] = field(default_factory=list)
     key: list[str | None] = field(default_factory=list)
     line: list[int | None] = field(default_factory=list)
     index: list[int] = field(default_factory=list)
@@ -52,6 +54,8 @@ class RunFacts:
         facts = cls()
         for entry in entries:
             facts.item_id.append(entry.item_id)
+            question = None if entry.case is None else entry.case.question
+            facts.question.append(hash(question) if question else None)
             facts.key.append(entry.key)
             facts.line.append(entry.line)
             facts.index.append(entry.index)
@@ -78,8 +82,15 @@ def matched(before: RunFacts, after: RunFacts) -> list[tuple[int, int]]:
 
 
 def _names(before: RunFacts, after: RunFacts) -> tuple[Sequence[object], Sequence[object]]:
-    """Return the values that match cases of both runs: ids if every case has one, else contents, lines or indexes."""
-    known = ((getattr(before, name), getattr(after, name)) for name in ("item_id", "key", "line"))
+    """Return the values that match cases of both runs.
+
+    They are ids if every case has one, else questions if every case has its own, else contents, lines or indexes.
+    Questions come before contents, because two systems that answer a question differently have different contents.
+    """
+    asked = before.question, after.question
+    once = all(len(set(questions)) == len(questions) for questions in asked)
+    names = ("item_id", *(("question",) if once else ()), "key", "line")
+    known = ((getattr(before, name), getattr(after, name)) for name in names)
     return next(
         ((old, new) for old, new in known if None not in old and None not in new),
         (before.index, after.index),

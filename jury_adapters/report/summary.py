@@ -20,7 +20,6 @@ from jury_adapters.core.opinions import (
     first_vote,
     is_escalated,
     is_inside,
-    is_pairwise_opinion,
     opinions_of,
     screening_tiers_in,
 )
@@ -28,7 +27,7 @@ from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, failed_by_errors, outage_as_error
+from jury_adapters.core.verdict import Verdict, failed_by_errors, is_pairwise_opinion, outage_as_error
 from jury_adapters.report.counters import (
     OTHER,
     GateCount,

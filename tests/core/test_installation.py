@@ -87,6 +87,7 @@ def test_otherwise_the_packages_of_the_extra_are_named(site: Path, said: object)
     package = installed(site, said)
     assert install_command("cli", distribution=package) == PACKAGES
     assert install_command("postgres", distribution=package) == "pip install 'psycopg[binary]>=3.1.4'"
+    assert install_command("cli,postgres", distribution=package) == f"{PACKAGES} 'psycopg[binary]>=3.1.4'"
 
 
 def test_an_extra_that_the_installed_version_does_not_have_is_in_the_folder_of_the_code(site: Path):

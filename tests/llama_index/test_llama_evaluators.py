@@ -234,7 +234,7 @@ def test_pairwise_without_an_opinion_or_a_second_response() -> None:
     broken = half.evaluate(query="q", response="a", second_response="b")
     assert (broken.passing, broken.score, broken.invalid_result) == (None, None, True)
     alone = JuryPairwiseEvaluator(llm=ScriptedModel([said("A")])).evaluate(query="q", response="a")
-    assert "two candidates" in (alone.invalid_reason or "")
+    assert "give second_response=" in (alone.invalid_reason or "")
 
 
 def test_pairwise_panels_that_do_not_agree() -> None:

@@ -103,7 +103,7 @@ def test_a_panel_is_invalid_and_says_what_the_budget_refused(server):
     (*_, last) = evaluate(JuryEvaluator(panel, budget=Budget(max_calls=2)))
     assert server.count == 2
     assert last.invalid_result
-    assert re.search(r"a: the budget does not allow another call.*\(budget_exhausted\)", last.invalid_reason)
+    assert re.search(r"^no juror voted: the budget does not.*\(budget_exhausted\)$", last.invalid_reason)
 
 
 def test_several_models_share_the_evaluators_store_and_budget(server, tmp_path):
@@ -181,7 +181,7 @@ def test_an_evaluator_without_both_takes_those_around_it(server, tmp_path):
     JuryEvaluator,
     lambda jury, **options: JuryFaithfulnessEvaluator(jury=jury, **options),
     lambda jury, **options: JuryFaithfulnessEvaluator(llm=jury, **options),
-    lambda jury, **options: JuryPairwiseEvaluator(jury=jury, **options),
+    lambda jury, **options: JuryPairwiseEvaluator(jury=Critic(jury.model, "pairwise", name="c"), **options),
 ])  # fmt: skip
 def test_a_wrong_store_or_budget_is_refused_when_it_is_made(make, options, message):
     unpriced = Critic("openai:no-price", "answer_relevance", name="c", base_url="http://127.0.0.1:1", api_key="k")

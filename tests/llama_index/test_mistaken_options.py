@@ -10,7 +10,7 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from support.llama_apps import Model
 
-from jury_adapters import ConfigurationError, grounding_screen
+from jury_adapters import Case, ConfigurationError, grounding_screen, judge
 from jury_adapters.checks import NotEmpty
 from jury_adapters.llama_index import (
     JuryContextRelevancyEvaluator,
@@ -20,6 +20,7 @@ from jury_adapters.llama_index import (
     JurySpanHandler,
     judge_runs,
 )
+from jury_adapters.testing import ScriptedModel
 
 
 class Fixed(CustomQueryEngine):
@@ -152,3 +153,31 @@ def test_nothing_is_warned_of_what_is_right():
         agents = [BaseWorkflowAgent.__name__, "workflow"]
         for engines in ("query", "CustomQueryEngine", agents, lambda engine, method: True):
             judge_runs(NotEmpty(), select=engines)
+
+
+def my_check(case):
+    return True
+
+
+async def my_async_check(case):
+    return True
+
+
+async def my_annotated_check(item: Case):
+    return True
+
+
+@pytest.mark.parametrize("check", [my_check, my_async_check, my_annotated_check])
+@pytest.mark.parametrize("given", [lambda one: {"llm": one}, lambda one: {"llms": [ScriptedModel(["YES"]), one]}])
+def test_a_function_that_judges_is_not_taken_for_a_model(check, given):
+    with pytest.raises(ConfigurationError, match=rf"write @judge above it, or judge\({check.__name__}\)"):
+        JuryFaithfulnessEvaluator(**given(check))
+    judged = JuryFaithfulnessEvaluator(**given(judge(check))).evaluate("q", "a", contexts=["c"])
+    assert judged.passing
+
+
+def test_an_asynchronous_function_of_a_prompt_is_a_model():
+    async def model(prompt):
+        return "Answer: YES"
+
+    assert JuryFaithfulnessEvaluator(llms=[model, judge(my_check)]).evaluate("q", "a", contexts=["c"]).passing

@@ -8,7 +8,7 @@ from llama_index.core.evaluation import RetrieverEvaluator
 from llama_index.core.evaluation.retrieval.metrics import MRR, AveragePrecision, HitRate, Precision, Recall
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from jury_adapters import ConfigurationError, abstain, judge
+from jury_adapters import ConfigurationError, Ensemble, abstain, judge
 from jury_adapters.checks import RetrievalMeasure
 from jury_adapters.llama_index import JuryRetrievalMetric
 from jury_adapters.retrieval import EachPassage
@@ -77,3 +77,12 @@ def test_a_store_keeps_the_judgments(tmp_path):
 def test_a_wrong_judge_is_refused_at_once():
     with pytest.raises(ConfigurationError):
         JuryRetrievalMetric("recall")
+
+
+@pytest.mark.parametrize("nameless", [lambda case: True, Ensemble([lambda case: True])])
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_metric_without_a_name_is_refused_because_another_would_replace_it(nameless, name):
+    with pytest.raises(ConfigurationError, match=r"name|give name="):
+        JuryRetrievalMetric(nameless, name=name)
+    named = [JuryRetrievalMetric(lambda case: True, name="yes"), JuryRetrievalMetric(lambda case: False, name="no")]
+    assert {name: result.score for name, result in evaluated(*named).items()} == {"yes": 1.0, "no": 0.0}

@@ -206,7 +206,11 @@ class JudgeQueue:
 
     def _reported(self, all_judged: bool, timeout: float | None) -> bool:
         if not all_judged:
-            _log.warning("closed with %s not judged within %s s", counted(self.pending, "run"), timeout)
+            _log.warning(
+                "closed with %s not judged within %s s; they are judged while the process runs, and at its end for up "
+                "to exit_timeout=%s s more",
+                counted(self.pending, "run"), timeout, self.exit_timeout,
+            )  # fmt: skip
         return all_judged
 
     def _forget_pending(self) -> None:

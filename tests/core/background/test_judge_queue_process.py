@@ -92,6 +92,7 @@ def test_closing_logs_how_many_runs_it_did_not_wait_for():
         assert not one.close(0.2)
         assert not asyncio.run(one.aclose(0.1))
     """)
-    assert "closed with 3 runs not judged within 0.2 s" in output
+    assert "closed with 3 runs not judged within 0.2 s; they are judged while the process runs" in output
+    assert "at its end for up to exit_timeout=" in output
     assert "closed with 3 runs not judged within 0.1 s" in output
     assert "the process ends with 3 runs not judged" in output

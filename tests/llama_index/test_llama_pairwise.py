@@ -1,0 +1,95 @@
+"""Comparisons of two answers: every judge is asked in both orders, and messages name models and arguments."""
+
+import json
+
+import pytest
+
+from jury_adapters import Critic, Ensemble, Judgment, PairwiseCritic, judge
+from jury_adapters.llama_index import JuryPairwiseEvaluator
+from jury_adapters.testing import ScriptedModel
+
+PAIR = {"query": "q", "response": "Alpha.", "second_response": "Omega."}
+
+
+@judge
+def first_one(case):
+    return Judgment(None, label="A", reasoning="it comes first")
+
+
+@judge
+def alpha(case):
+    return Judgment(None, label="A" if case.candidates[0] == "Alpha." else "B", reasoning="it is Alpha")
+
+
+def model(name="gpt-4o"):
+    """A model that prefers the answer it is shown first."""
+    return ScriptedModel([json.dumps({"reasoning": "it is", "answer": "A", "confidence": 0.9})], model=name)
+
+
+def critic(name="gpt-4o"):
+    return Critic(model(name), "pairwise")
+
+
+WAYS = {
+    "a function as the jury": {"jury": first_one},
+    "a function as the model": {"llm": first_one},
+    "functions as models": {"llms": [first_one, first_one]},
+    "a function beside a model": {"llms": [first_one, model()]},
+    "a critic as the jury": {"jury": critic()},
+    "a critic as the model": {"llm": critic()},
+    "critics as models": {"llms": [critic(), critic("claude-haiku-4-5")]},
+    "an ensemble of critics": {"jury": Ensemble([critic(), critic("claude-haiku-4-5")])},
+    "a critic that asks in one order": {"jury": PairwiseCritic(critic(), swap=False)},
+}
+
+
+@pytest.mark.parametrize("given", WAYS.values(), ids=WAYS)
+def test_a_judge_that_prefers_the_first_one_is_asked_in_both_orders(given):
+    result = JuryPairwiseEvaluator(**given).evaluate(**PAIR)
+    assert (result.score, result.passing, result.pairwise_source) == (0.5, None, "neither")
+
+
+@pytest.mark.parametrize("given", [{"jury": alpha}, {"llm": alpha}, {"llms": [alpha, alpha]}, {"jury": alpha | alpha}])
+def test_a_preference_that_both_orders_share_stands(given):
+    result = JuryPairwiseEvaluator(**given).evaluate(**PAIR)
+    assert (result.score, result.passing, result.pairwise_source) == (1.0, True, "original")
+
+
+def test_a_critic_that_asks_in_both_orders_is_not_wrapped_again():
+    asked = PairwiseCritic(critic())
+    assert JuryPairwiseEvaluator(jury=asked).jury is asked
+    jury = Ensemble([asked, PairwiseCritic(critic("claude-haiku-4-5"))])
+    assert JuryPairwiseEvaluator(jury=jury).jury is jury
+
+
+def test_one_order_is_enough_when_asked_for():
+    result = JuryPairwiseEvaluator(jury=first_one, swap=False).evaluate(**PAIR)
+    assert (result.score, result.pairwise_source) == (1.0, "original")
+
+
+def test_one_model_asked_twice_is_not_a_panel_of_one_family():
+    assert JuryPairwiseEvaluator(model()).evaluate(**PAIR).verdict.panel_warning is None
+    two = JuryPairwiseEvaluator(llms=[model("gpt-4o"), model("gpt-4o-mini")]).evaluate(**PAIR)
+    assert "one vendor family (openai)" in two.verdict.panel_warning
+
+
+def test_feedback_names_the_models():
+    alone = JuryPairwiseEvaluator(model()).evaluate(**PAIR).feedback.splitlines()
+    assert alone[1:] == ["gpt-4o with A first voted A: it is", "gpt-4o with B first voted B: it is"]
+    panel = JuryPairwiseEvaluator(llms=[model("gpt-4o"), alpha, alpha]).evaluate(**PAIR).feedback
+    assert "pairwise gpt-4o voted tie: the order decided" in panel
+    assert "A first voted" not in panel
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({"response": "a"}, "give second_response="),
+        ({"second_response": "b"}, "give response= and second_response="),
+        ({"response": "a", "second_respose": "b"}, "unknown argument 'second_respose'. Did you mean 'second_response'"),
+    ],
+)
+def test_a_missing_answer_is_named_by_its_argument(given, missing):
+    result = JuryPairwiseEvaluator(model()).evaluate("q", **given)
+    assert result.invalid_result
+    assert missing in result.invalid_reason
