@@ -112,9 +112,8 @@ class AgentGuard:
         except InputError as error:
             if not isinstance(mapped, FieldMap) or all(_first_key(path) in row for path in mapped.paths.values()):
                 raise
-            raise InputError(
-                f"field_map: {error}; an agent's state has no keys but those of its state_schema="
-            ) from None
+            said = str(error) if str(error).endswith("?") else f"{error}."
+            raise InputError(f"field_map: {said} An agent's state has no keys but those of its state_schema=") from None
 
     def judged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
         """Judge a case; a case that cannot be built is an ERROR."""

@@ -191,7 +191,7 @@ def test_a_key_that_the_state_does_not_have_is_undecided(run):
     state = run(agent(["good answer"], JuryMiddleware(jury(), field_map={"contexts": "passages"})), ASKED)
     assert state["jury_verdict"]["status"] == "ERROR"
     error = state["jury_verdict"]["error"]
-    assert "no 'passages' in a mapping with messages, structured_response; an agent's state has no keys but" in error
+    assert "no 'passages' in a mapping with messages, structured_response. Did you mean 'messages'? An agent's" in error
 
 
 @BOTH
