@@ -34,7 +34,7 @@ def read_judged_tools(option: object) -> frozenset[str]:
 
 
 class NamedTools:
-    """Check, at the first call of its model, that an agent has the tools that the options of a middleware name.
+    """Check at the first call of its model that an agent has the tools that the options of a middleware name.
 
     Args:
         judged: the names in ``tools=``.
