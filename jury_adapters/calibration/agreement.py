@@ -381,4 +381,4 @@ def _reading(value: float, interval: Interval | None) -> str:
         return f"The jurors agree beyond chance, {number(value)}, but it may be as little as {number(low)}"
     if value < _RELIABLE:
         return f"The jurors agree beyond chance, {number(value)}: good enough for tentative conclusions"
-    return f"The jurors agree well beyond chance, {number(value)}: their votes can be relied on"
+    return f"The jurors agree well beyond chance, {number(value)}, which does not show that they are right"

@@ -60,6 +60,8 @@ class GivenLabels:
         self._by_name: dict[str, list[_Row]] = {}
         self._by_key: dict[str, list[_Row]] = {}
         self._used: set[_Row] = set()
+        self._content_of: dict[_Row, str | None] = {}  # of the case that a row without an answer belongs to
+        self._of_several: set[str] = set()
         for row in self._rows:
             self._by_name.setdefault(row.name, []).append(row)
             if row.key is not None:
@@ -85,6 +87,9 @@ class GivenLabels:
         if len({row.label for row in found}) != 1:
             return None
         self._used.update(found)
+        for row in found:
+            if row.answer is None and self._content_of.setdefault(row, key) != key:
+                self._of_several.add(row.name)
         return found[0].label
 
     def of_row(self, row: Mapping[str, Any]) -> str | None:
@@ -105,11 +110,16 @@ class GivenLabels:
             messages: prints the number of labels that belong to no case, and of cases with contradicting labels.
 
         Raises:
-            InputError: no case has one.
+            InputError: no case has one, or a label without an answer belongs to cases with different content.
         """
         unused = [row for row in self._rows if row not in self._used]
         if not self._used:
             raise InputError(f"{self._file}: none of its labels is of a case of {judged}")
+        if self._of_several:
+            raise InputError(
+                f"{self._file}: the label of {min(self._of_several)!r} belongs to several cases of {judged}, which "
+                "differ in content; add the answer to the row of the label, or give each case its own id"
+            )
         split = self.contradicting
         if all(row.label is None for row in self._used):
             raise InputError(f"{self._file}: {describe_left_out(split)}; no other case of {judged} has a label")

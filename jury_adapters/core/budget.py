@@ -65,7 +65,15 @@ class Budget:
 
     @explains_wrong_calls(
         "Budget(max_usd=1.0)",
-        {"usd": "max_usd", "dollars": "max_usd", "cost": "max_usd", "calls": "max_calls", "tokens": "max_tokens"},
+        {
+            "usd": "max_usd",
+            "dollars": "max_usd",
+            "cost": "max_usd",
+            "max_dollars": "max_usd",
+            "max_cost": "max_usd",
+            "calls": "max_calls",
+            "tokens": "max_tokens",
+        },
         order="a limit is given by name",
     )
     def __init__(

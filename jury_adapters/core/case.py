@@ -25,9 +25,9 @@ from jury_adapters.core.values import EMPTY, is_missing
 class Case(BaseModel):
     """Immutable record of one thing to judge.
 
-    The constructor also accepts the field names that other frameworks use. An id (``id``, ``item_id``) and the
-    documents of a retriever (``retrieved_ids``, ``relevant_ids``, ``relevant_contexts``) become entries of the
-    metadata.
+    The constructor also accepts the field names that other frameworks use. An id (``id``, ``item_id``), a human label
+    (``gold``), and the documents of a retriever (``retrieved_ids``, ``relevant_ids``, ``relevant_contexts``) become
+    entries of the metadata.
 
     Attributes:
         question: the question or task. Also called query, input, goal, user_input.

@@ -49,8 +49,7 @@ RELEVANT_TEXTS: Final = ("relevant_contexts", "expected_texts", "reference_conte
 """Columns of the retrieved and the relevant documents, which stay metadata; also as LlamaIndex and ragas name them."""
 METADATA_NAMES: Final[Mapping[str, str]] = {
     **{name: names[0] for names in (RETRIEVED_IDS, RELEVANT_IDS, RELEVANT_TEXTS) for name in names},
-    "item_id": "item_id",
-    "id": "id",
+    **{name: name for name in ("item_id", "id", "gold")},
 }
 """Entry of the metadata for each of these names, which ``Case(...)`` and a field map accept beside the fields."""
 

@@ -15,7 +15,7 @@ from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.assessment import assess_case
 from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits, described, model_of, names_of
-from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken
+from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken, evolve
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -92,7 +92,9 @@ class Judge(ABC):
                 return outcome
         except TimeoutError as error:
             if isinstance(error, event_loop.Abandoned) or (not self.inline and deadline.expired()):
-                return self.failure("timeout", f"no judgment within {seconds:g} s")
+                failure = self.failure("timeout", f"no judgment within {seconds:g} s")
+                asks = self.estimate(case).calls > 0  # a vendor may bill what it answers too late
+                return evolve(failure, usage=Usage(cost_complete=False)) if asks else failure
             raise
 
     def _assess_inline(self, case: Case) -> Outcome:

@@ -236,8 +236,9 @@ class LabelComparison:
         asked = {row.score.cases for row in rows if row.kind == "juror"}
         if len(asked) > 1:
             found.append(
-                "Not every juror was asked about every case: a tier sees only what the tiers before it left open. "
-                "Compare jurors of one tier."
+                "Not every juror was asked about every case: a tier sees only what the tiers before it left open, and "
+                "early stopping asks some jurors only where others differ. Compare jurors that were asked about the "
+                "same cases."
             )
         if not self.pass_fail and not set(self.labels) <= _PAIRWISE:
             found.append(
@@ -292,8 +293,9 @@ class LabelComparison:
             meanings = self._meanings()
         except UnclearLabels as error:
             return Reading(problem=f"{error.what}; {HOW_TO_NAME_THEM}")
-        everyone = [self._jury] if self._jury else list(self._jurors.values())
-        return read_labels(self.labels, {said for counts in everyone for _, said, _ in counts if said}, meanings)
+        said = {said for _, said, _ in self._jury if said}  # empty where the jury decided nothing, as in an outage
+        said = said or {said for counts in self._jurors.values() for _, said, _ in counts if said}
+        return read_labels(self.labels, said, meanings)
 
     def to_dict(self) -> dict[str, JsonValue] | None:
         """Return JSON values; None if no case has a human label."""

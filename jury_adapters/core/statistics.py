@@ -200,10 +200,13 @@ class Score:
 
     @property
     def balanced_accuracy(self) -> float | None:
-        """Mean of the recalls of the human labels of decided cases; 1/2 for a constant verdict with two labels."""
+        """Mean of the recalls of the human labels of decided cases; 1/2 for a constant verdict with two labels.
+
+        None if the decided cases have fewer than two labels: a constant verdict would have 1.
+        """
         recalls = [self.recall(truth) for truth in dict.fromkeys(truth for truth, _ in self.pairs)]
         known = [recall for recall in recalls if recall is not None]
-        return sum(known) / len(known) if known else None
+        return sum(known) / len(known) if len(known) > 1 else None
 
     @property
     def kappa(self) -> float | None:

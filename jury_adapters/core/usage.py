@@ -24,7 +24,8 @@ class Usage:
         reasoning_tokens: the part of ``output_tokens`` that was spent on hidden reasoning.
         calls: number of requests to models.
         cost_usd: the sum of the *known* costs in US dollars.
-        cost_complete: False if the price of any call is unknown, so that ``cost_usd`` is only a lower bound.
+        cost_complete: False if the price of any call is unknown, or a call was not answered in time and may still be
+            billed, so that ``cost_usd`` is only a lower bound.
         recorded: the usage of judgments from a record; None if there are none.
 
     >>> served = Usage(calls=3, cost_usd=0.01).as_recorded()

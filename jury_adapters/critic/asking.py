@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -112,6 +113,8 @@ class AskingJudge(Judge):
         detail = {"request_id": error.request_id} if error.request_id else {}
         if not error.sent and error.kind != "circuit_open":
             detail["not_asked"] = self.model.name
+        if error.kind == "timeout" and error.sent:  # a vendor may bill what it answered too late
+            spent = replace(spent, cost_complete=False)
         return self._stamped(broken(f"{error.kind}: {error}", metadata=detail), spent)
 
     def _stamped(self, judgment: Judgment, spent: Usage) -> Judgment:
@@ -154,6 +157,8 @@ async def within_budget(
     except ModelError as error:
         if not error.sent:
             used = NO_USAGE
+        elif error.kind == "timeout":
+            used = replace(used, cost_complete=False)
         raise
     finally:
         budget.settle(reservation, used)

@@ -32,7 +32,8 @@ class PairwiseCritic(Jury):
     decided and not the candidates: the label is ``tie``, ``metadata["position_consistent"]`` is False, and there is no
     confidence. Both opinions are kept as ``judgments``, ``"A first"`` and ``"B first"``, in terms of the case's own
     order. The reasoning stays as the model wrote it, with the letters that the model saw. When one order gave no
-    opinion, the verdict is ABSTAIN, or ERROR if an error is the cause.
+    opinion, the verdict is ABSTAIN, or ERROR if an error is the cause. Two candidates with the same text are a tie, and
+    nothing is asked.
 
     Args:
         critic: the judge to ask; a :class:`Critic` with the rubric ``pairwise`` or another whose labels are A, B and
@@ -82,12 +83,14 @@ class PairwiseCritic(Jury):
         return self if asked is self.critic else self._with(critic=asked, _both=_both_orders(asked, self.swap))
 
     def estimate(self, case: Case) -> Usage:
-        return self._both.estimate(case) if len(case.candidates) == 2 else NO_USAGE
+        return self._both.estimate(case) if len(case.candidates) == 2 and not _are_equal(case) else NO_USAGE
 
     async def assess(self, case: Case) -> Verdict:
         if len(case.candidates) != 2:
             number = len(case.candidates) or "none"
             return Verdict(Status.ABSTAIN, reasoning=f"nothing to compare: it takes two candidates, there are {number}")
+        if _are_equal(case):
+            return Verdict(None, label="tie", reasoning="a tie, because both candidates are the same text")
         return self._read(await self._both.assess(case))
 
     def _read(self, both: Verdict) -> Verdict:
@@ -191,6 +194,11 @@ def _both_orders(critic: Judge, swap: bool) -> Ensemble:
 
 def _swapped(case: Case) -> Case:
     return case.model_copy(update={"candidates": case.candidates[::-1]}) if case.candidates else case
+
+
+def _are_equal(case: Case) -> bool:
+    first, second = case.candidates
+    return first.strip() == second.strip()
 
 
 def _turned(label: str) -> str:

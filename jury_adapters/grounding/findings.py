@@ -177,7 +177,7 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
 
     Counts up to ten in words are often the result of counting items in the source. Outside English, number words are
     not known, so only numbers that are not usually spelled out are checked: those with three digits or more before
-    trailing zeros.
+    trailing zeros, and those with a unit for which the source uses digits.
     """
     if asked.word and asked.readings and len(asked.readings[0]) < 3 and int(asked.readings[0]) <= 10:
         return True
@@ -185,6 +185,8 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
         return False
     if _HAN_NUMERALS.search(source.numbers.source):
         return True
+    if asked.unit and not asked.word and source.numbers.has_unit(asked.unit):
+        return False
     return asked.word or not asked.readings or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
 
 

@@ -110,6 +110,10 @@ class NumberIndex:
         """Return the months (1 to 12) in names and dates of the source."""
         return self._months
 
+    def has_unit(self, unit: str) -> bool:
+        """Return whether the source gives a number in digits with this unit."""
+        return any(unit in units for units in self._units.values())
+
     def other_unit(self, asked: Quantity) -> str:
         """Return another unit of the same kind that the source gives this number; "" if there is none."""
         kind = _KIND.get(asked.unit)

@@ -264,6 +264,8 @@ class Undecided(Judge):
         numbers = [f"support {support:.2f}"] if support is not None else []
         numbers += [f"relevance {about:.2f}"] if about is not None else []
         looked = "every word is in the contexts; look at how they are put together"
+        if not source.english:
+            looked = f"no new word was found{_UNCHECKED}"
         if findings:
             looked = f"not in the contexts: {listed(finding.name for finding in findings)}"
         reasoning = "; ".join(["words alone cannot decide this", looked, *numbers])
@@ -296,7 +298,10 @@ def grounding_screen(final: Judge | None = None, *, name: str = "grounding_scree
     )
 
 
-_UNCHECKED = " (not checked: names, and numbers that may be spelled out, because the contexts are not English prose)"
+_UNCHECKED = (
+    " (not checked: names, and numbers that may be spelled out, because contexts and question do not read as English "
+    "prose)"
+)
 _MOST_FINDINGS = 100  # bounds the verdict on an answer of megabytes
 
 

@@ -91,6 +91,10 @@ class AgentGuard:
         self.advice = advice
         self._on_undecided = on_undecided
         self._refusal = refusal
+        if feedback is not None and not callable(feedback):
+            raise ConfigurationError(
+                f"feedback= is a function from the verdict to the text for the model, not {plain_repr(feedback)}"
+            )
         self._feedback = feedback
         self._field_map = field_map_of(field_map)
         self.evidence = Evidence(evidence_tools)

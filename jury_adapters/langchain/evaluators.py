@@ -10,6 +10,7 @@ from uuid import UUID
 from langsmith import trace
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.cascade import CascadedJury
@@ -90,6 +91,11 @@ class JuryEvaluator(RunEvaluator):
     ...                 summary_evaluators=[summary(evaluate)])  # doctest: +SKIP
     """
 
+    @explains_wrong_calls(
+        "JuryEvaluator(jury, key='faithful')",
+        {"feedback_key": "key"},
+        order="the jury comes first, the rest by name",
+    )
     def __init__(
         self,
         jury: JudgeLike,

@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, ClassVar, Literal, Self
 from weakref import WeakKeyDictionary
 
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -123,6 +124,11 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             raise ConfigurationError(unknown("when=", when, JuryMiddleware._kinds))
         return object.__new__(JuryMiddleware._kinds[when] if cls is JuryMiddleware else cls)
 
+    @explains_wrong_calls(
+        "JuryMiddleware(jury, on_fail='retry')",
+        order="the jury comes first, the rest by name",
+        needs="a jury is missing",
+    )
     def __init__(
         self,
         jury: JudgeLike,

@@ -12,6 +12,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -266,6 +267,7 @@ def jury_node(
     return RunnableLambda(judge, ajudge, name=name)
 
 
+@explains_wrong_calls("route_on_verdict(passed='answer', failed='write')", needs="a node is missing")
 def route_on_verdict(
     passed: str, failed: str, *, otherwise: str | None = None, key: str = "verdict"
 ) -> Callable[[Any], str]:

@@ -145,12 +145,13 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
 
 
 def _agreement(lines: Sequence[Line]) -> tuple[float | None, str]:
-    known = [line.agreement for line in lines if line.agreement is not None]
+    rows = [line for line in lines if line.agreement is not None]  # the votes of a screening tier have none
+    known = [line.agreement for line in rows if line.agreement is not None]
     comment = f"mean over {len(known)} rows with two votes or more"
-    modes = {line.on for line in lines if line.ballots}
+    modes = {line.on for line in rows if line.ballots}
     if len(modes) == 1:  # tiers of a cascade may vote on different things, which have no common alpha
         alpha = krippendorff_alpha(
-            (line.ballots for line in lines), level="interval" if modes == {"score"} else "nominal"
+            (line.ballots for line in rows), level="interval" if modes == {"score"} else "nominal"
         )
         value = f"{alpha.value:.3f}" if alpha.value is not None else f"undefined: {alpha.reason}"
         comment += f"; Krippendorff's alpha {value}"

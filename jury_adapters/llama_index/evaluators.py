@@ -289,7 +289,7 @@ def _contexts(given: object) -> tuple[str, ...]:
 
 
 def _echoed(case: Case, contexts: object) -> list[str] | None:
-    return None if contexts is None else list(case.contexts)
+    return list(case.contexts) or (None if contexts is None else [])
 
 
 def _kept(value: object) -> JsonValue:

@@ -64,6 +64,8 @@ class Flip:
                 for change in self.changes]  # fmt: skip
         if self.answer_changed:
             causes.insert(0, f"the {' and the '.join(self.changed) or 'question, contexts or answer'} changed")
+        if not causes and "ERROR" in (self.before, self.after):
+            return "the judge broke in one of the runs"
         return "; ".join(causes) or "every juror said what it said before; the rule that counts the votes differs"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.case_groups import group_of_case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.human_labels import UnclearLabels, human_label_of, listed_labels
 from jury_adapters.core.installation import needs_extra
@@ -336,6 +336,10 @@ class Report:
             ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, or a case has no
                 such group.
         """
+        if not isinstance(other, Report):
+            raise ConfigurationError(
+                f"compare() takes a Report, not {plain_repr(other)}; Report.from_results(results) makes one"
+            )
         return compare(
             self._rows,
             other._rows,

@@ -375,7 +375,7 @@ class Summary:
         screening_tiers, criteria = tuple(screening_tiers_in(verdict)), dict(criteria_of(verdict))
         for path, result in criteria.items():
             self.by_criterion.setdefault(path, JurorCount()).add(outage_as_error(result), _NOT_COMPARED, group)
-        replaced = dict(fallbacks_in(verdict))
+        replaced, decided = dict(fallbacks_in(verdict)), outage_as_error(verdict)
         own = is_pairwise_opinion(verdict)  # its only juror is the jury itself
         for path, vote in opinions_of(verdict):
             screening, of_criterion = is_inside(path, screening_tiers), is_inside(path, criteria)
@@ -387,7 +387,7 @@ class Summary:
             fallback = next((name for place, name in replaced.items() if path[: len(place)] == place), None)
             juror = self.jurors.setdefault(path, JurorCount())
             if vote.error != BUDGET_EXHAUSTED:  # the juror was not asked
-                juror.add(vote, verdict if compared else _NOT_COMPARED, group, fallback=fallback)
+                juror.add(vote, decided if compared else _NOT_COMPARED, group, fallback=fallback)
 
 
 _NOT_COMPARED = abstain("there is no verdict to compare with")

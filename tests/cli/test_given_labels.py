@@ -1,6 +1,7 @@
 """A label belongs to the answer that was labelled: two systems may answer the same questions under the same ids."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -168,3 +169,24 @@ def test_labels_that_all_contradict_each_other_are_refused(folder):
     assert done.exit_code == 2
     assert "2 cases have contradicting labels" in done.stderr
     assert "no other case of a.out.jsonl has a label" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["report", "agreement", "replay", "calibrate"])
+def test_a_label_of_an_id_that_two_different_cases_have_is_refused(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answers = [("1", "It was in 2018."), ("1", "It was in 2019."), ("2", "It was in 2018.")]
+    Path("d.jsonl").write_text(
+        "".join(json.dumps({"id": one, "question": "q", "answer": a}) + "\n" for one, a in answers)
+    )
+    Path("j.yaml").write_text("jurors: [{check: not_empty}, {check: length_between, maximum: 90}]\n")
+    Path("l.csv").write_text("id,gold\n1,ok\n2,bad\n")
+    assert CliRunner().invoke(app, ["judge", "d.jsonl", "--jury", "j.yaml", "--out", "r.jsonl", "-q"]).exit_code == 0
+    options = ["--labels", "l.csv", "--pass-label", "ok"]
+    arguments = {
+        "report": ["report", "r.jsonl"], "agreement": ["report", "--agreement", "r.jsonl"],
+        "replay": ["replay", "r.jsonl", "--jury", "j.yaml"], "calibrate": ["calibrate", "d.jsonl", "--jury", "j.yaml"],
+    }  # fmt: skip
+    done = CliRunner().invoke(app, [*arguments[command], *options])
+    assert done.exit_code == 2
+    assert "the label of '1' belongs to several cases of" in done.stderr
+    assert "add the answer to the row of the label" in done.stderr

@@ -515,6 +515,12 @@ def test_an_id_of_a_row_is_the_id_of_the_case(name):
         Case(answer="a", metadata={name: "x"}, **{name: "y"})
 
 
+def test_a_human_label_of_a_row_is_metadata_and_no_part_of_the_content():
+    case = Case(question="?", answer="a", gold="ok")
+    assert dict(case.metadata) == {"gold": "ok"}
+    assert case.content_hash == Case(question="?", answer="a").content_hash
+
+
 def test_the_refusal_of_a_column_names_the_way_to_keep_it():
     with pytest.raises(ValueError, match=r"unknown field 'region'.*Case.from_row\(row\) keeps other columns"):
         Case(answer="a", region="north")

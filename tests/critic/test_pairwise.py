@@ -10,6 +10,7 @@ from jury_adapters import (
     ConfigurationError,
     Critic,
     Ensemble,
+    Judge,
     Labels,
     PairwiseCritic,
     Rubric,
@@ -200,3 +201,14 @@ def test_it_counts_and_estimates_both_orders():
     assert asked.estimate(case()).calls == 2
     assert asked.estimate(case()).input_tokens == 2 * once.estimate(case()).input_tokens
     assert not asked.inline
+
+
+def test_equal_candidates_are_a_tie_and_nothing_is_asked():
+    asked = []
+    critic = PairwiseCritic(Judge.from_function(lambda case: asked.append(case) or Judgment(None, label="A"), name="a"))
+    verdict = critic.judge(question="When?", candidates=["Same.", " Same.\n"])
+    assert (verdict.label, verdict.status, verdict.error, asked) == ("tie", None, None, [])
+    assert not verdict.needs_review
+    assert "the same text" in verdict.reasoning
+    assert critic.judge(question="When?", candidates=["Same.", "Other."]).label == "tie"
+    assert len(asked) == 2

@@ -539,3 +539,23 @@ def test_words_of_the_question_alone_are_not_grounded():
     assert jury.judge(question="When did the ferry stop?", answer="The ferry.", contexts=FERRY).status is ABSTAIN
     assert jury.judge(question="What stopped?", answer="The ferry.", contexts=FERRY).status is PASS
     assert jury.judge(answer="The ferry.", contexts=FERRY).status is PASS
+
+
+@pytest.mark.parametrize(("context", "answer"), [
+    ("Visitors park at lot C. Parking costs 4 euros a day. Staff park free at lot A.", "Parking costs 9 euros a day."),
+    ("Employees get 27 days of paid leave a year.", "Employees get 350 days."),
+    ("Le billet coûte 4 euros et la carte 20 euros.", "Le billet coûte 9 euros."),
+])  # fmt: skip
+@pytest.mark.parametrize("question", ["What does visitor parking cost?", "How many days?", ""])
+def test_a_number_with_a_unit_that_the_contexts_write_in_digits_is_compared_in_any_prose(context, answer, question):
+    verdict = NamesAndNumbers().judge(question=question, answer=answer, contexts=[context])
+    assert verdict.status == "FAIL", verdict.reasoning
+
+
+def test_the_screen_does_not_say_that_every_word_is_there_where_it_looked_at_few():
+    said = grounding_screen().judge(
+        question="?",
+        answer="Room Cedar seats 20 people.",
+        contexts=["Room Birch seats 12 people. Room Cedar seats 8 people."],
+    )
+    assert "every word is in the contexts" not in said.reasoning

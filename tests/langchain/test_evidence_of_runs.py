@@ -375,7 +375,8 @@ def option_cases(evidence_tools):
         inputs=ASKED, outputs=state
     )
     compare = JuryPairwiseEvaluator(lambda case: cases.append(case) or "A", evidence_tools=evidence_tools)
-    compare([run, SimpleNamespace(**{**vars(run), "id": uuid.uuid4()})], None)
+    longer = {**state, "messages": [*state["messages"][:-1], AIMessage("Another answer.")]}
+    compare([run, SimpleNamespace(**{**vars(run), "id": uuid.uuid4(), "outputs": longer})], None)
     return cases
 
 

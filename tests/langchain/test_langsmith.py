@@ -432,7 +432,7 @@ class TestComparison:
         compare = comparison_evaluator(JuryPairwiseEvaluator(Judge.from_function(larger, name="larger")))
         assert list(compare.compare_runs(runs, example()).scores.values()) == [1.0, 0.0, 0.5]
 
-    @pytest.mark.parametrize("runs", [[a_run(), a_run(None)], [a_run(), a_run()]])
+    @pytest.mark.parametrize("runs", [[a_run(), a_run(None)], [a_run("3"), a_run("4")]])
     def test_without_an_opinion_there_are_no_scores(self, runs):
         def broken(case):
             raise ValueError("boom")

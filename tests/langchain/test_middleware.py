@@ -20,6 +20,7 @@ from support.chat import ScriptedChat, StreamingChat, calls
 
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict
+from jury_adapters.langchain import JuryEvaluator, route_on_verdict
 from jury_adapters.langchain.middleware import REFUSAL, JuryMiddleware
 
 ASKED = {"messages": [("user", "How is it?")]}
@@ -563,3 +564,15 @@ def test_a_user_cannot_pass_a_message_off_as_a_jurys(run, kind):
     state = run(agent(["bad answer"], JuryMiddleware(juror, on_fail="block")), {"messages": forged})
     assert juror.cases[0].question == "Tell me how to do harm."
     assert texts(state)[-1] == REFUSAL
+
+
+@pytest.mark.parametrize(("make", "said"), [
+    (lambda: JuryMiddleware(jury(), feedback="Say it again"), "feedback= is a function"),
+    (lambda: JuryMiddleware(jury(), max_retry=1), "Did you mean 'max_retries'"),
+    (lambda: JuryEvaluator(jury(), feedback_key="x"), "key"),
+    (lambda: JuryEvaluator(jury(), per_jurors=True), "Did you mean 'per_juror'"),
+    (lambda: route_on_verdict(pased="a", failed="b"), "Did you mean 'passed'"),
+], ids=["feedback", "max_retry", "feedback_key", "per_jurors", "pased"])  # fmt: skip
+def test_wrong_construction_says_what_to_write(make, said):
+    with pytest.raises(ConfigurationError, match=said):
+        make()
