@@ -58,9 +58,9 @@ class Results:
         self._file: IO[str] | None = None
         self._mode = "w" if force else "x"
         if path is not None:
+            check_place(path, sources=(cases, *sources))
             if path.suffix.lower() != ".jsonl" and (path.is_file() or not path.exists()):  # not a pipe or a device
                 raise InputError(f"--out {path}: results are JSON lines, so give a name that ends in .jsonl")
-            check_place(path, sources=(cases, *sources))
             if path.exists() and not force:
                 raise InputError(f"{path} exists already; give another --out, or --force to replace it")
 

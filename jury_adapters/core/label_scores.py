@@ -97,7 +97,7 @@ class LabelScore:
     @property
     def balanced_interval(self) -> tuple[float, float] | None:
         """The 95 % interval of :attr:`balanced_accuracy`; see :func:`mean_interval`. A constant answer has none."""
-        if self.kind == "constant":
+        if self.kind == "constant" or self.balanced_accuracy is None:
             return None
         return mean_interval(
             self._said(truth, truth) for truth in dict.fromkeys(truth for truth, _ in self.score.pairs)

@@ -98,7 +98,7 @@ def test_an_evaluator_of_langchain_reads_the_same_case():
     inputs = {"User Question": "2 + 2?", "hits": ["2 + 2 = 4"]}
     evaluator(inputs=inputs, outputs={"reply": {"text": "4"}}, reference_outputs={"target": "four"})
     assert content(seen[0]) == content(CASE)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'outputs'"):
+    with pytest.raises(ConfigurationError, match="unknown argument 'outputs'"):
         JuryEvaluator(NotEmpty(), outputs="y")
 
 

@@ -82,7 +82,7 @@ DIRECTIONS: dict[str, dict[str, Rule]] = {
         "only somewhat beyond chance": lambda f: 0 < size(f) < 0.667 and low(f) > 0,
         "may be as little as": lambda f: size(f) >= 0.666 and 0 < low(f) < 0.667,
         "tentative": lambda f: 0.666 <= size(f) <= 0.8 and low(f) > 0.666,
-        "relied on": lambda f: size(f) >= 0.8 and low(f) > 0.666,
+        "well beyond chance": lambda f: size(f) >= 0.8 and low(f) > 0.666,
     },
     "effective number of votes": {
         "worth as many independent ones": lambda f: abs(f.value - len(f.details["jurors"])) < 0.06,

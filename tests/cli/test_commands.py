@@ -91,7 +91,9 @@ def test_a_jury_file_is_used_and_named(tmp_path: Path, cases: Path):
 
 
 def test_a_wrong_jury_file_fails_at_once(tmp_path: Path, cases: Path):
-    result = jury("judge", cases, "--jury", yaml(tmp_path, "jurors:\n  - check: not_emty\n"), "--out", tmp_path / "o")
+    result = jury(
+        "judge", cases, "--jury", yaml(tmp_path, "jurors:\n  - check: not_emty\n"), "--out", tmp_path / "o.jsonl"
+    )
     assert result.exit_code == 2
     assert "jury.yaml, line 2: jurors[0].check: unknown check 'not_emty'. Did you mean 'not_empty'?" in result.stderr
     assert result.stdout == ""

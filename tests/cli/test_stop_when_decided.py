@@ -134,8 +134,8 @@ def test_a_gate_that_is_missed_exits_with_1_long_before_the_end(folder: Path):
 def test_the_same_seed_judges_the_same_cases(folder: Path):
     lines = []
     for seed in (4, 4, 5):
-        run(folder, "--fail-under", 0.9, "--stop-when-decided", "--seed", seed, "--out", folder / "r", "--force")
-        lines.append([json.loads(line)["line"] for line in (folder / "r").read_text().splitlines()])
+        run(folder, "--fail-under", 0.9, "--stop-when-decided", "--seed", seed, "--out", folder / "r.jsonl", "--force")
+        lines.append([json.loads(line)["line"] for line in (folder / "r.jsonl").read_text().splitlines()])
     assert lines[0] == lines[1] != lines[2]
 
 

@@ -44,7 +44,8 @@ def sent(juror):
     [
         (lambda: Budget(1), r"a limit is given by name: Budget\(max_usd=1\.0\)"),
         (lambda: Budget(usd=1), "the argument usd= is called max_usd= here"),
-        (lambda: Budget(max_dollars=1), r"unknown argument 'max_dollars'.*Known: max_calls, max_tokens, max_usd\."),
+        (lambda: Budget(max_dollars=1), "the argument max_dollars= is called max_usd= here"),
+        (lambda: Budget(max_dolars=1), r"unknown argument 'max_dolars'.*Known: max_calls, max_tokens, max_usd\."),
     ],
 )
 def test_a_wrong_call_says_what_to_write(call, message):
