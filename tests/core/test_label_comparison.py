@@ -187,10 +187,19 @@ def test_the_intervals_take_groups_into_account():
     assert passes.interval == clustered_wilson([(5, 5)] * 3 + [(0, 5)] * 7)
     assert passes.interval[1] - passes.interval[0] > 1.8 * (others.interval[1] - others.interval[0])
     assert grouped.jury.accuracy.interval == clustered_wilson([(0, 5)] * 3 + [(5, 5)] * 7)
-    low, high = grouped.jury.balanced_interval
-    assert high - low > 1.8 * (alone.jury.balanced_interval[1] - alone.jury.balanced_interval[0])
     assert "which take 10 groups of cases into account" in str(grouped)
     assert "groups" not in str(alone)
+
+
+def test_the_interval_of_balanced_accuracy_takes_groups_into_account():
+    alone, grouped = LabelComparison(), LabelComparison()
+    for at in range(100):
+        case = Case(answer=f"answer {at}", metadata={"gold": "fail" if at < 50 else "pass"})
+        verdict = Judgment("PASS" if at // 5 % 10 < 3 else "FAIL")
+        alone.add(case, verdict)
+        grouped.add(case, verdict, group=at // 5)
+    (low, high), (from_, to) = grouped.jury.balanced_interval, alone.jury.balanced_interval
+    assert high - low > 1.8 * (to - from_)
 
 
 @given(
