@@ -28,6 +28,7 @@ from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, recorded_of
 from jury_adapters.report.figures import Figures
 from jury_adapters.report.rows import flat_rows
+from jury_adapters.report.written_results import write_results_file
 from jury_adapters.store import place_name
 
 if TYPE_CHECKING:
@@ -288,6 +289,20 @@ class Report:
         except ModuleNotFoundError:
             raise ConfigurationError("to_pandas() needs pandas: pip install pandas; to_rows() needs nothing") from None
         return pandas.DataFrame(self.to_rows())
+
+    def write_results(self, path: str | Path, *, cases: str | Path | None = None, force: bool = False) -> None:
+        """Write a results file, which :meth:`read`, ``jury compare`` and the other commands read like their own.
+
+        Args:
+            path: the file, which ends in ``.jsonl``.
+            cases: a second file, for the texts of the cases; results contain none.
+            force: whether existing files may be replaced.
+
+        Raises:
+            ConfigurationError: a file exists already, does not end in ``.jsonl``, or both are the same.
+            OSError: a file cannot be written.
+        """
+        write_results_file(self._rows, path, cases, self.pass_labels, force=force)
 
     def send_to(self, sink: Callable[[JudgedRun], object]) -> None:
         """Call a sink with each case, such as ``otel_events()`` or LangSmith's ``feedback()``.

@@ -1,0 +1,64 @@
+"""Results file of a report, for runs in Python that a later command or report reads again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.results_file import Result
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.whole_file import whole_file
+from jury_adapters.report.entries import Entry
+
+
+def write_results_file(
+    entries: Iterable[Entry], path: str | Path, cases: str | Path | None, pass_labels: tuple[str, ...], *, force: bool
+) -> None:
+    """Write a line per entry, as ``jury judge --out`` does, and the texts of the cases to a second file.
+
+    Args:
+        entries: the judged cases.
+        path: the file of results.
+        cases: the file of the texts; None to write none.
+        pass_labels: the human labels that mean PASS.
+        force: whether existing files may be replaced.
+
+    Raises:
+        ConfigurationError: a name does not end in ``.jsonl``, both names are the same, or a file exists already.
+        OSError: a file cannot be written.
+    """
+    _check_places([Path(path)] if cases is None else [Path(path), Path(cases)], force=force)
+    source = "" if cases is None else os.path.relpath(Path(cases).absolute(), Path(path).absolute().parent)
+    with ExitStack() as files:
+        results = files.enter_context(whole_file(path))
+        texts = None if cases is None else files.enter_context(whole_file(cases))
+        line = 0
+        for entry in entries:
+            written = texts is not None and entry.case is not None
+            line += written
+            result = Result(
+                entry.judgment, line=line if written else None, item_id=entry.item_id, key=entry.key,
+                cases=source, unmet=entry.unmet or None, pass_labels=pass_labels,
+            )  # fmt: skip
+            _write(results, result.to_row())
+            if texts is not None and entry.case is not None:
+                _write(texts, entry.case.model_dump(mode="json", exclude_defaults=True))
+
+
+def _write(file: IO[bytes], row: dict[str, JsonValue]) -> None:
+    file.write(json.dumps(row, allow_nan=False).encode("ascii") + b"\n")
+
+
+def _check_places(places: list[Path], *, force: bool) -> None:
+    if len({os.path.realpath(place) for place in places}) < len(places):
+        raise ConfigurationError(f"results and cases need two files, and both are {places[0]}")
+    for place in places:
+        if place.suffix.lower() != ".jsonl":
+            raise ConfigurationError(f"{place}: the file has JSON lines, so give a name that ends in .jsonl")
+        if place.exists() and not force:
+            raise ConfigurationError(f"{place} exists already; give another name, or force=True to replace it")
