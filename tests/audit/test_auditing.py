@@ -237,6 +237,7 @@ def test_everything_is_json_and_prints():
     assert "What the jury adds" in str(audit(Ensemble([knows_the_answers, passes_all]), sizes=SMALL))
 
 
+@pytest.mark.slow
 def test_the_vote_that_only_lets_a_case_through_a_screening_tier_is_no_weakness():
     @judge(name="fails all")
     def fails_all(case):

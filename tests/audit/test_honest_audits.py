@@ -27,6 +27,7 @@ def test_copies_of_a_case_count_once():
     assert [probe.case.answer for probe in often.probes] == [probe.case.answer for probe in once.probes]
 
 
+@pytest.mark.slow
 def test_copies_make_no_false_findings():
     right = {case.answer for case in example_cases()}
     found = 0
@@ -54,6 +55,7 @@ def test_a_number_of_pairs_is_a_number(pairs):
         audit_pairs(generous, pairs=pairs)
 
 
+@pytest.mark.slow
 def test_long_answers_take_time_in_proportion():
     def plan(numbers):
         answer = " ".join(f"{number} km and the" for number in range(numbers))

@@ -12,6 +12,7 @@ ROWS = [json.loads(line) for line in READ.read_text(encoding="utf-8").splitlines
 DEFAULTS = [operator for operator in OPERATORS if operator.default]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("operator", DEFAULTS, ids=lambda one: one.name)
 def test_the_sample_that_was_read_is_that_of_the_operator(operator):
     read = [

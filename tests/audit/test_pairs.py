@@ -23,6 +23,7 @@ class Comparing(Judge):
         return Judgment(None, label=self.place or right)
 
 
+@pytest.mark.slow
 def test_a_judge_that_knows_and_one_that_chooses_the_first():
     found = audit_pairs(Comparing("knows"), pairs=40)
     assert (found.subjects[0].right, found.subjects[0].n, found.findings) == (40, 40, ())

@@ -119,6 +119,7 @@ def test_an_unusable_precision(precision):
         plan_audit(lambda case: True, [Case(answer="In 2018.", contexts=["In 2018."])], precision=precision)
 
 
+@pytest.mark.slow
 def test_errors_are_not_taken_as_a_known_rate():
     @judge
     def broken(case):

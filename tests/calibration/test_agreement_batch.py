@@ -283,6 +283,7 @@ def test_independent_errors_make_independent_votes_and_shared_ones_one():
     assert "no item has a gold label" in effective_votes(Votes.from_rows(apart.tolist())).reason
 
 
+@pytest.mark.slow
 def test_two_jurors_that_copy_each_other_show_without_labels():
     chance = np.random.default_rng(0)
     votes = np.where(chance.random((2000, 5)) < 0.2, 1, 0)
@@ -327,6 +328,7 @@ def test_dissent_counts_votes_against_what_most_others_said():
     assert [(estimate.value, estimate.n) for estimate in dissent(votes)] == [(0.5, 2), (0.5, 2), (0.5, 2)]
 
 
+@pytest.mark.slow
 def test_a_thousand_draws_over_ten_times_as_many_items_take_hardly_more_calls():
     def calls(items):
         votes = Votes.from_rows(np.random.default_rng(0).integers(1, 6, (items, 14)).tolist())

@@ -198,6 +198,7 @@ def made_up(kind: str, size: int = 8_000) -> Trials:
     return Trials(confidences, draw.random(sure.shape) >= risk)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "kind", ["honest", "over-confident", "backwards", "meaningless", "one bad tier", "coarse", "at the edge"]

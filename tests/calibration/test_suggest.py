@@ -26,6 +26,7 @@ def jurors(*names: str, priced: bool = True) -> list[RecordedCritic]:
     return [RecordedCritic(n, labels=LABELS, cost=COSTS.get(n, 0.002) if priced else 0) for n in chosen]
 
 
+@pytest.mark.slow
 def test_the_front_rises_in_cost_and_quality_and_the_juries_work() -> None:
     found = suggest(jurors(), FIT, groups="meta.program", largest=4)
     costs = [each.cost for each in found]
@@ -51,6 +52,7 @@ def test_the_front_rises_in_cost_and_quality_and_the_juries_work() -> None:
     assert sum(verdict.usage.cost_usd for verdict in verdicts) / len(verdicts) <= best.cost * 1.05
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("rule", ["majority", "weighted", "bayes", "k_veto", "cascade"])
 def test_what_is_computed_is_what_the_jury_says(rule: str) -> None:
     names = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")

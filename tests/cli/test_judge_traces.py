@@ -82,6 +82,7 @@ def test_every_trace_is_judged_and_failures_are_told_apart():
     assert {statuses(found["c" * 32])[name] for name in ("tools", "answered")} == {"FAIL"}
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("rubric", ["tool_selection", "tool_results", "trajectory", "task_completion", "faithfulness"])
 def test_a_critic_sees_what_tools_returned_and_no_forged_result(rubric, server: VendorServer, monkeypatch, tmp_path):
     monkeypatch.setenv("OPENAI_BASE_URL", server.openai)

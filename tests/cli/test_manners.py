@@ -192,6 +192,7 @@ JSON = {
 }
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("name", JSON)
 def test_json_is_all_there_is_on_standard_output(folder: Path, run: Callable[..., Done], name: str):
     (folder / "mixed.jsonl").write_text('{"answer": "2018"}\nno case\n')

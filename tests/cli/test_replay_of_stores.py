@@ -207,6 +207,7 @@ def test_without_a_fingerprint_jurors_of_one_name_are_not_mixed_up(folder, serve
     assert replay(folder, "runs.db", jury="single.yaml")[0]["decided"] == 4
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("ids", ["id", "item_id", None])
 @pytest.mark.parametrize("form", ["whole rows", "id and answer", "of review"])
 @pytest.mark.parametrize("with_cases", [False, True], ids=["store alone", "with cases"])

@@ -74,6 +74,7 @@ SAID = {
 }
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("voting", ["majority", "unanimous", "average", "k_veto"])
 @pytest.mark.parametrize("errors", [None, "ignore", "propagate"])
 def test_such_a_member_counts_like_a_juror_that_broke(voting, errors):

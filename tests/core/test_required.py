@@ -25,6 +25,7 @@ def jury(statuses, **options):
     return Ensemble([lambda case, s=status: SAID[s] for status in statuses], **options)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("errors", [None, "fail", "abstain", "ignore", "propagate"])
 @pytest.mark.parametrize("voting", ["majority", "unanimous", "average", "median"])
 def test_a_verdict_without_a_required_vote_never_passes(errors, voting):

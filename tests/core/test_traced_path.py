@@ -18,6 +18,7 @@ def trace():
     return subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
+@pytest.mark.slow
 def test_no_function_of_the_path_only_forwards(trace):
     assert "core/runner.py run_judge" in trace
     assert "only forwards" not in trace

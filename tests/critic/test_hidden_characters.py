@@ -18,6 +18,7 @@ IGNORABLE = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x18
 IGNORABLE |= {*range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000)}
 
 
+@pytest.mark.slow
 def test_the_list_has_every_format_control_and_ignorable_character():
     unseen = {code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in {"Cf", "Cc", "Zl", "Zp"}}
     expected = (unseen | IGNORABLE) - SEEN - {ord(char) for char in "\t\n\r"}

@@ -367,6 +367,7 @@ class TestProperties:
             [(value, 4, 4 + len(text))] if value else []
         )
 
+    @pytest.mark.corpus
     @pytest.mark.parametrize(
         "unit",
         ["{", "[", '{"a":', '{"a":[', '{"', '{"a":"{ "', "{}", '{"a":1}', '{"k":"\\"{', "<think>", "Answer: NO\n",

@@ -70,6 +70,7 @@ def page(root, name):
     return (root / "docs" / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_voting_rule_is_one_file(checkout):
     changed = follow("Add a voting rule", checkout)
     assert changed == {
@@ -116,6 +117,7 @@ print(json.dumps({
     assert told["option"]["description"].startswith("trimmed_mean: the number of scores that are left out")
 
 
+@pytest.mark.slow
 def test_a_tier_policy_is_one_file(checkout):
     assert follow("Add a tier policy", checkout) == {"jury_adapters/core/tier_policies.py"}
     assert "| `reject_below(0.8)` | the tier's score is below the threshold | FAIL | go on |" in page(
@@ -157,6 +159,7 @@ print(json.dumps({
     assert told["verdict"] == ["FAIL", "rejected", "reject_below(0.3)"]
 
 
+@pytest.mark.slow
 def test_a_vendor_is_one_row(checkout):
     assert follow("Add a vendor", checkout) == {"jury_adapters/vendors.py"}
     table = page(checkout, "how_to/real_models.md")

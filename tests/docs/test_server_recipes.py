@@ -75,11 +75,13 @@ def wait_for(port: int, server: subprocess.Popen[str]) -> None:
     raise AssertionError("the server does not listen")
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("framework", PAGES)
 def test_a_server_that_ends_by_sigterm_has_judged_every_run(tmp_path, framework):
     assert alerts_after_sigterm(tmp_path, application(framework)) == RUNS
 
 
+@pytest.mark.slow
 def test_without_the_recipe_runs_are_lost_as_the_page_says(tmp_path):
     source = application("LangChain")
     assert "await handler.aclose(timeout=20)" in source

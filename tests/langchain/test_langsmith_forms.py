@@ -195,6 +195,7 @@ def test_sum():
 """
 
 
+@pytest.mark.slow
 def test_a_jury_judges_in_tests_of_langsmiths_pytest_plugin(tmp_path, monkeypatch):
     (tmp_path / "test_sum.py").write_text(PLUGIN_TEST, "utf-8")
     monkeypatch.setenv("LANGSMITH_TEST_TRACKING", "false")

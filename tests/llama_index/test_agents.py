@@ -347,6 +347,7 @@ def ending_with(end: Any) -> Workflow:
 NODES = [NodeWithScore(node=TextNode(text="Paris is old."))]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("end", "answer", "contexts"),
     [

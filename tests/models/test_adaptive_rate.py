@@ -76,6 +76,7 @@ def test_a_quota_per_minute_is_used_again_as_soon_as_the_minute_is_over():
     assert done.share_refused() < 0.25
 
 
+@pytest.mark.slow
 def test_a_rate_that_was_lowered_rises_again_when_the_server_accepts_more():
     class Recovering(SlidingWindow):
         def accepts(self, now):

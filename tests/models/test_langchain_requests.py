@@ -54,6 +54,7 @@ if find_spec("langchain_openai"):
         {"stream_usage": True}, {"verbosity": "low"}, {"metadata": {"a": 1}, "tags": ["t"]},
     ]  # fmt: skip
 
+    @pytest.mark.corpus
     @pytest.mark.parametrize("settings", SETTINGS, ids=str)
     @pytest.mark.parametrize("options", [Options(), Options(0.0, 2000, True)], ids=["bare", "full"])
     def test_we_send_what_the_object_would_send(server, settings, options):

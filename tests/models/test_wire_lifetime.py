@@ -207,6 +207,7 @@ def ended(tmp_path_factory, watched):
     }
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_process_judges_and_ends_without_a_word(ended, name):
     code, output, messages = ended[name]

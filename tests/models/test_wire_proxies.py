@@ -168,6 +168,7 @@ BOTH = pytest.mark.parametrize("vendor", VENDORS)
 OF_HTTP = [name for name, run in HTTP_RUNS.items() if run.host != "judge.localhost" or resolves(run.host)]
 
 
+@pytest.mark.corpus
 @BOTH
 @pytest.mark.parametrize("name", OF_HTTP)
 def test_the_environment_says_which_requests_go_through_the_proxy(outcomes, name, vendor):

@@ -202,6 +202,7 @@ def terminal_table(terminal: str, title: str) -> list[dict[str, str]]:
     return found
 
 
+@pytest.mark.corpus
 def test_the_counts_are_the_same(run: Run) -> None:
     json_summary = json.loads(call("report", run.results, "--cases", run.cases, "--json"))
     python, read = run.summary, dict(Report.read(run.results, cases=run.cases).figures.summary.to_dict())
@@ -289,6 +290,7 @@ def test_the_jurors_are_the_same(run: Run) -> None:
         assert f"| `{juror.name}` | {' | '.join([*row_of, *([told['cost']] if paid else [])])} |" in run.markdown
 
 
+@pytest.mark.corpus
 def test_the_analysis_is_the_same(run: Run) -> None:
     python = full_report(Votes.from_verdicts(run.judged))
     page_report = run.report.agreement.report

@@ -5,12 +5,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llama_index.core.evaluation import BatchEvalRunner
 from typer.testing import CliRunner
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Report
 from jury_adapters.cli.app import app
-from jury_adapters.llama_index import JuryEvaluator
 
 
 def short(case):
@@ -93,24 +91,6 @@ def test_the_commands_read_it(tmp_path):
     assert "It was opened in 1931." in (tmp_path / "page.html").read_text()
     assert agreement.exit_code == 0, agreement.output
     assert replayed.exit_code == 0, replayed.output
-
-
-@pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")  # LlamaIndex's runner calls it
-def test_a_batch_of_llama_index_is_kept(tmp_path, own_loop):
-    runner = BatchEvalRunner(
-        {"short": JuryEvaluator(short), "sure": JuryEvaluator(lambda case: "x" not in case.answer)}
-    )
-    results = runner.evaluate_response_strs(QUESTIONS[:2], ["In 1931.", "It was x, as far as I know."])
-    report = Report.from_results(results)
-    report.write_results(tmp_path / "run.jsonl", cases=tmp_path / "cases.jsonl")
-
-    again = Report.read(tmp_path / "run.jsonl", cases=tmp_path / "cases.jsonl")
-
-    assert [one.case.answer for one in again.entries] == ["In 1931.", "It was x, as far as I know."]
-    assert again.compare(report).difference == 0
-    assert not again.compare(report).flips
-    assert rows_of(again) == rows_of(report)
-    assert again.figures.summary.pass_interval == report.figures.summary.pass_interval
 
 
 def test_verdicts_alone_are_kept_without_texts(tmp_path):

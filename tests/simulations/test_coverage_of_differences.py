@@ -28,6 +28,7 @@ HARDEST = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", only_first(HARDEST))
 def test_the_intervals_cover_where_it_is_hardest(cell):
     simulated = simulate(cell, 300)

@@ -331,6 +331,7 @@ def test_posteriors_settle_exactly_when_no_vote_can_change_them(reliabilities, o
         assert_settles_soundly(bayes, STATUSES if n < 5 else STATUSES[:3], None, n, exactly=exactly)
 
 
+@pytest.mark.slow
 def test_where_the_order_of_votes_is_said_not_to_matter_it_does_not():
     """Of four jurors; larger panels are then checked in one order."""
     for strategy, letters, weights in (row.values for row in [*BALLOTS, *CONFIDENT, *NUMBERS, *LABELS]):
