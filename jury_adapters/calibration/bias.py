@@ -290,5 +290,5 @@ def _whether(interval: Interval | None, n: int) -> str:
     if n < FEW_ITEMS:
         return TOO_FEW
     if interval is None:
-        return "how sure that is cannot be told"
+        return "which may be chance: there is no interval"
     return "more than chance explains" if interval[0] > 0 or interval[1] < 0 else "which may be chance"

@@ -191,7 +191,7 @@ def _weighted_mean(weights: Floats, values: Floats) -> Floats:
 def _direction(interval: Interval | None) -> str:
     """Say what an interval of the overconfidence shows, as it is printed: with three decimals."""
     if interval is None:
-        return "whether the difference is chance cannot be told"
+        return "without an interval, the difference may be chance"
     if round(interval[0], 3) > 0:
         return "it claims more than it delivers"
     if round(interval[1], 3) < 0:
@@ -248,7 +248,7 @@ def _area(value: float, interval: Interval | None) -> str:
         "cases (50 % is chance)"
     )
     if interval is None:
-        return f"{pairs}; whether that is chance cannot be told."
+        return f"{pairs}; without an interval, that may be chance."
     if round(interval[0], 3) > 0.5:
         return f"{pairs}: more confidence does mean more often right."
     if round(interval[1], 3) < 0.5:

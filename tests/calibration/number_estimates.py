@@ -51,13 +51,13 @@ DIRECTIONS: dict[str, dict[str, Rule]] = {
         "claims more than it delivers": ZERO["above"],
         "delivers more than it claims": ZERO["below"],
         "within chance": ZERO["between"],
-        "cannot be told": ZERO["none"],
+        "without an interval": ZERO["none"],
     },
     "AUROC of confidence": {
         "does mean more often right": HALF["above"],
         "worse than chance": HALF["below"],
         "not shown to be better": HALF["between"],
-        "cannot be told": HALF["none"],
+        "without an interval": HALF["none"],
         "the same confidence": lambda f: f.value == 0.5 and f.interval is None,
     },
     "Brier score of confidence": {

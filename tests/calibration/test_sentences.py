@@ -101,9 +101,9 @@ DIRECTIONS: dict[str, dict[str, Rule]] = {
     },
     "drift|self-preference|vendor preference|verbosity": {
         "more than chance explains": sure,
-        "within chance|which may be chance": lambda f: not sure(f),
+        "within chance|which may be chance(?!:)": lambda f: not sure(f),
         "too few items to tell": lambda f: min(f.n, f.details.get("own", f.n), f.details.get("other", f.n)) < FEW_ITEMS,
-        "cannot be told": lambda f: f.interval is None,
+        "there is no interval": lambda f: f.interval is None,
     },
     "drift": {
         r"moved by \+0\.000": lambda f: size(f) == 0,
