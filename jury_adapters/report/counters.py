@@ -17,6 +17,7 @@ from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.statistics import wilson
+from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import TierResult, Verdict
 
 OTHER = "(others)"
@@ -163,6 +164,12 @@ class TierCount:
         if tier.stopped:
             add_bounded(self.stopped, verdict.opinion or str(verdict.status))
 
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return the counts as JSON values."""
+        return {
+            "policy": self.policy, "reached": self.reached, "stopped": dict(self.stopped), "broken": self.broken
+        }  # fmt: skip
+
 
 def why_unusable(vote: Judgment) -> str | None:
     """Return why a juror failed or had no usable reply; None if it voted, or abstained for another reason."""
@@ -226,3 +233,11 @@ class GateCount:
         self.by_gate.update(gate.gate for gate in unmet)
         if len(self.first) < keep:
             self.first.append((where, [gate.note for gate in unmet]))
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return the counts as JSON values."""
+        return {
+            "missed": self.missed, "by_gate": dict(self.by_gate),
+            "verdicts": self.verdicts, "not_measured": dict(self.not_measured),
+            "first": [{"where": where, "unmet": list(unmet)} for where, unmet in self.first],
+        }  # fmt: skip

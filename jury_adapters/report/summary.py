@@ -23,6 +23,7 @@ from jury_adapters.core.opinions import (
     opinions_of,
     screening_tiers_in,
 )
+from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
@@ -136,6 +137,7 @@ class Summary:
         self.with_agreement = 0
         self.split = 0
         self.escalated = 0
+        self._outage_bias = OutageBias()
         self._outcomes = GroupedOutcomes()
         self._labelled = GroupedOutcomes()
 
@@ -160,6 +162,7 @@ class Summary:
             self.failed_by_errors += 1
         else:
             self.statuses[judgment.status] += 1
+        self._outage_bias.add(judgment)
         if group is not None:
             self._add_to_group(group, judgment)
         if judgment.status is Status.ERROR:
@@ -210,6 +213,11 @@ class Summary:
     def pass_rate(self) -> float | None:
         """Share of PASS among PASS and FAIL; None if nothing was decided."""
         return self.passed / self.decided if self.decided else None
+
+    @property
+    def pass_rate_warning(self) -> str:
+        """Sentences that say that judges which broke bias :attr:`pass_rate`; empty if they are not known to do so."""
+        return self._outage_bias.warning
 
     @property
     def pass_interval(self) -> tuple[float, float] | None:
@@ -280,6 +288,7 @@ class Summary:
             "failed_by_errors": self.failed_by_errors,
             "labels": dict(self.labels),
             "pass_rate": self.pass_rate,
+            "pass_rate_warning": self.pass_rate_warning,
             "pass_rate_interval": None if self.pass_interval is None else list(self.pass_interval),
             "gate_decision": None if self.decision is None else {
                 "at_least": self.decision.at_least, "met": self.decision.met, "certain": self.decision.certain,
@@ -307,11 +316,7 @@ class Summary:
                 "calls": recorded.calls, "cost_usd": recorded.cost_usd, "cost_complete": recorded.cost_complete,
             },
             "calls_saved": self.calls_saved,
-            "gates": None if self.gates is None else {
-                "missed": self.gates.missed, "by_gate": dict(self.gates.by_gate),
-                "verdicts": self.gates.verdicts, "not_measured": dict(self.gates.not_measured),
-                "first": [{"where": where, "unmet": unmet} for where, unmet in self.gates.first],
-            },
+            "gates": None if self.gates is None else self.gates.to_dict(),
             "jurors": [
                 {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
                  "compared": count.compared, "screening": path in self.screening_jurors,
@@ -328,9 +333,7 @@ class Summary:
                 for path, count in self.by_criterion.items()
             ],
             "tiers": [
-                {"tier": name, "policy": tier.policy, "reached": tier.reached, "stopped": dict(tier.stopped),
-                 "broken": tier.broken}
-                for name, tier in self.tiers.items()
+                {"tier": name, **tier.to_dict()} for name, tier in self.tiers.items()
             ],
             "look_first": [
                 {"where": concern.where, "verdict": to_word(concern.judgment), "why": concern.why}
