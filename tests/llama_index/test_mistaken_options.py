@@ -1,6 +1,8 @@
 """Options that would watch nothing, or judge with somebody else, without a word."""
 
 import importlib
+import inspect
+import pydoc
 import warnings
 
 import pytest
@@ -12,6 +14,7 @@ from support.llama_apps import Model
 
 from jury_adapters import Case, ConfigurationError, grounding_screen, judge
 from jury_adapters.checks import NotEmpty
+from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.llama_index import (
     JuryContextRelevancyEvaluator,
     JuryEvaluator,
@@ -20,6 +23,7 @@ from jury_adapters.llama_index import (
     JurySpanHandler,
     judge_runs,
 )
+from jury_adapters.llama_index.preset_evaluator import PresetEvaluator, PresetOptions
 from jury_adapters.testing import ScriptedModel
 
 
@@ -181,3 +185,12 @@ def test_an_asynchronous_function_of_a_prompt_is_a_model():
         return "Answer: YES"
 
     assert JuryFaithfulnessEvaluator(llms=[model, judge(my_check)]).evaluate("q", "a", contexts=["c"]).passing
+
+
+@pytest.mark.parametrize("evaluator", PresetEvaluator.__subclasses__())
+def test_help_shows_every_option_of_a_preset_evaluator(evaluator):
+    shown = pydoc.plain(pydoc.render_doc(evaluator)).partition("Method resolution order")[0]
+    arguments = inspect.signature(evaluator).parameters
+    assert PresetOptions.__annotations__.keys() - ModelOptions.__annotations__.keys() <= arguments.keys()
+    assert [name for name in arguments if f"{name}: " not in shown.partition("Arg")[2]] == []
+    assert [name for name in ModelOptions.__annotations__ if f"``{name}=``" not in shown] == []
