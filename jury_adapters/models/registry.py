@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.evaluator_hints import evaluator_hint
 from jury_adapters.core.functions import is_async, takes_a_case
 from jury_adapters.core.installation import install_command
 from jury_adapters.core.secrets import without_keys
@@ -278,6 +279,9 @@ def _wrapped(model: Any) -> ChatModel:
     if is_async(model):
         return FunctionModel(model)
     name = _name_of(model)
+    hint = evaluator_hint(model)
+    if hint:
+        raise ConfigurationError(f"{_kind_of(model)} is an evaluator and not a model; {hint}")
     judging = f". If {name} judges a case, write @judge above it, or judge({name})" if inspect.isroutine(model) else ""
     raise ConfigurationError(
         f"{_kind_of(model)} is not a model: give 'vendor:model', a LangChain chat model, a LlamaIndex LLM, an "
