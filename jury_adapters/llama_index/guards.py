@@ -16,6 +16,7 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from jury_adapters.core import event_loop
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
@@ -91,6 +92,11 @@ class JuryGuardQueryEngine(BaseQueryEngine):
     'passed'
     """
 
+    @explains_wrong_calls(
+        "JuryGuardQueryEngine(query_engine, jury, max_retries=1)",
+        order="the engine and the jury come first, the rest by name",
+        needs="the engine or the jury is missing",
+    )
     def __init__(
         self,
         query_engine: BaseQueryEngine,
