@@ -75,6 +75,10 @@ class Kept:
         with self._lock:
             return [line for run in runs if (line := self._lines.get(run.id)) is not None]
 
+    def has(self, run_id: UUID) -> bool:
+        """Whether the line of a run is kept."""
+        return run_id in self._lines
+
     def __len__(self) -> int:
         return len(self._lines)
 

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
 
-from jury_adapters import ConfigurationError
+from jury_adapters import ConfigurationError, Ensemble
 from jury_adapters.checks import NotEmpty
 from jury_adapters.core.installation import install_command
 from jury_adapters.langchain import (
@@ -336,3 +336,27 @@ def test_a_misspelt_key_of_an_input_is_logged_once(caplog):
 def test_keys_that_are_right_or_have_nothing_to_do_with_a_case_are_not_logged(value, caplog):
     JuryRunnable(says_good).invoke(value)
     assert caplog.records == []
+
+
+def keys_of(evaluators):
+    experiment = offline_client().evaluate(
+        good, data=examples(ROWS), evaluators=evaluators, upload_results=False, max_concurrency=0
+    )
+    return [result.key for row in experiment for result in row["evaluation_results"]["results"]]
+
+
+def test_two_evaluators_with_the_default_key_are_reported_once(caplog):
+    one, two = (JuryEvaluator(Ensemble([lambda case: True])) for _ in range(2))
+    for _ in range(2):
+        assert keys_of([one, two]) == ["jury", "jury"]
+    (logged,) = [one.getMessage() for one in caplog.records if one.name.startswith("jury_adapters")]
+    assert "two evaluators give results of one run under the key 'jury'" in logged
+    assert "key='faithful'" in logged
+
+
+def test_evaluators_with_names_or_in_other_experiments_are_not_reported(caplog):
+    named = JuryEvaluator(Ensemble([lambda case: True], name="named"))
+    first, second = (JuryEvaluator(Ensemble([lambda case: True])) for _ in range(2))
+    keys_of([named, JuryEvaluator(Ensemble([lambda case: True]), key="keyed"), first])
+    keys_of([second])
+    assert [one for one in caplog.records if one.name.startswith("jury_adapters")] == []
