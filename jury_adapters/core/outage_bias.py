@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Self
 
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Verdict, outage_as_error
+from jury_adapters.core.verdict import Verdict, is_outage, outage_as_error
 
 MATERIAL_SHARE: Final = 0.05
 """Smallest share of the cases that outages left undecided for which a pass rate is called biased."""
@@ -24,8 +24,8 @@ class MissingVotes(NamedTuple):
         """Return those of a judgment; a judgment without jurors has none."""
         if not isinstance(judgment, Verdict):
             return cls()
-        broken = [one.critic for one in judgment.judgments if outage_as_error(one).status is Status.ERROR]
-        if judgment.tiers and outage_as_error(judgment).status is Status.ERROR:
+        broken = [one.critic for one in judgment.judgments if is_outage(outage_as_error(one))]
+        if judgment.tiers and is_outage(outage_as_error(judgment)):
             broken.append(judgment.tiers[-1].name)
         return cls(tuple(broken), judgment.skipped)
 
@@ -57,9 +57,14 @@ so the pass rate is probably too low: it would be 66.7 % if the 2 cases had pass
         self.add_votes(outage_as_error(judgment).status, MissingVotes.of(judgment))
 
     def add_votes(self, status: Status | None, missing: MissingVotes) -> None:
-        """Count one case by its status, where a FAIL that only broken jurors caused is ERROR."""
+        """Count one case by its status, where a FAIL that only broken jurors caused is ERROR.
+
+        An abstention with broken jurors counts as undecided because of them, too.
+        """
         if status is None:
             return
+        if status is Status.ABSTAIN and missing.broken:
+            status = Status.ERROR  # with `errors="ignore"`, a panel of which every juror broke abstains
         self.statuses[status] += 1
         if status is Status.ERROR:
             self._broken.update(missing.broken)

@@ -29,6 +29,7 @@ JURIES = {
     "scorecard": Scorecard({"good": good, "other": down_on_some}),
     "panel": Ensemble([good, down_on_some], voting="unanimous"),
     "all_of": all_of(good, down_on_some),
+    "scorecard of panels": Scorecard({"good": good, "other": Ensemble([down_on_some] * 2, errors="ignore")}),
     "cascade": CascadedJury([Tier("screen", good, "reject_on_any_fail"), Tier("final", down_on_some)]),
     "early stop": Ensemble([good, down_on_some], voting="unanimous", schedule="early_stop"),
 }
