@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.clustered_shares import clustered_wilson
@@ -139,6 +140,37 @@ class JurorCount:
     def dissent(self) -> float | None:
         """Share of compared cases in which this juror differs from the verdict; None if there are none."""
         return self.dissents / self.compared if self.compared else None
+
+
+Jurors: TypeAlias = Mapping[tuple[str, ...], JurorCount]
+"""Counts by the path of a juror: the names of its tiers and juries, and its own."""
+
+
+def juror_rows(
+    jurors: Jurors, screening: Collection[tuple[str, ...]], criteria: Collection[tuple[str, ...]]
+) -> list[JsonValue]:
+    """Return the votes of jurors as JSON values, with whether they are in screening tiers or judge a criterion."""
+    return [
+        {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
+         "compared": count.compared, "screening": path in screening, "criterion": path in criteria}
+        for path, count in jurors.items()
+    ]  # fmt: skip
+
+
+def fallback_rows(jurors: Jurors) -> list[JsonValue]:
+    """Return the votes that fallbacks gave as JSON values."""
+    return [
+        {"in": list(path[:-1]), "juror": path[-1], "votes": count.asked, "by_fallback": dict(count.by_fallback)}
+        for path, count in jurors.items()
+    ]
+
+
+def criterion_rows(criteria: Jurors) -> list[JsonValue]:
+    """Return the results of criteria as JSON values."""
+    return [
+        {"in": list(path[:-1]), "criterion": path[-1], "votes": dict(count.votes), "pass_rate": count.pass_rate}
+        for path, count in criteria.items()
+    ]
 
 
 @dataclass(slots=True)

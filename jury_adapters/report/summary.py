@@ -8,7 +8,7 @@ from collections.abc import Collection, Hashable, Sequence
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
-from jury_adapters.core.formatting import counted, to_word
+from jury_adapters.core.formatting import clip, counted, percent, to_word
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment, Status, abstain
@@ -37,7 +37,10 @@ from jury_adapters.report.counters import (
     JurorCount,
     TierCount,
     add_bounded,
+    criterion_rows,
+    fallback_rows,
     is_over_budget,
+    juror_rows,
     models_not_asked,
     why_unusable,
     without_request_id,
@@ -88,16 +91,15 @@ class Summary:
         same_family_unknown: verdicts of which it is unknown, although the case names the answer's author.
         unreadable: rows of the input that were not cases; set by the reader.
         gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
-        decision: that of a gate which may end the run early; None for a run of all cases. Set by the code that stops
-            it.
+        decision: that of a gate which may end the run early, set by the code that stops it; None for all cases.
         given_up: models that were no longer asked, by name.
         over_budget: cases about which a juror was not asked, because its call did not fit the budget.
         decided_over_budget: the number of these that the other jurors decided.
 
     >>> summary = Summary()
     >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
-    >>> summary.passed, summary.decided
-    (1, 1)
+    >>> print(summary)
+    1 case: 1 of 1 decided passed (100.0 %)
     """
 
     def __init__(
@@ -317,21 +319,9 @@ class Summary:
             },
             "calls_saved": self.calls_saved,
             "gates": None if self.gates is None else self.gates.to_dict(),
-            "jurors": [
-                {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
-                 "compared": count.compared, "screening": path in self.screening_jurors,
-                 "criterion": path in self.criteria}
-                for path, count in self.jurors.items()
-            ],
-            "fallbacks": [
-                {"in": list(path[:-1]), "juror": path[-1], "votes": count.asked, "by_fallback": dict(count.by_fallback)}
-                for path, count in self.fallback_votes.items()
-            ],
-            "criteria": [
-                {"in": list(path[:-1]), "criterion": path[-1], "votes": dict(count.votes),
-                 "pass_rate": count.pass_rate}
-                for path, count in self.by_criterion.items()
-            ],
+            "jurors": juror_rows(self.jurors, self.screening_jurors, self.criteria),
+            "fallbacks": fallback_rows(self.fallback_votes),
+            "criteria": criterion_rows(self.by_criterion),
             "tiers": [
                 {"tier": name, **tier.to_dict()} for name, tier in self.tiers.items()
             ],
@@ -340,6 +330,19 @@ class Summary:
                 for concern in self.look_first.cases()
             ],
         }  # fmt: skip
+
+    def __str__(self) -> str:
+        """Return the outcomes in words, with :attr:`pass_rate_warning`."""
+        rate = f"{self.passed:,} of {self.decided:,} decided passed ({percent(self.pass_rate)})"
+        counts = [*self.labels.most_common(4), ("abstained", self.statuses[Status.ABSTAIN])]
+        parts = [rate] * bool(self.decided or not self.labels)
+        parts += [f"{times:,} {clip(what, 40)}" for what, times in counts if times]
+        parts += [counted(self.broken, "error")] * bool(self.broken)
+        warning = f". {self.pass_rate_warning}" if self.pass_rate_warning else ""
+        return f"{counted(self.cases, 'case')}: {', '.join(parts)}{warning}"
+
+    def __repr__(self) -> str:
+        return f"<Summary of {self}>"
 
     def _add_causes(self, judgment: Judgment) -> None:
         votes = deciding_votes(judgment)

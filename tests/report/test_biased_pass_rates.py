@@ -43,6 +43,7 @@ def test_evaluators_of_a_llama_index_batch(capsys):
     assert report.figures.summary.pass_rate_warning == WARNING
     report.summary()
     assert WARNING in " ".join(capsys.readouterr().out.split())
+    assert WARNING in str(report.figures.summary)
     assert WARNING in report.to_markdown()
     assert WARNING in html.unescape(report.to_html())
 
