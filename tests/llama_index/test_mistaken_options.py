@@ -214,7 +214,5 @@ def test_a_misspelt_option_is_refused_with_the_right_name(make, meant):
 
 
 def test_a_guard_without_a_jury_says_what_is_missing():
-    with pytest.raises(
-        ConfigurationError, match=r"the engine or the jury is missing.*JuryGuardQueryEngine\("
-    ):
+    with pytest.raises(ConfigurationError, match=r"the engine or the jury is missing.*JuryGuardQueryEngine\("):
         JuryGuardQueryEngine(Fixed())
