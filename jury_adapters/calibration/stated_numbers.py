@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, nan
@@ -11,7 +12,7 @@ import numpy as np
 
 from jury_adapters.calibration.items import ItemVotes, plain
 from jury_adapters.calibration.types import MISSING, Floats, Ints, Numbers, Raw
-from jury_adapters.calibration.vote_scale import Scale
+from jury_adapters.calibration.vote_scale import Scale, vote_codes
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
@@ -65,13 +66,17 @@ class Stated:
 def stated_by(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Stated:
     """Return the numbers of the items that were read."""
     with_jury = any(item.jury is not None for item in items)
-    votes = [[scale.code(item.votes.get(name)) for name in jurors] for item in items]
-    numbers = [[_numbers_in(item, name) for name in jurors] for item in items]
-    if with_jury:
-        votes = [[*row, _jury_code(item, scale)] for row, item in zip(votes, items, strict=True)]
-        numbers = [[*row, _of_jury(item)] for row, item in zip(numbers, items, strict=True)]
     shape = (len(items), len(jurors) + with_jury)
-    codes = np.array(votes, dtype=np.int64).reshape(shape)
+    codes = vote_codes(items, jurors, scale)
+    numbers = array("d")
+    for item in items:
+        for name in jurors:
+            numbers.extend(_numbers_in(item, name))
+        if with_jury:
+            numbers.extend(_of_jury(item))
+    if with_jury:
+        own = np.array([_jury_code(item, scale) for item in items], dtype=np.int64)
+        codes = np.column_stack([codes, own])
     both = np.array(numbers, dtype=np.float64).reshape(*shape, 2)
     both[codes == MISSING, 0] = nan  # the confidence of an abstention is not a confidence in an answer
     return Stated(
@@ -132,7 +137,7 @@ def _numbers_in(item: ItemVotes, juror: str) -> Numbers:
 
 
 def _of_jury(item: ItemVotes) -> Numbers:
-    return Numbers() if item.verdict is None else numbers_of(item.verdict)
+    return Numbers() if item.verdict is None else item.numbers[None]
 
 
 def _number(value: object) -> float:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
 
-from jury_adapters.calibration.items import ItemVotes, plain
+from jury_adapters.calibration.items import ItemVotes, different_votes, plain
 from jury_adapters.calibration.types import MISSING, Ints, Raw, Value
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
 
 _BINARY = 2
+_MOST_KNOWN = 1 << 12
 
 
 class Scale:
     """Labels of a batch, and the position of each."""
 
     def __init__(self, items: Sequence[ItemVotes], jurors: Sequence[str], labels: Sequence[Value]) -> None:
-        votes = {plain(item.votes.get(name)) for item in items for name in jurors}
-        votes |= {plain(vote) for item in items for pair in item.orders.values() for vote in pair}
+        votes = {plain(cast.get(name)) for cast in different_votes(items) for name in jurors}
+        orders = {id(item.orders): item.orders for item in items}
+        votes |= {plain(vote) for by_juror in orders.values() for pair in by_juror.values() for vote in pair}
         gold = {plain(item.gold) for item in items}
         given = tuple(plain(label) for label in labels)
         self._words = any(isinstance(value, str) for value in votes.union(gold, given))
@@ -54,6 +57,20 @@ class Scale:
     def _read(self, value: Value) -> Value:
         """Return a value on this scale; in a scale of words, a number is a word too."""
         return f"{value:g}" if self._words and not isinstance(value, str) else value
+
+
+def vote_codes(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Ints:
+    """Return items x jurors: the codes of the votes."""
+    codes = array("q")
+    known: dict[int, array[int]] = {}  # many items share their votes
+    for item in items:
+        row = known.get(id(item.votes))
+        if row is None:
+            row = array("q", [scale.code(item.votes.get(name)) for name in jurors])
+            if len(known) < _MOST_KNOWN:
+                known[id(item.votes)] = row
+        codes.extend(row)
+    return np.array(codes, dtype=np.int64).reshape(len(items), len(jurors))
 
 
 def codes_by_order(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Ints | None:

@@ -20,7 +20,7 @@ from jury_adapters.calibration.items import (
 )
 from jury_adapters.calibration.stated_numbers import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
-from jury_adapters.calibration.vote_scale import Scale, codes_by_order, gold_codes, passed_by_jury
+from jury_adapters.calibration.vote_scale import Scale, codes_by_order, gold_codes, passed_by_jury, vote_codes
 from jury_adapters.calibration.vote_sources import recorded_items, result_items, verdict_items
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.label_comparison import LabelComparison
@@ -140,7 +140,9 @@ class Votes:
                 gold=gold[row] if gold else None,
                 group=groups[row] if groups else None,
                 identity=(None, str(items[row])) if items else None,
-                place=f"row {row + 1}",
+                own_id=str(items[row]) if items else None,
+                source="row",
+                number=row + 1,
             )
             for row, cast in enumerate(table)
         ]
@@ -366,9 +368,9 @@ def assemble(
     models = {name: model for item in found for name, model in item.models.items() if model}
     group_of: dict[object, int] = {}
     keys = [("item", row) if item.group is None else ("group", item.group) for row, item in enumerate(found)]
-    codes = [[scale.code(item.votes.get(name)) for name in names] for item in found]
+    verdicts = {id(item.verdict): item.verdict for item in found if item.verdict is not None}  # many share one
     return Votes(
-        codes=np.array(codes, dtype=np.int64).reshape(len(found), len(names)),
+        codes=vote_codes(found, names, scale),
         labels=scale.labels,
         jurors=names,
         items=tuple(item.item for item in found),
@@ -381,7 +383,7 @@ def assemble(
         generators=tuple(item.generator for item in found),
         lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
         models=tuple(models.get(name) for name in names),
-        selected=any(item.verdict is not None and has_selected_jurors(item.verdict) for item in found),
+        selected=any(map(has_selected_jurors, verdicts.values())),
         orders=codes_by_order(found, names, scale),
         verdicts=passed_by_jury(found, pass_label),
         merged=len(rows) - len(found),
