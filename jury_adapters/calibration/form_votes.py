@@ -82,14 +82,14 @@ def votes_of_forms(forms: Sequence[Judgment], on: On | None, *, screening_tiers:
     Raises:
         ConfigurationError: ``on`` is unknown, the juries voted on different things, or only screening tiers judged.
     """
-    on = _voted_on(on, forms)
+    voted_on = _voted_on(on, forms)
     shared = _Shared()
     opinions = [_opinions((0, form), screening_tiers=screening_tiers) for form in forms]
     repeated = [repeated_by_place(form) for form in forms]
     names = juror_names(path for found in opinions for path in found)
     names |= juror_names(path for found in repeated for path in found if path not in names)
     votes = [
-        _votes_of(form, _named(said, names), _named(answers, names), on, shared)
+        _votes_of(form, _named(said, names), _named(answers, names), voted_on, shared)
         for form, said, answers in zip(forms, opinions, repeated, strict=True)
     ]
     if votes and not any(one.votes for one in votes):

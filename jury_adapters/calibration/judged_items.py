@@ -114,7 +114,7 @@ class JudgedItems:
             self._facts[len(self._names)] = facts
         self._slim.add(judgment)
         self._names.append(item)
-        self._gold.append(intern(truth) if truth.__class__ is str else truth)  # type: ignore[arg-type]
+        self._gold.append(intern(truth) if truth.__class__ is str else truth)
         self._identities.append(None if identity is None else compact_identity(identity))
         self._has_id.append(identity is not None and identity[1] is not None)
         self._numbers.append(number)

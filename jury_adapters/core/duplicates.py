@@ -57,8 +57,8 @@ def identity_of(key: str | None, item_id: str | None) -> Identity | None:
 
 
 def compact_identity(identity: Identity) -> bytes:
-    """Return an identity in 16 bytes, for batches whose identities all stay in memory."""
-    return blake2b(repr(identity).encode(errors="surrogatepass"), digest_size=16).digest()
+    """Return an identity in 15 bytes, for batches whose identities all stay in memory."""
+    return blake2b(repr(identity).encode(errors="surrogatepass"), digest_size=15).digest()
 
 
 def positions_by_item(identities: Sequence[Hashable | None]) -> list[list[int]]:

@@ -8,7 +8,8 @@ from textwrap import fill
 from typing import TypeAlias
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of
+from jury_adapters.core.duplicates import ContradictingLabels, identity_of
+from jury_adapters.core.first_labels import FirstLabels
 from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.human_labels import (
     GOLD,
@@ -72,7 +73,7 @@ class LabelComparison:
         self._jury: Counts = Counter()
         self._jurors: dict[Path, Counts] = {}
         self._learned = Learned()
-        self._first: dict[Identity, tuple[str, str]] = {}  # label and place of each labelled item
+        self._first = FirstLabels()
         self._contradiction = ""
 
     def add(
@@ -337,14 +338,12 @@ class LabelComparison:
     def _is_new(self, key: str | None, item_id: str | None, truth: str, where: str) -> bool:
         """Whether a labelled case is not a copy of an earlier one; a copy with another label becomes the problem."""
         identity = identity_of(key, item_id)
-        if identity is None or identity not in self._first:
-            if identity is not None:
-                self._first[identity] = truth, where
+        known = None if identity is None else self._first.add(identity, truth, where)
+        if known is None:
             return True
         self.merged += 1
-        known, first = self._first[identity]
-        if known != truth and not self._contradiction:
-            self._contradiction = ContradictingLabels(item_id, [(0, known), (1, truth)]).describe([first, where])
+        if known[0] != truth and not self._contradiction:
+            self._contradiction = ContradictingLabels(item_id, [(0, known[0]), (1, truth)]).describe([known[1], where])
         return False
 
     def _row(
