@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, nan
@@ -68,23 +67,22 @@ def stated_by(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -
     with_jury = any(item.jury is not None for item in items)
     shape = (len(items), len(jurors) + with_jury)
     codes = vote_codes(items, jurors, scale)
-    numbers = array("d")
-    for item in items:
-        for name in jurors:
-            numbers.extend(_numbers_in(item, name))
+    both = np.empty((*shape, 2))
+    for position, item in enumerate(items):
+        for column, name in enumerate(jurors):
+            both[position, column] = _numbers_in(item, name)
         if with_jury:
-            numbers.extend(_of_jury(item))
+            both[position, -1] = _of_jury(item)
     if with_jury:
-        own = np.array([_jury_code(item, scale) for item in items], dtype=np.int64)
-        codes = np.column_stack([codes, own])
-    both = np.array(numbers, dtype=np.float64).reshape(*shape, 2)
+        of_jury = np.fromiter((_jury_code(item, scale) for item in items), np.int64, len(items))
+        codes = np.column_stack([codes, of_jury])
     both[codes == MISSING, 0] = nan  # the confidence of an abstention is not a confidence in an answer
     return Stated(
         voters=(*jurors, THE_JURY) if with_jury else tuple(jurors),
         codes=codes,
         confidences=both[..., 0],
         scores=both[..., 1],
-        ratings=np.array([_number(plain(item.gold)) for item in items], dtype=np.float64),
+        ratings=np.fromiter((_number(plain(item.gold)) for item in items), np.float64, len(items)),
     )
 
 

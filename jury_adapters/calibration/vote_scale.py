@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -61,16 +60,16 @@ class Scale:
 
 def vote_codes(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Ints:
     """Return items x jurors: the codes of the votes."""
-    codes = array("q")
-    known: dict[int, array[int]] = {}  # many items share their votes
-    for item in items:
+    codes = np.empty((len(items), len(jurors)), dtype=np.int64)
+    known: dict[int, Ints] = {}  # many items share their votes
+    for position, item in enumerate(items):
         row = known.get(id(item.votes))
         if row is None:
-            row = array("q", [scale.code(item.votes.get(name)) for name in jurors])
+            row = np.array([scale.code(item.votes.get(name)) for name in jurors], dtype=np.int64)
             if len(known) < _MOST_KNOWN:
                 known[id(item.votes)] = row
-        codes.extend(row)
-    return np.array(codes, dtype=np.int64).reshape(len(items), len(jurors))
+        codes[position] = row
+    return codes
 
 
 def codes_by_order(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Ints | None:
@@ -86,8 +85,8 @@ def codes_by_order(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Sca
 
 def gold_codes(items: Sequence[ItemVotes], scale: Scale) -> Ints:
     """Return the codes of human labels; all are missing if one is off the scale, since the rest would be biased."""
-    codes = np.array([scale.code(item.gold) for item in items], dtype=np.int64)
-    labelled = np.array([plain(item.gold) is not None for item in items], dtype=np.bool_)
+    codes = np.fromiter((scale.code(item.gold) for item in items), np.int64, len(items))
+    labelled = np.fromiter((plain(item.gold) is not None for item in items), np.bool_, len(items))
     return np.full_like(codes, MISSING) if (codes[labelled] == MISSING).any() else codes
 
 

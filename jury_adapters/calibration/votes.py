@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
@@ -366,8 +366,6 @@ def assemble(
     if pass_label is not None and pass_label not in scale.labels and found:
         raise ConfigurationError(unknown("pass_label", pass_label, map(str, scale.labels)))
     models = {name: model for item in found for name, model in item.models.items() if model}
-    group_of: dict[object, int] = {}
-    keys = [("item", row) if item.group is None else ("group", item.group) for row, item in enumerate(found)]
     verdicts = {id(item.verdict): item.verdict for item in found if item.verdict is not None}  # many share one
     return Votes(
         codes=vote_codes(found, names, scale),
@@ -375,13 +373,13 @@ def assemble(
         jurors=names,
         items=tuple(item.item for item in found),
         gold=gold_codes(found, scale),
-        groups=np.array([group_of.setdefault(key, len(group_of)) for key in keys], dtype=np.int64),
+        groups=_groups(found),
         ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
         pass_label=pass_label,
         pass_labels=pass_labels,
         label_comparison=build_label_comparison(unique, names, pass_labels, rows),
         generators=tuple(item.generator for item in found),
-        lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
+        lengths=np.fromiter((nan if item.length is None else item.length for item in found), np.float64, len(found)),
         models=tuple(models.get(name) for name in names),
         selected=any(map(has_selected_jurors, verdicts.values())),
         orders=codes_by_order(found, names, scale),
@@ -390,6 +388,18 @@ def assemble(
         stated=stated_by(found, names, scale),
         repetitions=_repetitions(found),
     )
+
+
+def _groups(items: Sequence[ItemVotes]) -> Ints:
+    """Return the number of the group of each item; an item without a group is a group of its own."""
+    numbers = np.empty(len(items), dtype=np.int64)
+    number_of: dict[Hashable, int] = {}
+    following = 0
+    for position, item in enumerate(items):
+        number = following if item.group is None else number_of.setdefault(item.group, following)
+        following += number == following
+        numbers[position] = number
+    return numbers
 
 
 def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:
