@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
+from typing import Any
 
 import numpy as np
 
 from jury_adapters.calibration.types import Answer, Numbers, Raw, Value
-from jury_adapters.core.duplicates import ContradictingLabels, Identity, one_label, positions_by_item
+from jury_adapters.core.duplicates import ContradictingLabels, one_label
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, human_label
 from jury_adapters.core.judgment import Judgment, Status
@@ -21,26 +22,34 @@ from jury_adapters.core.label_comparison import LabelComparison
 class ItemVotes:
     """One item as it is read: the votes by juror, the facts about the item, and the jury's verdict if there is one.
 
-    ``jury`` is the vote of that verdict. ``numbers`` are the confidence and the score of each juror. ``repetitions``
-    are the answers of each juror that was asked several times. ``identity`` identifies copies of one item, and
-    ``place`` names the row in messages.
+    ``jury`` is the vote of that verdict. ``numbers`` are the confidence and the score of each juror, and under None
+    those of the verdict. ``repetitions`` are the answers of each juror that was asked several times. ``identity``
+    identifies copies of one item, and ``own_id`` is its id if it has one. ``source`` and ``number`` name the row in
+    messages. Items may share their votes, models, orders and verdict.
     """
 
     item: str
     votes: Mapping[str, Raw]
     gold: Raw = None
-    group: object = None
+    group: Hashable = None
     generator: str | None = None
     length: float | None = None
     models: Mapping[str, str | None] = field(default_factory=dict)
     orders: Mapping[str, tuple[Raw, Raw]] = field(default_factory=dict)
     verdict: Judgment | None = None
     jury: Raw = None
-    numbers: Mapping[str, Numbers] = field(default_factory=dict)
+    numbers: Mapping[Any, Numbers] = field(default_factory=dict)
     repetitions: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
-    identity: Identity | None = None
-    place: str = ""
+    identity: Hashable | None = None
+    own_id: str | None = None
+    source: str = ""
+    number: int = 0
     label: Raw = None  # the human label in its original words
+
+    @property
+    def place(self) -> str:
+        """Name of the row in messages."""
+        return f"{self.source} {self.number}"
 
     def as_jurors(self, juror: str) -> ItemVotes:
         """Return the answers of a juror that was asked several times as the votes of an item, one per repetition."""
@@ -61,7 +70,7 @@ def names_of_jurors(items: Sequence[ItemVotes], jurors: tuple[str, ...] = (), *,
     Raises:
         ConfigurationError: one of ``jurors`` has no vote, or is named twice.
     """
-    names = tuple(dict.fromkeys(name for item in items for name in item.votes))
+    names = tuple(dict.fromkeys(name for cast in different_votes(items) for name in cast))
     absent = next((name for name in jurors if name not in names), None)
     if absent is not None and items:
         raise ConfigurationError(unknown("juror", absent, names))
@@ -77,24 +86,40 @@ def one_per_item(items: Sequence[ItemVotes]) -> list[ItemVotes]:
         InputError: copies of an item have different labels, or copies of an item with an id have different votes. A
             jury that judged the same content twice, without an id, may vote differently; the first row counts then.
     """
-    found = []
-    for positions in positions_by_item([item.identity for item in items]):
-        first, copies = items[positions[0]], [items[position] for position in positions]
-        if len(copies) == 1:
-            found.append(first)
-            continue
-        item_id = None if first.identity is None else first.identity[1]
-        other = next((copy for copy in copies if not _same_votes(copy, first)), None)
-        if other is not None and item_id is not None:
-            raise InputError(
-                f"{other.place}: item_id {item_id!r} is in {first.place} too, with other votes; keep one of the two"
-            )
-        try:
-            gold = one_label(item_id, [(at, plain(copy.gold)) for at, copy in zip(positions, copies, strict=True)])
-        except ContradictingLabels as error:
-            raise InputError(error.describe([items[position].place for position, _ in error.labels])) from None
-        found.append(replace(first, gold=gold))
-    return found
+    first_of: dict[Hashable, int] = {}
+    copies_of: dict[int, list[int]] = {}
+    for position, item in enumerate(items):
+        first = position if item.identity is None else first_of.setdefault(item.identity, position)
+        if first != position:
+            copies_of.setdefault(first, [first]).append(position)
+    if not copies_of:
+        return list(items)
+    copies = {position for positions in copies_of.values() for position in positions[1:]}
+    return [
+        _merged(items, copies_of[position]) if position in copies_of else item
+        for position, item in enumerate(items)
+        if position not in copies
+    ]
+
+
+def different_votes(items: Iterable[ItemVotes]) -> Collection[Mapping[str, Raw]]:
+    """Return the votes of the items, those that several items share only once, in the order of the items."""
+    return {id(item.votes): item.votes for item in items}.values()
+
+
+def _merged(items: Sequence[ItemVotes], positions: Sequence[int]) -> ItemVotes:
+    """Return the first of the copies of an item at these positions, with the label that any of them has."""
+    first, copies = items[positions[0]], [items[position] for position in positions]
+    other = next((copy for copy in copies if not _same_votes(copy, first)), None)
+    if other is not None and first.own_id is not None:
+        raise InputError(
+            f"{other.place}: item_id {first.own_id!r} is in {first.place} too, with other votes; keep one of the two"
+        )
+    try:
+        gold = one_label(first.own_id, [(at, plain(copy.gold)) for at, copy in zip(positions, copies, strict=True)])
+    except ContradictingLabels as error:
+        raise InputError(error.describe([items[position].place for position, _ in error.labels])) from None
+    return replace(first, gold=gold)
 
 
 def plain(vote: Raw) -> Value | None:
@@ -134,11 +159,17 @@ def with_meanings(items: list[ItemVotes], meanings: LabelMeanings) -> tuple[list
         items: the items.
         meanings: the labels that mean PASS and FAIL, as the jurors' own judgments show it.
     """
-    votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
+    votes = {vote for cast in different_votes(items) for vote in map(plain, cast.values()) if vote is not None}
     if votes <= {"PASS", "FAIL"}:
-        return [replace(item, gold=_in_status(item.gold, meanings)) for item in items], ()
+        return [_with_gold(item, _in_status(item.gold, meanings)) for item in items], ()
     passing = tuple(label for label, status in meanings.meaning.items() if status is Status.PASS and label in votes)
     return items, passing if len(passing) == 1 else ()
+
+
+def _with_gold(item: ItemVotes, gold: Raw) -> ItemVotes:
+    """Return an item with another label, or the item itself if it has this text as its label."""
+    same = gold is item.gold or (isinstance(item.gold, str) and gold == item.gold)
+    return item if same else replace(item, gold=gold)
 
 
 def _in_status(gold: Raw, meanings: LabelMeanings) -> Raw:
@@ -152,7 +183,7 @@ def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tup
     Returns:
         The items, and the label that means PASS; None if there is none, or if there are several that jurors vote.
     """
-    votes = {vote for item in items for vote in map(plain, item.votes.values()) if vote is not None}
+    votes = {vote for cast in different_votes(items) for vote in map(plain, cast.values()) if vote is not None}
     said = Counter(label for item in items if (label := human_label(plain(item.gold))) is not None)
     check_pass_labels(said, pass_labels, {"PASS", *map(str, votes)})
     if not pass_labels or set(pass_labels) == {"PASS"} or not votes or not votes <= {"PASS", "FAIL"}:
@@ -174,12 +205,16 @@ def build_label_comparison(
         rows: the rows of these items, copies included.
     """
     against = LabelComparison(pass_labels)
+    verdicts = {id(item.verdict): item.verdict for item in items if item.verdict is not None}
+    alike: Counter[tuple[str | None, int, Hashable]] = Counter()  # items that count alike
     for item in items:
         if item.verdict is not None:
-            against.add_item(_label(item), item.verdict, item.group)
+            alike[human_label(_label(item)), id(item.verdict), item.group] += 1
         else:
             votes = {name: human_label(plain(item.votes.get(name))) for name in names}
             against.add_votes(_label(item), votes, item.group)
+    for (label, verdict, group), times in alike.items():
+        against.add_item(label, verdicts[verdict], group, times=times)
     against.merged = sum(human_label(_label(row)) is not None for row in rows) - against.cases
     return against
 

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from sys import intern
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
+from jury_adapters.calibration.form_votes import FormVotes, votes_of_forms
 from jury_adapters.calibration.items import ItemVotes, with_meanings
-from jury_adapters.calibration.repetitions import answers_by_place
 from jury_adapters.calibration.slim_judgments import SlimJudgments
-from jury_adapters.calibration.stated_numbers import is_jury, numbers_of
 from jury_adapters.calibration.types import Answer, On, Raw
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_row, row_of_case
-from jury_adapters.core.duplicates import Identity, identity_of
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.duplicates import Identity, compact_identity, identity_of
 from jury_adapters.core.human_labels import LabelMeanings, human_label
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.opinions import Path as Place
-from jury_adapters.core.opinions import is_placeholder, juror_names, votes_in
-from jury_adapters.core.tier_policies import is_screening_policy
-from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
+from jury_adapters.core.opinions import votes_in
+from jury_adapters.core.verdict import Verdict
 
-_BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
-    "label": lambda judgment: judgment.ballot,
-    "status": lambda judgment: judgment.opinion,
-    "score": lambda judgment: judgment.numeric_score,
-}
 _PAIR = 2
-_NONE: dict[str, Any] = {}  # shared by the items without such facts
-T = TypeVar("T")
+_NO_ANSWERS: dict[str, tuple[Answer, ...]] = {}  # shared by the items without repetitions
+
+
+class _Facts(NamedTuple):
+    """Facts about an item that most batches do not have; see :class:`ItemVotes`."""
+
+    group: object = None
+    generator: str | None = None
+    length: float | None = None
+
+
+_NO_FACTS = _Facts()
 
 
 class JudgedItems:
@@ -38,12 +40,19 @@ class JudgedItems:
 
     Args:
         group: the entry of the case's metadata that identifies its group; empty for independent cases.
+        source: the name of a row of the batch in messages, without its number.
     """
 
-    def __init__(self, group: str = "") -> None:
+    def __init__(self, group: str = "", source: str = "verdict") -> None:
         self._group = group
+        self._source = source
         self._slim = SlimJudgments()
-        self._items: list[_JudgedItem] = []
+        self._names: list[str] = []
+        self._gold: list[Raw] = []
+        self._identities: list[bytes | None] = []
+        self._has_id = bytearray()
+        self._numbers = array("Q")
+        self._facts: dict[int, _Facts] = {}
 
     def add(
         self,
@@ -73,7 +82,7 @@ class JudgedItems:
         item = str(index) if own_id is None else own_id
         truth = row.get("gold") if own_label else labels.get(item) if labels else label
         identity = identity_of(None if case is None else case.content_hash, own_id)
-        self.put(item, judgment, truth, row, identity=identity, place=f"verdict {index + 1}")
+        self.put(item, judgment, truth, row, identity=identity, number=index + 1)
 
     def put(
         self,
@@ -83,7 +92,7 @@ class JudgedItems:
         row: Mapping[str, Any],
         *,
         identity: Identity | None,
-        place: str,
+        number: int,
     ) -> None:
         """Add one judgment with what is known of its item.
 
@@ -93,21 +102,27 @@ class JudgedItems:
             truth: the human label.
             row: the columns of the item, under our names; it is not kept.
             identity: the identity of the item, by which copies are found.
-            place: the name of the row in messages.
+            number: the number of the row in messages.
 
         Raises:
             ConfigurationError: the item has no such group.
         """
         known = {**metadata_of(judgment), **row} if self._group else {}
         group = group_of_row(known, self._group, f"item {item}") if self._group else None
-        facts = (group, generator_in(row), length_in(row), identity, place)
-        self._items.append(_JudgedItem(item, self._slim.of(judgment), truth, *facts))
+        facts = _Facts(group, generator_in(row), length_in(row))
+        if facts != _NO_FACTS:
+            self._facts[len(self._names)] = facts
+        self._slim.add(judgment)
+        self._names.append(item)
+        self._gold.append(intern(truth) if truth.__class__ is str else truth)
+        self._identities.append(None if identity is None else compact_identity(identity))
+        self._has_id.append(identity is not None and identity[1] is not None)
+        self._numbers.append(number)
 
     def labels_used(self) -> Iterator[str | None]:
         """Yield the human labels of the items and the labels of their votes."""
-        for one in self._items:
-            yield human_label(one.gold)
-            yield from (vote.label for _, vote in votes_in(one.judgment))
+        yield from map(human_label, self._gold)
+        yield from (vote.label for form in self._slim.forms for _, vote in votes_in(form))
 
     def votes(
         self,
@@ -118,8 +133,40 @@ class JudgedItems:
         pass_labels: tuple[str, ...] = (),
     ) -> tuple[list[ItemVotes], tuple[str, ...]]:
         """Return one item per judgment, and the labels that mean PASS, as :func:`verdict_items` does."""
-        items = self._items if labelled else [replace(one, gold=None) for one in self._items]
-        return _items(items, on, self._slim, screening_tiers=screening_tiers, pass_labels=pass_labels)
+        forms = self._slim.forms
+        cast = votes_of_forms(forms, on, screening_tiers=screening_tiers)
+        items = [
+            self._item(position, cast[self._slim.form(position)], labelled=labelled)
+            for position in range(len(self._names))
+        ]
+        if pass_labels:
+            return items, pass_labels
+        return with_meanings(items, LabelMeanings.of((vote for form in forms for _, vote in votes_in(form)), ()))
+
+    def _item(self, position: int, form: FormVotes, *, labelled: bool) -> ItemVotes:
+        facts = self._facts.get(position, _NO_FACTS)
+        gold = self._gold[position] if labelled else None
+        name = self._names[position]
+        numbers = self._slim.numbers(position, form.parts)
+        return ItemVotes(
+            name,
+            form.votes_with(numbers),
+            gold=gold,
+            group=facts.group,
+            generator=facts.generator,
+            length=facts.length,
+            models=form.models,
+            orders=form.orders,
+            verdict=form.form,
+            jury=form.jury_with(numbers),
+            numbers=numbers,
+            repetitions=form.answers_with(numbers) if form.repeated else _NO_ANSWERS,
+            identity=self._identities[position],
+            own_id=name if self._has_id[position] else None,
+            source=self._source,
+            number=self._numbers[position],
+            label=gold,
+        )
 
 
 def metadata_of(judgment: Judgment) -> Mapping[str, Any]:
@@ -141,125 +188,6 @@ def length_in(row: Mapping[str, Any]) -> float | None:
         return float(len(pair[0]) - len(pair[1]))
     answer = row.get("answer")
     return float(len(answer)) if isinstance(answer, str) else None
-
-
-@dataclass(frozen=True, slots=True)
-class _JudgedItem:
-    """Judgment with the facts about its item; see :class:`ItemVotes`."""
-
-    item: str
-    judgment: Judgment
-    gold: Raw
-    group: object
-    generator: str | None
-    length: float | None
-    identity: Identity | None
-    place: str
-
-
-def _items(
-    judged: Sequence[_JudgedItem],
-    on: On | None,
-    slim: SlimJudgments,
-    *,
-    screening_tiers: bool,
-    pass_labels: tuple[str, ...],
-) -> tuple[list[ItemVotes], tuple[str, ...]]:
-    ballot = _ballot(on, [one.judgment for one in judged])
-
-    def opinions(one: _JudgedItem) -> dict[Place, Judgment]:
-        return _opinions(one.judgment, screening_tiers=screening_tiers)
-
-    # Both are found twice, because those of all cases together take much memory.
-    places = dict.fromkeys(path for one in judged for path in opinions(one))
-    repeated = dict.fromkeys(path for one in judged for path in answers_by_place(one.judgment, ballot))
-    names = juror_names(places)
-    names |= juror_names(path for path in repeated if path not in names)
-    items = [
-        _item(one, _named(opinions(one), names), _named(answers_by_place(one.judgment, ballot), names), ballot, slim)
-        for one in judged
-    ]
-    if items and not any(item.votes for item in items):
-        raise ConfigurationError(
-            "only screening tiers judged these cases, and to let a case through is not an opinion of it; to compare "
-            "their judges all the same, name them as jurors (in Python: screening_tiers=True)"
-        )
-    if pass_labels:
-        return items, pass_labels
-    votes = (vote for one in judged for _, vote in votes_in(one.judgment))
-    return with_meanings(items, LabelMeanings.of(votes, ()))
-
-
-def _named(found: Mapping[Place, T], names: Mapping[Place, str]) -> dict[str, T]:
-    return {names[path]: one for path, one in found.items()}
-
-
-def _item(
-    judged: _JudgedItem,
-    opinions: Mapping[str, Judgment],
-    repetitions: dict[str, tuple[Answer, ...]],
-    ballot: Callable[[Judgment], Raw],
-    slim: SlimJudgments,
-) -> ItemVotes:
-    orders = {name: pair for name, opinion in opinions.items() if (pair := _both_orders(opinion)) is not None}
-    return ItemVotes(
-        judged.item,
-        slim.mapping({name: ballot(opinion) for name, opinion in opinions.items()}),
-        gold=judged.gold,
-        group=judged.group,
-        generator=judged.generator,
-        length=judged.length,
-        models=slim.mapping({name: opinion.model for name, opinion in opinions.items()}),
-        orders=orders or _NONE,
-        verdict=judged.judgment,
-        jury=ballot(judged.judgment) if is_jury(judged.judgment) else None,
-        numbers=slim.mapping({name: numbers_of(opinion) for name, opinion in opinions.items()}),
-        repetitions=repetitions or _NONE,
-        identity=judged.identity,
-        place=judged.place,
-        label=judged.gold,
-    )
-
-
-def _ballot(on: On | None, judgments: Sequence[Judgment]) -> Callable[[Judgment], Raw]:
-    """Return a function that reads a judgment's vote: by ``on``, or as the jury itself counted it."""
-    if on is not None:
-        if on not in _BALLOTS:
-            raise ConfigurationError(unknown("on", on, _BALLOTS))
-        return _BALLOTS[on]
-    counted = {judgment.tally.on for judgment in judgments if isinstance(judgment, Verdict) and judgment.tally.eligible}
-    if len(counted) > 1:
-        raise ConfigurationError(f"these verdicts were voted on {' and on '.join(sorted(counted))}; say which with on=")
-    return _BALLOTS[counted.pop() if counted else "label"]
-
-
-def _opinions(judgment: Judgment, *, screening_tiers: bool, path: Place = ()) -> dict[Place, Judgment]:
-    """Return the opinions in one verdict by place; for a cascade, those of every tier that ran.
-
-    A nested jury is one voter here, because it had one vote. A scorecard is also one voter: its criteria ask different
-    questions, so their agreement means nothing. Screening tiers are included only on request.
-    """
-    if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment) or judgment.voting == SCORECARD:
-        return {(*path, judgment.critic or "judge"): judgment}
-    found: dict[Place, Judgment] = {}
-    for tier in judgment.tiers:
-        if (screening_tiers or not is_screening_policy(tier.policy)) and not is_placeholder(tier):
-            found.update(_opinions(tier.judgment, screening_tiers=screening_tiers, path=(*path, tier.name)))
-    if judgment.tiers:
-        return found
-    return {(*path, juror.critic): juror for juror in judgment.judgments} or {
-        (*path, judgment.critic or "judge"): judgment
-    }
-
-
-def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:
-    """Return the labels of a pairwise judge with A first and with B first."""
-    if not isinstance(judgment, Verdict) or judgment.metadata.get("position_consistent") is None:
-        return None
-    if len(judgment.judgments) != _PAIR:  # the contents of a file are not trusted
-        return None
-    first, second = judgment.judgments
-    return first.label, second.label
 
 
 def _own_id(case: Case | None, judgment: Judgment) -> str | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from jury_adapters.calibration.stated_numbers import numbers_of
-from jury_adapters.calibration.types import Answer, Raw
+from jury_adapters.calibration.slim_judgments import Part, parts_in
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path
 from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
@@ -13,17 +12,9 @@ from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 _RUBRIC = "rubric_fingerprint"
 
 
-def answers_by_place(judgment: Judgment, ballot: Callable[[Judgment], Raw]) -> dict[Path, tuple[Answer, ...]]:
-    """Return the answers of each juror of a verdict that was asked several times, by the juror's path.
-
-    Args:
-        judgment: the verdict.
-        ballot: returns the vote of a judgment.
-    """
-    return {
-        path: tuple(Answer(ballot(one), numbers_of(one)) for one in verdict.judgments)
-        for path, verdict in _repeated_in(judgment, ())
-    }
+def repeated_by_place(judgment: Judgment) -> dict[Path, Part]:
+    """Return the votes over the answers of each juror of a verdict that was asked several times, by its path."""
+    return dict(_repeated_in((0, judgment), ()))
 
 
 def is_repeated(judgment: Judgment) -> bool:
@@ -47,14 +38,16 @@ def is_repeated(judgment: Judgment) -> bool:
     return own_name or (len(models) == 1 and None not in models)
 
 
-def _repeated_in(judgment: Judgment, around: Path) -> Iterator[tuple[Path, Verdict]]:
+def _repeated_in(part: Part, around: Path) -> Iterator[tuple[Path, Part]]:
+    _, judgment = part
     if not isinstance(judgment, Verdict):
         return
     if is_repeated(judgment):
-        yield (*around, judgment.critic or judgment.judgments[0].critic), judgment
+        yield (*around, judgment.critic or judgment.judgments[0].critic), part
         return
-    for tier in judgment.tiers:
-        yield from _repeated_in(tier.judgment, (*around, tier.name))
-    for juror in () if judgment.tiers else judgment.judgments:
-        inside = isinstance(juror, Verdict) and not is_repeated(juror)
-        yield from _repeated_in(juror, (*around, juror.critic) if inside else around)
+    jurors, of_tiers = parts_in(part)
+    for tier, inside in zip(judgment.tiers, of_tiers, strict=True):
+        yield from _repeated_in(inside, (*around, tier.name))
+    for at, juror in () if judgment.tiers else jurors:
+        below = isinstance(juror, Verdict) and not is_repeated(juror)
+        yield from _repeated_in((at, juror), (*around, juror.critic) if below else around)

@@ -1,63 +1,188 @@
-"""Judgments without texts and usage, which take little memory; equal ones are one object.
+"""Judgments of a batch without texts and usage, in little memory.
 
 Analyses of votes keep the judgments of all cases. They read the votes, confidences and scores of the jurors, and no
-reasons, findings, costs or times.
+reasons, findings, costs or times. Without the numbers, many judgments are equal, so each such form is kept once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from math import nan
+from typing import Any, Final, TypeAlias
 
+from jury_adapters.calibration.stated_numbers import numbers_of
+from jury_adapters.calibration.types import Numbers
 from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.usage import NO_USAGE
-from jury_adapters.core.values import EMPTY
+from jury_adapters.core.values import EMPTY, FrozenDict
 from jury_adapters.core.verdict import Verdict
 
-K = TypeVar("K")
-V = TypeVar("V")
-
-_MOST = 1 << 14  # different objects that are remembered, because confidences may be different every time
+_MOST = 1 << 14  # forms that are recognised again, because labels may be different every time
+_PER_PART = 3  # confidence, rating or score, score
+_KEPT: Final = ("position_consistent", "rubric_fingerprint")
+"""Entries of the metadata that analyses read, apart from the rating, which is a number."""
 _LEFT_OUT: dict[str, Any] = {
-    "probabilities": None, "reasoning": "", "findings": (), "claims": (), "family": None, "usage": NO_USAGE,
-    "elapsed_s": None, "error": None, "raw_response": None,
+    "score": None, "probabilities": None, "confidence": None, "reasoning": "", "findings": (), "claims": (),
+    "family": None, "usage": NO_USAGE, "elapsed_s": None, "error": None, "raw_response": None,
 }  # fmt: skip
-_LEFT_OUT_OF_VERDICTS: dict[str, Any] = {"case_id": None, "case_metadata": EMPTY, "skipped": (), "weights": ()}
+_LEFT_OUT_OF_VERDICTS: dict[str, Any] = {
+    "weights": (), "same_family": None, "band_on": "pairs", "calls_saved": 0, "skipped": (), "stopped_at": None,
+    "decision": None, "case_id": None, "case_metadata": EMPTY,
+}  # fmt: skip
 
 
 class SlimJudgments:
-    """Judgments and mappings; equal ones are kept once."""
+    """Judgments of a batch, added one by one.
+
+    Attributes:
+        forms: the judgments without texts, usage and numbers, each once, in the order of their first occurrence. Their
+            metadata has only what analyses read.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[Any, Any] = {}
+        self.forms: list[Judgment] = []
+        self._known: dict[object, int] = {}
+        self._single: dict[object, Judgment] = {}
+        self._form_of = array("L")
+        self._starts = array("Q")
+        self._numbers = array("d")
 
-    def of(self, judgment: Judgment) -> Judgment:
-        """Return a judgment without texts, usage and case, and with the same votes and metadata."""
-        if isinstance(judgment, Verdict):
-            return evolve(
-                judgment,
-                **_LEFT_OUT,
-                **_LEFT_OUT_OF_VERDICTS,
-                judgments=tuple(map(self.of, judgment.judgments)),
-                tiers=tuple(replace(tier, judgment=self.of(tier.judgment), why="") for tier in judgment.tiers),
-                tally=self._known_as(judgment.tally, judgment.tally),
-            )
-        if judgment.metadata:
-            return evolve(judgment, **_LEFT_OUT)
-        rest = (judgment.status, judgment.label, judgment.score, judgment.confidence, judgment.critic, judgment.model)
-        if (known := self._known.get(rest)) is None:
-            known = self._known_as(rest, evolve(judgment, **_LEFT_OUT))
-        return known  # type: ignore[no-any-return]
+    def add(self, judgment: Judgment) -> None:
+        """Add one judgment."""
+        self._starts.append(len(self._numbers))
+        key = self._key(judgment)
+        form = self._known.get(key)
+        if form is None:
+            form = len(self.forms)
+            self.forms.append(self._form(judgment))
+            if form < _MOST:
+                self._known[key] = form
+        self._form_of.append(form)
 
-    def mapping(self, values: dict[K, V]) -> Mapping[K, V]:
-        """Return an equal mapping that was seen before, in the same order, or this one."""
-        return self._known_as(tuple(values.items()), values)  # type: ignore[no-any-return]
+    def __len__(self) -> int:
+        return len(self._form_of)
 
-    def _known_as(self, key: object, value: Any) -> Any:
-        try:
-            if len(self._known) < _MOST:
-                return self._known.setdefault(key, value)
-            return self._known.get(key, value)
-        except TypeError:  # ballots of a results file that cannot be hashed
-            return value
+    def form(self, position: int) -> int:
+        """Return the position in :attr:`forms` of the form of a judgment."""
+        return self._form_of[position]
+
+    def numbers(self, position: int, parts: Mapping[str | None, int]) -> StatedNumbers:
+        """Return the numbers of some parts of a judgment.
+
+        Args:
+            position: the position of the judgment.
+            parts: the positions of the parts in the form, by name.
+        """
+        return StatedNumbers(parts, self._numbers, self._starts[position])
+
+    def _key(self, judgment: Judgment) -> object:
+        """Return a value that is equal for judgments of one form, and add the numbers in the order of the parts."""
+        numbers = numbers_of(judgment)
+        self._numbers.extend((*numbers, nan if judgment.score is None else judgment.score))
+        own = _own_key(judgment)
+        if not isinstance(judgment, Verdict):
+            return own
+        inside = tuple([self._key(juror) for juror in judgment.judgments])
+        tiers = tuple([
+            (tier.name, tier.policy, tier.stopped, tier.broken, self._key(tier.judgment)) for tier in judgment.tiers
+        ])  # fmt: skip
+        return own, judgment.voting, _slim_tally(judgment), judgment.partial, inside, tiers
+
+    def _form(self, judgment: Judgment) -> Judgment:
+        """Return a judgment without texts, usage, case and numbers; equal ones of single judges are one object."""
+        kept = _kept(judgment)
+        metadata = FrozenDict(kept) if kept else EMPTY
+        if not isinstance(judgment, Verdict):
+            known = self._single.get(key := _own_key(judgment))
+            if known is None:
+                known = evolve(judgment, **_LEFT_OUT, metadata=metadata)
+                if len(self._single) < _MOST:
+                    self._single[key] = known
+            return known
+        on, eligible, errors_decided = _slim_tally(judgment)
+        return evolve(
+            judgment,
+            **_LEFT_OUT,
+            **_LEFT_OUT_OF_VERDICTS,
+            metadata=metadata,
+            judgments=tuple(map(self._form, judgment.judgments)),
+            tiers=tuple(replace(tier, judgment=self._form(tier.judgment), why="") for tier in judgment.tiers),
+            tally=Tally(on, eligible=int(eligible), errors_decided=errors_decided),
+        )
+
+
+class StatedNumbers(Mapping[str | None, Numbers]):
+    """Numbers of the opinions in one judgment, by the name of the juror; those of the judgment itself are under None.
+
+    Args:
+        parts: the position of each opinion among the parts of the judgment.
+        values: the numbers of all judgments of the batch.
+        start: the position of the judgment's own numbers.
+    """
+
+    __slots__ = ("_parts", "_start", "_values")
+
+    def __init__(self, parts: Mapping[str | None, int], values: Sequence[float], start: int) -> None:
+        self._parts = parts
+        self._values = values
+        self._start = start
+
+    def __getitem__(self, name: str | None) -> Numbers:
+        return self.at(self._parts[name])
+
+    def at(self, part: int) -> Numbers:
+        """Return the numbers of a part, by its position in the form."""
+        place = self._start + part * _PER_PART
+        return Numbers(self._values[place], self._values[place + 1])
+
+    def score(self, part: int, otherwise: object) -> object:
+        """Return the score of a part, or another value if it has none."""
+        score = self._values[self._start + part * _PER_PART + 2]
+        return otherwise if score != score else score  # noqa: PLR0124  only NaN differs from itself
+
+    def __iter__(self) -> Iterator[str | None]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+Part: TypeAlias = tuple[int, Judgment]
+"""Judgment with its position in a form."""
+
+
+def parts_in(part: Part) -> tuple[list[Part], list[Part]]:
+    """Return the judgments of the jurors in a part, and those of its tiers."""
+    at, judgment = part
+    if not isinstance(judgment, Verdict):
+        return [], []
+    following = at + 1
+    found: list[Part] = []
+    for inside in (*judgment.judgments, *(tier.judgment for tier in judgment.tiers)):
+        found.append((following, inside))
+        following += _size(inside)
+    return found[: len(judgment.judgments)], found[len(judgment.judgments) :]
+
+
+def _size(judgment: Judgment) -> int:
+    """Return the number of judgments in a judgment, itself included."""
+    if not isinstance(judgment, Verdict):
+        return 1
+    return 1 + sum(map(_size, judgment.judgments)) + sum(_size(tier.judgment) for tier in judgment.tiers)
+
+
+def _own_key(judgment: Judgment) -> tuple[object, ...]:
+    return judgment.status, judgment.label, judgment.critic, judgment.model, _kept(judgment)
+
+
+def _kept(judgment: Judgment) -> tuple[tuple[str, Any], ...]:
+    metadata = judgment.metadata
+    return tuple([(name, metadata[name]) for name in _KEPT if name in metadata]) if metadata else ()
+
+
+def _slim_tally(verdict: Verdict) -> tuple[Any, bool, bool]:
+    tally = verdict.tally
+    return tally.on, bool(tally.eligible), bool(tally.errors_decided)

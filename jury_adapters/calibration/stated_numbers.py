@@ -11,7 +11,7 @@ import numpy as np
 
 from jury_adapters.calibration.items import ItemVotes, plain
 from jury_adapters.calibration.types import MISSING, Floats, Ints, Numbers, Raw
-from jury_adapters.calibration.vote_scale import Scale
+from jury_adapters.calibration.vote_scale import Scale, vote_codes
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
@@ -65,21 +65,24 @@ class Stated:
 def stated_by(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Stated:
     """Return the numbers of the items that were read."""
     with_jury = any(item.jury is not None for item in items)
-    votes = [[scale.code(item.votes.get(name)) for name in jurors] for item in items]
-    numbers = [[_numbers_in(item, name) for name in jurors] for item in items]
-    if with_jury:
-        votes = [[*row, _jury_code(item, scale)] for row, item in zip(votes, items, strict=True)]
-        numbers = [[*row, _of_jury(item)] for row, item in zip(numbers, items, strict=True)]
     shape = (len(items), len(jurors) + with_jury)
-    codes = np.array(votes, dtype=np.int64).reshape(shape)
-    both = np.array(numbers, dtype=np.float64).reshape(*shape, 2)
+    codes = vote_codes(items, jurors, scale)
+    both = np.empty((*shape, 2))
+    for position, item in enumerate(items):
+        for column, name in enumerate(jurors):
+            both[position, column] = _numbers_in(item, name)
+        if with_jury:
+            both[position, -1] = _of_jury(item)
+    if with_jury:
+        of_jury = np.fromiter((_jury_code(item, scale) for item in items), np.int64, len(items))
+        codes = np.column_stack([codes, of_jury])
     both[codes == MISSING, 0] = nan  # the confidence of an abstention is not a confidence in an answer
     return Stated(
         voters=(*jurors, THE_JURY) if with_jury else tuple(jurors),
         codes=codes,
         confidences=both[..., 0],
         scores=both[..., 1],
-        ratings=np.array([_number(plain(item.gold)) for item in items], dtype=np.float64),
+        ratings=np.fromiter((_number(plain(item.gold)) for item in items), np.float64, len(items)),
     )
 
 
@@ -132,7 +135,7 @@ def _numbers_in(item: ItemVotes, juror: str) -> Numbers:
 
 
 def _of_jury(item: ItemVotes) -> Numbers:
-    return Numbers() if item.verdict is None else numbers_of(item.verdict)
+    return Numbers() if item.verdict is None else item.numbers[None]
 
 
 def _number(value: object) -> float:

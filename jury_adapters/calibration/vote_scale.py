@@ -6,20 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jury_adapters.calibration.items import ItemVotes, plain
+from jury_adapters.calibration.items import ItemVotes, different_votes, plain
 from jury_adapters.calibration.types import MISSING, Ints, Raw, Value
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
 
 _BINARY = 2
+_MOST_KNOWN = 1 << 12
 
 
 class Scale:
     """Labels of a batch, and the position of each."""
 
     def __init__(self, items: Sequence[ItemVotes], jurors: Sequence[str], labels: Sequence[Value]) -> None:
-        votes = {plain(item.votes.get(name)) for item in items for name in jurors}
-        votes |= {plain(vote) for item in items for pair in item.orders.values() for vote in pair}
+        votes = {plain(cast.get(name)) for cast in different_votes(items) for name in jurors}
+        orders = {id(item.orders): item.orders for item in items}
+        votes |= {plain(vote) for by_juror in orders.values() for pair in by_juror.values() for vote in pair}
         gold = {plain(item.gold) for item in items}
         given = tuple(plain(label) for label in labels)
         self._words = any(isinstance(value, str) for value in votes.union(gold, given))
@@ -56,6 +58,20 @@ class Scale:
         return f"{value:g}" if self._words and not isinstance(value, str) else value
 
 
+def vote_codes(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Ints:
+    """Return items x jurors: the codes of the votes."""
+    codes = np.empty((len(items), len(jurors)), dtype=np.int64)
+    known: dict[int, Ints] = {}  # many items share their votes
+    for position, item in enumerate(items):
+        row = known.get(id(item.votes))
+        if row is None:
+            row = np.array([scale.code(item.votes.get(name)) for name in jurors], dtype=np.int64)
+            if len(known) < _MOST_KNOWN:
+                known[id(item.votes)] = row
+        codes[position] = row
+    return codes
+
+
 def codes_by_order(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Scale) -> Ints | None:
     """Return 2 x items x jurors: the votes of pairwise jurors in each order; None if none was asked in both."""
     if not any(item.orders for item in items):
@@ -69,8 +85,8 @@ def codes_by_order(items: Sequence[ItemVotes], jurors: Sequence[str], scale: Sca
 
 def gold_codes(items: Sequence[ItemVotes], scale: Scale) -> Ints:
     """Return the codes of human labels; all are missing if one is off the scale, since the rest would be biased."""
-    codes = np.array([scale.code(item.gold) for item in items], dtype=np.int64)
-    labelled = np.array([plain(item.gold) is not None for item in items], dtype=np.bool_)
+    codes = np.fromiter((scale.code(item.gold) for item in items), np.int64, len(items))
+    labelled = np.fromiter((plain(item.gold) is not None for item in items), np.bool_, len(items))
     return np.full_like(codes, MISSING) if (codes[labelled] == MISSING).any() else codes
 
 

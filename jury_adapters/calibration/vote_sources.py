@@ -16,6 +16,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of, one_label, refuse_other_content
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
+from jury_adapters.core.field_names import holds_no_field
 from jury_adapters.core.results_file import pass_labels_named_in, read_results
 from jury_adapters.core.row_files import read_whole_rows
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
@@ -75,7 +76,9 @@ def recorded_items(
     ids = Counter(str(row["item_id"]) for _, row in taken)
     repeated = [(line, str(row["item_id"]), _key(row)) for line, row in taken if ids[str(row["item_id"])] > 1]
     refuse_other_content(repeated)
-    return [replace(_recorded(row, row[column], key, abstaining, group), place=f"{file} {line}") for line, row in taken]
+    return [
+        replace(_recorded(row, row[column], key, abstaining, group), source=file, number=line) for line, row in taken
+    ]
 
 
 def result_items(
@@ -103,12 +106,13 @@ def result_items(
     source = gold if isinstance(gold, str | Path) else cases
     lines = {} if source is None else dict(read_whole_rows(source))
     rows = _by_id(lines, str(source))
-    collected = JudgedItems(group)
+    collected = JudgedItems(group, f"{path}, line")
+    by_id = source is not None or isinstance(gold, Mapping)
     with_id = []
     results = 0
     for result in read_results(path):
         results += 1
-        if result.item_id is not None:
+        if by_id and result.item_id is not None:
             with_id.append((result.at, result.item_id, result.key))
         at = f"result {result.at}" if result.line is None else f"line {result.line}"
         item = at if result.item_id is None else result.item_id
@@ -120,12 +124,12 @@ def result_items(
         if in_order is not None:
             truth = in_order[results - 1] if results <= len(in_order) else None
         collected.put(
-            item, result.judgment, truth, _in_our_names(row),
-            identity=identity_of(result.key, result.item_id), place=f"{path}, line {result.at}",
+            item, result.judgment, truth, row if not group and holds_no_field(row) else _in_our_names(row),
+            identity=identity_of(result.key, result.item_id), number=result.at,
         )  # fmt: skip
     if in_order is not None and len(in_order) != results:
         raise ConfigurationError(f"gold has {len(in_order)} entries for {results} results")
-    if source is not None or isinstance(gold, Mapping):  # these go by id
+    if by_id:
         refuse_other_content(with_id)
     named = pass_labels or pass_labels_named_in(path, collected.labels_used())
     return collected.votes(on, screening_tiers=screening_tiers, pass_labels=named)
@@ -158,6 +162,7 @@ def _recorded(
         orders=orders,
         numbers=numbers,
         identity=identity_of(None, item),
+        own_id=item,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
@@ -20,7 +20,7 @@ from jury_adapters.calibration.items import (
 )
 from jury_adapters.calibration.stated_numbers import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
-from jury_adapters.calibration.vote_scale import Scale, codes_by_order, gold_codes, passed_by_jury
+from jury_adapters.calibration.vote_scale import Scale, codes_by_order, gold_codes, passed_by_jury, vote_codes
 from jury_adapters.calibration.vote_sources import recorded_items, result_items, verdict_items
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.label_comparison import LabelComparison
@@ -140,7 +140,9 @@ class Votes:
                 gold=gold[row] if gold else None,
                 group=groups[row] if groups else None,
                 identity=(None, str(items[row])) if items else None,
-                place=f"row {row + 1}",
+                own_id=str(items[row]) if items else None,
+                source="row",
+                number=row + 1,
             )
             for row, cast in enumerate(table)
         ]
@@ -364,30 +366,40 @@ def assemble(
     if pass_label is not None and pass_label not in scale.labels and found:
         raise ConfigurationError(unknown("pass_label", pass_label, map(str, scale.labels)))
     models = {name: model for item in found for name, model in item.models.items() if model}
-    group_of: dict[object, int] = {}
-    keys = [("item", row) if item.group is None else ("group", item.group) for row, item in enumerate(found)]
-    codes = [[scale.code(item.votes.get(name)) for name in names] for item in found]
+    verdicts = {id(item.verdict): item.verdict for item in found if item.verdict is not None}  # many share one
     return Votes(
-        codes=np.array(codes, dtype=np.int64).reshape(len(found), len(names)),
+        codes=vote_codes(found, names, scale),
         labels=scale.labels,
         jurors=names,
         items=tuple(item.item for item in found),
         gold=gold_codes(found, scale),
-        groups=np.array([group_of.setdefault(key, len(group_of)) for key in keys], dtype=np.int64),
+        groups=_groups(found),
         ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
         pass_label=pass_label,
         pass_labels=pass_labels,
         label_comparison=build_label_comparison(unique, names, pass_labels, rows),
         generators=tuple(item.generator for item in found),
-        lengths=np.array([nan if item.length is None else item.length for item in found], dtype=np.float64),
+        lengths=np.fromiter((nan if item.length is None else item.length for item in found), np.float64, len(found)),
         models=tuple(models.get(name) for name in names),
-        selected=any(item.verdict is not None and has_selected_jurors(item.verdict) for item in found),
+        selected=any(map(has_selected_jurors, verdicts.values())),
         orders=codes_by_order(found, names, scale),
         verdicts=passed_by_jury(found, pass_label),
         merged=len(rows) - len(found),
         stated=stated_by(found, names, scale),
         repetitions=_repetitions(found),
     )
+
+
+def _groups(items: Sequence[ItemVotes]) -> Ints:
+    """Return the number of the group of each item; an item without a group is a group of its own."""
+    numbers = np.empty(len(items), dtype=np.int64)
+    number_of: dict[Hashable, int] = {}
+    following = 0
+    for position, item in enumerate(items):
+        number = following if item.group is None else number_of.setdefault(item.group, following)
+        following += number == following
+        numbers[position] = number
+    return numbers
 
 
 def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:

@@ -150,6 +150,7 @@ class _CasesOfResults:
 
 
 _NO_CASE = Case()
+_ = _NO_CASE.content_hash  # computed once: its copies keep it
 
 
 def _known_of(entry: Entry) -> dict[str, Any]:

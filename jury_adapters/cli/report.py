@@ -180,7 +180,10 @@ def _found(
         sources = (file, cases, compare, named_cases(file), named_cases(compare))
         check_place(html, sources=sources, ours=PAGE, force=force)
     refuse_review_labels(cases)
-    found = Report.read(file, cases=cases, title=title, pass_labels=people.pass_labels or None, group=group)
+    found = Report.read(
+        file, cases=cases, title=title, pass_labels=people.pass_labels or None, group=group,
+        prepare_page=html is not None and compare is None and people[:2] == (None, GOLD),
+    )  # fmt: skip
     found = with_given_labels(found, file, people, messages)
     if people.pass_labels:
         check_pass_labels_of(found.label_comparison, file)

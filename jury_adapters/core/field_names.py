@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from jury_adapters.core.values import is_missing
@@ -229,6 +230,28 @@ def plainly_named(row: Mapping[str, object]) -> dict[str, object]:
         taken = plain in named or (plain != name and plain in row)
         named[plain if plain in _KNOWN and not taken else name] = value
     return named
+
+
+def holds_no_field(row: Mapping[str, object]) -> bool:
+    """Whether a row certainly has no field of a case and no known format, so that all of its columns are metadata.
+
+    >>> holds_no_field({"gold": "PASS", "user": 7}), holds_no_field({"gold": "PASS", "Actual Output": "4"})
+    (True, False)
+    """
+    return not any(_may_be_known(str(name)) or not _is_simple(value) for name, value in row.items())
+
+
+@lru_cache(maxsize=1024)
+def _may_be_known(name: str) -> bool:
+    plain = _plain(name)
+    return "." in name or plain in _KNOWN - OWN_COLUMNS
+
+
+def _is_simple(value: object) -> bool:
+    """Whether a value is a scalar, and not text that may be JSON."""
+    if isinstance(value, str):
+        return not value.lstrip().startswith(('"', "{", "["))
+    return value is None or isinstance(value, bool | int | float)
 
 
 def _plain(name: str) -> str:

@@ -41,6 +41,8 @@ class Status(StrEnum):
     ABSTAIN = "ABSTAIN"
     ERROR = "ERROR"
 
+    __hash__ = str.__hash__  # the same values as that of an enumeration, which is much slower
+
 
 OpinionStatuses: TypeAlias = frozenset[Status | None]
 """Statuses that the opinions of a judge may have; None is the status of a label without a PASS/FAIL meaning."""
@@ -183,14 +185,15 @@ class Judgment:
     @property
     def opinion(self) -> str | None:
         """PASS or FAIL, or a label without a PASS/FAIL meaning; None for ABSTAIN and ERROR."""
-        if not self.valid:
-            return None
-        return self.label if self.status is None else self.status
+        status = self.status
+        if status is None:
+            return self.label
+        return status if status is Status.PASS or status is Status.FAIL else None
 
     @property
     def ballot(self) -> str | None:
         """The judge's vote on labels: its label, else PASS or FAIL; None for ABSTAIN and ERROR."""
-        if not self.valid:
+        if self.status is Status.ABSTAIN or self.status is Status.ERROR:
             return None
         return self.status if self.label is None else self.label
 

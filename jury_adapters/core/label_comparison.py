@@ -8,7 +8,8 @@ from textwrap import fill
 from typing import TypeAlias
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of
+from jury_adapters.core.duplicates import ContradictingLabels, identity_of
+from jury_adapters.core.first_labels import FirstLabels
 from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.human_labels import (
     GOLD,
@@ -72,7 +73,7 @@ class LabelComparison:
         self._jury: Counts = Counter()
         self._jurors: dict[Path, Counts] = {}
         self._learned = Learned()
-        self._first: dict[Identity, tuple[str, str]] = {}  # label and place of each labelled item
+        self._first = FirstLabels()
         self._contradiction = ""
 
     def add(
@@ -98,24 +99,25 @@ class LabelComparison:
         copied = truth is not None and not self._is_new(*_names(case, judgment, key), truth, where)
         self.add_item(None if copied else truth, judgment, group)
 
-    def add_item(self, label: object, judgment: Judgment, group: Hashable = None) -> None:
-        """Count one item that has no copies.
+    def add_item(self, label: object, judgment: Judgment, group: Hashable = None, *, times: int = 1) -> None:
+        """Count one item that has no copies, or several items with the same label, verdict and group.
 
         Args:
             label: its human label, or None.
             judgment: the verdict.
             group: as for :meth:`add`.
+            times: the number of items.
         """
         self._learned.add(judgment)
         truth = human_label(label)
         if truth is None:
             return
-        self._count(truth, group)
-        self._jury[truth, said_by(outage_as_error(judgment)), group] += 1
+        self._count(truth, group, times)
+        self._jury[truth, said_by(outage_as_error(judgment)), group] += times
         if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
             return
         for path, vote in comparable_opinions_of(judgment):
-            self._jurors.setdefault(path, Counter())[truth, said_by(vote), group] += 1
+            self._jurors.setdefault(path, Counter())[truth, said_by(vote), group] += times
 
     def add_votes(self, truth: object, votes: Mapping[str, str | None], group: Hashable = None) -> None:
         """Count one item of recorded votes, which have no verdict.
@@ -328,22 +330,20 @@ class LabelComparison:
     def __repr__(self) -> str:
         return f"LabelComparison({counted(self.cases, 'labelled case')})"
 
-    def _count(self, label: str, group: Hashable) -> None:
+    def _count(self, label: str, group: Hashable, times: int = 1) -> None:
         known = label if label in self.labels or len(self.labels) <= _MOST_LABELS else ""
-        self.labels[known] += 1
-        self._human[known, group] += 1
+        self.labels[known] += times
+        self._human[known, group] += times
 
     def _is_new(self, key: str | None, item_id: str | None, truth: str, where: str) -> bool:
         """Whether a labelled case is not a copy of an earlier one; a copy with another label becomes the problem."""
         identity = identity_of(key, item_id)
-        if identity is None or identity not in self._first:
-            if identity is not None:
-                self._first[identity] = truth, where
+        known = None if identity is None else self._first.add(identity, truth, where)
+        if known is None:
             return True
         self.merged += 1
-        known, first = self._first[identity]
-        if known != truth and not self._contradiction:
-            self._contradiction = ContradictingLabels(item_id, [(0, known), (1, truth)]).describe([first, where])
+        if known[0] != truth and not self._contradiction:
+            self._contradiction = ContradictingLabels(item_id, [(0, known[0]), (1, truth)]).describe([known[1], where])
         return False
 
     def _row(

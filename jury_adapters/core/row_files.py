@@ -149,7 +149,9 @@ def _parsed(line: int, content: bytes) -> Row:
     begins_list = line == 1 and content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
     hint = "; a file that is one JSON list has a name that ends in .json" if begins_list else ""
     try:
-        values = json.loads(decode(content), object_pairs_hook=unique_keys)
+        text = decode(content)
+        # json.loads makes a decoder for each call; it also refuses a second byte order mark.
+        values = _STRICT.decode(text) if text[:1] != _BOM else json.loads(text)
     except (DuplicateKey, InputError) as error:
         return Row(line, None, str(error))
     except json.JSONDecodeError as error:  # its own text counts lines inside this one
@@ -382,6 +384,7 @@ def _broken_quotes(error: csv.Error, first: int, last: int) -> str:
 
 _WRAPPERS = ("results", "testCases")
 _TRACE_LINE = re.compile(rb'\s*\{\s*"' + TRACES.encode() + rb'"')
+_BOM = codecs.BOM_UTF8.decode()
 _STRICT = json.JSONDecoder(object_pairs_hook=unique_keys)
 _LENIENT = json.JSONDecoder()
 _SAYS_DELIMITER = re.compile(r'"?sep=([,;\t|])"?', re.IGNORECASE)

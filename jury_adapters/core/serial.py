@@ -34,6 +34,7 @@ _DERIVED = (
 _DERIVED_NAMES = frozenset(_DERIVED)
 _NAMES = ("critic", "model", "family", "label", "voting", "stopped_at")
 _NO_REASON = "no reason was recorded"
+_NEEDED: Mapping[str, str] = {Status.ABSTAIN: "reasoning", Status.ERROR: "error"}
 _VOLATILE = frozenset({"elapsed_s", "request_id", "request_ids", "case_id", "case_metadata"})
 
 
@@ -144,9 +145,10 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
         if name in values:
             values[name] = _once(values[name])
     # Older results files may have no reason, or a blank one.
-    for status, needed in ((Status.ABSTAIN, "reasoning"), (Status.ERROR, "error")):
-        if values.get("status") == status and isinstance(text := values.get(needed) or "", str):
-            values[needed] = stated(text, _NO_REASON)
+    status = values.get("status")
+    needed = _NEEDED.get(status) if isinstance(status, str) else None
+    if needed is not None and isinstance(text := values.get(needed) or "", str):
+        values[needed] = stated(text, _NO_REASON)
     return kind(**values)
 
 

@@ -43,9 +43,15 @@ class Usage:
     recorded: Usage | None = None
 
     def __post_init__(self) -> None:
-        for name, value in zip(_AMOUNTS, _amounts_of(self)):  # noqa: B905  always as many, and this is the hot path
-            if (value.__class__ not in _PLAIN or not 0 <= value < inf) and not is_amount(value):
-                raise no_amount(value, f"Usage.{name}")
+        given, written, cached, thought, calls, cost = amounts = _amounts_of(self)
+        usual = (
+            0 <= given < inf and 0 <= written < inf and 0 <= cached < inf and 0 <= thought < inf
+            and 0 <= calls < inf and 0 <= cost < inf
+        ) if _PLAIN.issuperset(map(type, amounts)) else False  # fmt: skip
+        if not usual:
+            for name, value in zip(_AMOUNTS, amounts, strict=True):
+                if not is_amount(value):
+                    raise no_amount(value, f"Usage.{name}")
         if self.recorded is not None and not isinstance(self.recorded, Usage):
             raise ConfigurationError(f"Usage.recorded is a Usage, not {type(self.recorded).__name__}")
 
@@ -91,5 +97,5 @@ def _sum(first: Usage | None, second: Usage | None) -> Usage | None:
 
 _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "calls", "cost_usd")
 _amounts_of = attrgetter(*_AMOUNTS)
-_PLAIN = (int, float)
+_PLAIN = frozenset({int, float})
 NO_USAGE = Usage()

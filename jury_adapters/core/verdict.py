@@ -214,6 +214,8 @@ class Verdict(Judgment):
         model count as one.
         """
         votes = [judgment for judgment in self._voters() if judgment.valid]
+        if all(vote.fallback_used is None for vote in votes):  # the most frequent case
+            return {}
         used_by = Counter((vote.fallback_used or vote.critic, vote.model) for vote in votes)
         names = {used: used_by[used, vote.model] for vote in votes if (used := vote.fallback_used) is not None}
         return {name: times for name, times in names.items() if times > 1 and name != UNNAMED}

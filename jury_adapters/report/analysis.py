@@ -108,7 +108,9 @@ class CollectedVotes:
 
                 passing = tuple(pass_labels) if labelled else ()
                 items, passing = self._items.votes(on, labelled=labelled, pass_labels=passing)
-                report = full_report(assemble(items, pass_label=passing))
+                votes = assemble(items, pass_label=passing)
+                del items  # they take more memory than the votes, and are not needed for the report
+                report = full_report(votes)
             except ConfigurationError as error:
                 problem = problem or str(error)
             else:

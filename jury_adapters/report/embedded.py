@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.claims import Claim
 from jury_adapters.core.formatting import to_word, visible
 from jury_adapters.core.human_labels import GOLD, human_label_of
 from jury_adapters.core.judgment import Finding, Judgment
-from jury_adapters.core.label_comparison import LabelComparison
-from jury_adapters.core.label_reading import Reading, said_by
+from jury_adapters.core.label_reading import said_by
 from jury_adapters.core.opinions import (
     comparable_opinions_of,
     first_vote,
@@ -23,6 +22,7 @@ from jury_adapters.report.comparison import Comparison
 from jury_adapters.report.entries import Entry
 from jury_adapters.report.figures import contest
 from jury_adapters.report.flips import Flip
+from jury_adapters.report.late_texts import LateTexts
 from jury_adapters.report.thumbnails import Thumbnails
 
 _LONGEST = 20_000  # characters of one text; a longer text makes the page slow, and is rarely read
@@ -34,31 +34,25 @@ class Embedding:
     """Rows and details of the cases as JSON, case by case; both fit a script element safely.
 
     Args:
-        names: the names of the jurors by their paths.
+        late: the marks of the texts that are known only after the last case.
+        column: the entry of a case's metadata that holds its human label.
         compared: a comparison with an earlier run; its changed cases say so.
-        against: the comparison with human labels; the labelled cases say how the verdict compares with the label.
     """
 
-    def __init__(
-        self,
-        names: Mapping[tuple[str, ...], str],
-        compared: Comparison | None = None,
-        against: LabelComparison | None = None,
-    ) -> None:
-        self._names = names
-        self._column = GOLD if against is None else against.column
-        self._reading = None if against is None else against.reading()
+    def __init__(self, late: LateTexts, column: str = GOLD, compared: Comparison | None = None) -> None:
+        self._late = late
+        self._column = column
         self._flips = {flip.index: flip for flip in compared.flips} if compared is not None else {}
         self._thumbnails = Thumbnails()
 
     def row(self, entry: Entry) -> str:
         """Return the small row of a case, for the list."""
         truth = human_label_of(entry.case, entry.judgment, self._column)
-        return safe_json(_row(entry, self._names, self._flips.get(entry.index), truth, self._reading))
+        return safe_json(_row(entry, self._late, self._flips.get(entry.index), truth))
 
     def details(self, entry: Entry) -> str:
         """Return the details of a case, which the page reads when the case is opened; call it in the order of cases."""
-        return safe_json(_details(entry, self._names, self._thumbnails))
+        return safe_json(_details(entry, self._late, self._thumbnails))
 
 
 def safe_json(value: JsonValue) -> str:
@@ -67,7 +61,8 @@ def safe_json(value: JsonValue) -> str:
     >>> print(safe_json("</script><!--"))
     "\u003c/script\u003e\u003c!--"
     """
-    return _ENCODE(value).translate(_UNSAFE)
+    text = _ENCODE(value)
+    return text.translate(_UNSAFE) if any(sign in text for sign in "<>&") else text
 
 
 def shown(text: str) -> str:
@@ -76,9 +71,7 @@ def shown(text: str) -> str:
     return clipped if clipped.isprintable() else "\n".join(visible(line) for line in clipped.splitlines())
 
 
-def _row(
-    entry: Entry, names: Mapping[tuple[str, ...], str], flip: Flip | None, truth: str | None, reading: Reading | None
-) -> JsonValue:
+def _row(entry: Entry, late: LateTexts, flip: Flip | None, truth: str | None) -> JsonValue:
     judgment, case = entry.judgment, entry.case
     contested, agreement = contest(judgment)
     row: dict[str, JsonValue] = {
@@ -86,14 +79,14 @@ def _row(
         "verdict": shown(to_word(judgment)),
         "contest": round(contested, 4),
         "review": judgment.needs_review,
-        "votes": [[shown(names[path]), shown(to_word(vote))] for path, vote in opinions_of(judgment)],
+        "votes": [[late.name(path), shown(to_word(vote))] for path, vote in opinions_of(judgment)],
     }
     first = first_vote(judgment)
     rest: dict[str, JsonValue] = {
         "split": (first is not None and first.disagreement) or None,
-        "against": _dissenting(judgment, names),
+        "against": _dissenting(judgment, late),
         "unmet": bool(entry.unmet) or None,
-        "human": None if truth is None or reading is None else _beside_label(judgment, truth, reading),
+        "human": None if truth is None else late.relation((truth, said_by(outage_as_error(judgment)))),
         "label": judgment.label and shown(judgment.label),
         "score": judgment.score,
         "agreement": agreement,
@@ -107,25 +100,13 @@ def _row(
     return row | {name: value for name, value in rest.items() if value not in (None, "", [])}
 
 
-def _dissenting(judgment: Judgment, names: Mapping[tuple[str, ...], str]) -> list[JsonValue]:
+def _dissenting(judgment: Judgment, late: LateTexts) -> list[JsonValue]:
     """Return the jurors whose opinion differs from the verdict, as the table of jurors counts them."""
     verdict = judgment.opinion
     if verdict is None or is_pairwise_opinion(judgment):
         return []
     votes = comparable_opinions_of(judgment)
-    return [shown(names[path]) for path, vote in votes if vote.opinion is not None and vote.opinion != verdict]
-
-
-def _beside_label(judgment: Judgment, truth: str, reading: Reading) -> str:
-    """Return how a verdict compares with the human label of its case; empty if the two cannot be compared."""
-    if reading.problem:
-        return ""
-    said, true = reading.opinion(said_by(outage_as_error(judgment))), reading.truth(truth)
-    if said is None:
-        return "not decided"
-    if said == true:
-        return "agrees"
-    return f"false {said.lower()}" if reading.pass_fail else "differs"
+    return [late.name(path) for path, vote in votes if vote.opinion is not None and vote.opinion != verdict]
 
 
 def _behind(flip: Flip) -> str:
@@ -133,7 +114,7 @@ def _behind(flip: Flip) -> str:
     return "\n".join((flip.why, *reasons))
 
 
-def _details(entry: Entry, names: Mapping[tuple[str, ...], str], thumbnails: Thumbnails) -> JsonValue:
+def _details(entry: Entry, late: LateTexts, thumbnails: Thumbnails) -> JsonValue:
     judgment, case = entry.judgment, entry.case
     details: dict[str, JsonValue] = {
         "reasoning": shown(judgment.error or judgment.reasoning),
@@ -141,7 +122,7 @@ def _details(entry: Entry, names: Mapping[tuple[str, ...], str], thumbnails: Thu
         "claims": _claims(judgment.claims),
         "unmet": [shown(note) for note in entry.unmet],
         "notes": _notes(judgment),
-        "jurors": [_juror(name, vote) for name, vote in _votes(judgment, names)],
+        "jurors": [_juror(name, vote) for name, vote in _votes(judgment, late)],
     }
     if case is not None:
         details |= {
@@ -157,17 +138,17 @@ def _details(entry: Entry, names: Mapping[tuple[str, ...], str], thumbnails: Thu
     return {name: value for name, value in details.items() if value not in ("", [])}
 
 
-def _votes(judgment: Judgment, names: Mapping[tuple[str, ...], str]) -> Iterator[tuple[str, Judgment]]:
-    """Yield the opinion of each juror; for a pairwise juror, also its vote in each order."""
+def _votes(judgment: Judgment, late: LateTexts) -> Iterator[tuple[str, Judgment]]:
+    """Yield the name and the opinion of each juror; for a pairwise juror, also its vote in each order."""
     for path, opinion in opinions_of(judgment):
-        yield names[path], opinion
+        yield late.name(path), opinion
         if isinstance(opinion, Verdict) and is_pairwise_opinion(opinion):
-            yield from ((f"{names[path]} / {order.critic}", order) for order in opinion.judgments)
+            yield from ((late.name(path, f" / {order.critic}"), order) for order in opinion.judgments)
 
 
 def _juror(name: str, vote: Judgment) -> JsonValue:
     values: dict[str, JsonValue] = {
-        "name": shown(name),
+        "name": name,
         "verdict": shown(to_word(vote)),
         "label": shown(vote.label or ""),
         "score": vote.score,

@@ -22,6 +22,7 @@ from jury_adapters.report.entries import Entry
 from jury_adapters.report.summary import Summary
 
 BINS = 10
+_NO_DECISION: Mapping[Status | None, float] = {Status.ERROR: 0.3, Status.ABSTAIN: 0.1}
 
 _Cast: TypeAlias = tuple[tuple[tuple[str, ...], str], ...]
 """Opinions in one verdict that may be compared, with the paths of their jurors; many cases have the same."""
@@ -161,7 +162,7 @@ def contest(judgment: Judgment) -> tuple[float, float | None]:
     an opinion on it.
     """
     least = min((value for value in _agreements(judgment) if value is not None), default=1.0)
-    no_decision = {Status.ERROR: 0.3, Status.ABSTAIN: 0.1}.get(judgment.status or Status.PASS, 0.0)
+    no_decision = _NO_DECISION.get(judgment.status, 0.0)
     contested = judgment.needs_review + no_decision + 1.0 - least
     return contested, judgment.agreement if isinstance(judgment, Verdict) else None
 

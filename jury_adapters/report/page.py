@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from jury_adapters import __version__
@@ -16,7 +14,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import counted, latency, money, percent, percent_span, two_decimals
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.label_scores import headings
-from jury_adapters.report.embedded import Embedding, shown
+from jury_adapters.report.embedded import shown
 
 try:
     from jinja2 import Environment, StrictUndefined, Template
@@ -31,52 +29,45 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from jury_adapters.report.analysis import Analysis
     from jury_adapters.report.comparison import Comparison
-    from jury_adapters.report.entries import Entry
     from jury_adapters.report.figures import Figures
+    from jury_adapters.report.spooled_cases import SpooledCases
 
 _FLIPS_SHOWN = 15
 _UNREAD_SHOWN = 20
-_IN_MEMORY = 1 << 22  # characters of a spool before it becomes a file
-_PIECE = 1 << 20
-_LINE = "\n"
 
 
 def page(
-    entries: Iterable[Entry],
+    cases: SpooledCases,
     figures: Figures,
-    agreement: Callable[[], Analysis],
+    agreement: Analysis,
     *,
     title: str,
     unread: Sequence[str] = (),
     compared: Comparison | None = None,
 ) -> Iterator[str]:
-    """Yield the whole page in pieces. The cases are read once, one by one, and spooled to temporary files.
+    """Yield the whole page in pieces.
 
     The policy in its head allows only the package's own script and style sheet, by their hashes: no other script, no
     event attribute, no image, no connection. Text that got past the escaping would therefore have no effect.
 
     Args:
-        entries: the judged cases.
+        cases: all cases of the run.
         figures: the numbers.
-        agreement: returns the agreement of the jurors; called after the cases are read.
+        agreement: the agreement of the jurors.
         title: the heading.
         unread: rows that could not be read; the first 20 are shown.
         compared: the comparison with an earlier run.
     """
-    against = figures.summary.label_comparison
-    embedding = Embedding({juror.path: juror.name for juror in figures.jurors}, compared, against)
-    with _spool() as rows, _spool() as details:
-        for position, entry in enumerate(entries):
-            rows.write(f"{',' if position else ''}{embedding.row(entry)}")
-            details.write(f"{_LINE if position else ''}{embedding.details(entry)}")
-        mark = uuid4().hex  # no text of the page has it
-        html = _without_cases(figures, agreement(), mark, title=title, unread=unread, compared=compared)
-        before, between, after = html.split(mark)
-        yield f"{before}["
-        yield from _pieces(rows)
-        yield f"]{between}"
-        yield from _pieces(details)
-        yield after
+    names = {juror.path: juror.name for juror in figures.jurors}
+    reading = figures.summary.label_comparison.reading()
+    mark = uuid4().hex  # no text of the page has it
+    html = _without_cases(figures, agreement, mark, title=title, unread=unread, compared=compared)
+    before, between, after = html.split(mark)
+    yield before
+    yield from cases.rows(names, reading)
+    yield between
+    yield from cases.details(names, reading)
+    yield after
 
 
 def _without_cases(
@@ -118,15 +109,6 @@ def _without_cases(
             "scores": histograms(figures), "reliability": reliability(agreement),
         },
     )  # fmt: skip
-
-
-def _spool() -> IO[str]:
-    return SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="ascii", newline="\n")  # safe_json writes only ASCII
-
-
-def _pieces(spool: IO[str]) -> Iterator[str]:
-    spool.seek(0)
-    yield from iter(partial(spool.read, _PIECE), "")
 
 
 def content_policy(style: str, script: str) -> str:

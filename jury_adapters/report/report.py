@@ -27,6 +27,7 @@ from jury_adapters.report.analysis import Analysis, CollectedVotes
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, recorded_of
 from jury_adapters.report.figures import Figures
+from jury_adapters.report.prepared_page import PreparedPage
 from jury_adapters.report.rows import flat_rows
 from jury_adapters.report.written_results import write_results_file
 from jury_adapters.store import place_name
@@ -80,6 +81,7 @@ class Report:
     ) -> None:
         self._rows = entries if isinstance(entries, FileEntries) else tuple(entries)
         self._counted: Figures | None = None
+        self._prepared: PreparedPage | None = None
         self.pass_labels = tuple(listed_labels(pass_labels))
         self.unread = tuple(unread)
         self.unreadable = max(unreadable, len(self.unread))
@@ -147,6 +149,7 @@ class Report:
         unread: Sequence[str] = (),
         pass_labels: Collection[str] | None = None,
         group: str = "",
+        prepare_page: bool = False,
     ) -> Self:
         """Return the report of a file that ``jury judge --out`` wrote, or of a store (``.db``).
 
@@ -158,6 +161,7 @@ class Report:
             pass_labels: the human labels that mean PASS; by default those that the results name, unless the labels in
                 use are different ones.
             group: as for the class. Results hold the metadata of the cases; fields such as the question need ``cases``.
+            prepare_page: whether to collect the cases for :meth:`write_html`, which otherwise reads the results again.
 
         Raises:
             InputError: a line is not a result, a store is empty, or a case has no such group; the message names it.
@@ -165,14 +169,16 @@ class Report:
         recorded = is_store(path)
         entries = recorded_of(path) if recorded else FileEntries(path, cases)
         juries: set[str] = set()
-        figures = Figures.of(_noting_juries(entries, juries), group=group)
+        prepared = PreparedPage(group) if prepare_page else None
+        noted = entries if prepared is None else prepared.noting(entries)
+        figures = Figures.of(_noting_juries(noted, juries), group=group)
         decision = None if recorded else decision_of(path)
         named = () if recorded or pass_labels else pass_labels_named_in(path, _labels_used(entries))
         title = title or (juries.pop() if len(juries) == 1 else "") or place_name(path)
         found = cls(
             entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels or named, group=group
         )
-        found._counted = figures
+        found._counted, found._prepared = figures, prepared
         return found
 
     @cached_property
@@ -367,11 +373,15 @@ class Report:
     def _page(self, compared: Comparison | None) -> Iterator[str]:
         from jury_adapters.report.page import page
 
-        votes = CollectedVotes(self.group)
-        return page(
-            votes.noting(self._rows), self.figures, lambda: self._analysed(votes),
-            title=self.title, unread=self.unread, compared=compared,
-        )  # fmt: skip
+        prepared, self._prepared = self._prepared, None
+        if prepared is None or compared is not None:
+            prepared = PreparedPage(self.group, compared)
+            deque(prepared.noting(self._rows), maxlen=0)
+        with prepared as found:
+            yield from page(
+                found.cases, self.figures, self._analysed(found.votes),
+                title=self.title, unread=self.unread, compared=compared,
+            )  # fmt: skip
 
     def _analysed(self, votes: CollectedVotes) -> Analysis:
         if len(self.figures.jurors) > 1:

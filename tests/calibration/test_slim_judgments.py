@@ -11,7 +11,7 @@ from jury_adapters.calibration.slim_judgments import SlimJudgments
 from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.results_file import Result
 from jury_adapters.core.tally import Tally
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import TierResult, Verdict
 from jury_adapters.statistics import full_report
 
 
@@ -74,19 +74,29 @@ def test_votes_of_a_results_file_are_those_of_its_verdicts(verdicts, group, on, 
     assert said == expected
 
 
-def test_equal_judgments_are_one_object_without_texts():
+def test_judgments_of_one_form_are_one_object_without_texts_and_numbers():
     slim = SlimJudgments()
-    judgments = [
-        Judgment("PASS", critic="a", reasoning=f"reason {at}", metadata={"rating": 3} if at > 1 else None)
-        for at in range(4)
+    for at in range(4):
+        rated = {"rating": at} if at > 1 else None
+        slim.add(Judgment("PASS", critic="a", reasoning=f"reason {at}", score=at / 4, metadata=rated))
+    (form,) = slim.forms
+    assert (form.status, form.critic, form.reasoning, form.score) == ("PASS", "a", "", None)
+    numbers = [slim.numbers(at, {None: 0}) for at in range(4)]
+    assert [one[None].score for one in numbers] == [0, 0.25, 2, 3]
+    assert [one.score(0, None) for one in numbers] == [0, 0.25, 0.5, 0.75]
+
+
+def test_the_numbers_of_equal_jurors_in_two_tiers_are_kept_apart():
+    jurors = [Judgment("PASS", critic="a", confidence=confidence) for confidence in (0.6, 0.9)]
+    tiers = [
+        TierResult(name, "final", Verdict("PASS", judgments=[one]), stopped=False, broken=False, why="")
+        for name, one in zip(("small", "large"), jurors, strict=True)
     ]
-    first, second, *rated = map(slim.of, judgments)
-    assert first is second
-    assert (first.status, first.critic, first.reasoning) == ("PASS", "a", "")
-    assert [one.metadata for one in rated] == [{"rating": 3}] * 2
-    assert slim.mapping({"a": 1}) is slim.mapping({"a": 1})
+    votes = Votes.from_verdicts([Verdict("PASS", judgments=[jurors[1]], tiers=tiers)])
+    assert votes.stated.confidences[0, :2].tolist() == [0.6, 0.9]
 
 
-def test_ballots_that_cannot_be_hashed_are_kept():
-    verdict = Verdict("PASS", judgments=[Judgment("PASS", critic="a")], tally=Tally(ballots=([1],)))
-    assert SlimJudgments().of(verdict).tally.ballots == ([1],)
+def test_ballots_that_cannot_be_hashed_are_left_out():
+    slim = SlimJudgments()
+    slim.add(Verdict("PASS", judgments=[Judgment("PASS", critic="a")], tally=Tally(ballots=([1],))))
+    assert slim.forms[0].tally.ballots == ()

@@ -11,6 +11,7 @@ from jury_adapters.core.batch import stream
 from jury_adapters.report import Report
 from jury_adapters.report.embedded import Embedding
 from jury_adapters.report.figures import contest, histogram
+from jury_adapters.report.late_texts import LateTexts
 from jury_adapters.report.plots import heat_map
 
 
@@ -98,7 +99,7 @@ def test_cases_that_need_review_are_the_same_in_every_count():
     report = Report.from_results(judgments)
     expected = [False, True, True, True, True, True, False]
     assert [row["needs_review"] for row in report.to_rows()] == expected
-    embedding = Embedding({juror.path: juror.name for juror in report.figures.jurors})
+    embedding = Embedding(LateTexts())
     assert [json.loads(embedding.row(entry))["review"] for entry in report.entries] == expected
     assert [contest(judgment)[0] >= 1 for judgment in judgments] == expected
     assert report.figures.summary.review == report.figures.summary.look_first.total == sum(expected)
