@@ -11,6 +11,7 @@ from jury_adapters.core.assessment import await_outcome, call_plain
 from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.evaluator_hints import evaluator_hint
 from jury_adapters.core.functions import attribute_at, takes_one
 from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.return_values import to_judgment
@@ -34,8 +35,10 @@ class FunctionJudge(Judge):
             raise ConfigurationError(f"a judge is made of a function that takes a Case, not of {plain_repr(function)}")
         if not takes_one(function):
             called = getattr(function, "__name__", "this one")
+            hint = evaluator_hint(function)
             raise ConfigurationError(
                 f"a judge is made of a function that takes one Case; {called} takes {inspect.signature(function)}"
+                + (f"; {hint}" if hint else "")
             )
         own_name = getattr(function, "__name__", type(function).__name__)
         self.name = name or ("" if own_name == "<lambda>" else own_name)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.evaluator_hints import evaluator_hint
 from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.judge import Judge
 
@@ -35,6 +36,9 @@ def _fix(given: object) -> str:
     if isinstance(given, str | PathLike):
         path = repr(str(given)) if str(given).endswith((".yaml", ".yml")) else "path"
         return f"text; load_jury({path}) reads a jury from its file, Critic(model, ..., name='name') asks a model"
+    hint = evaluator_hint(given)
+    if hint:
+        return f"{'the class ' + given.__name__ if isinstance(given, type) else type(given).__name__}; {hint}"
     if isinstance(given, type):
         return f"the class {given.__name__}; a judge is {given.__name__}(), with its arguments"
     if isinstance(given, list | tuple):

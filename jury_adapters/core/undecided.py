@@ -24,3 +24,13 @@ def is_undecided(judgment: Judgment, on_undecided: OnUndecided | None) -> bool:
     if judgment.status is Status.FAIL:
         return on_undecided is not None and failed_by_errors(judgment)
     return judgment.status is not Status.PASS
+
+
+def is_unreviewed(judgment: Judgment) -> bool:
+    """Return whether a verdict that withholds an answer says nothing about it: it has no fault that a juror found.
+
+    >>> from jury_adapters import Ensemble
+    >>> is_unreviewed(Ensemble([lambda case: True, lambda case: 1 / 0]).judge(answer="a"))
+    True
+    """
+    return judgment.status is not Status.FAIL or failed_by_errors(judgment)

@@ -315,6 +315,19 @@ def outage_as_error(judgment: Judgment) -> Judgment:
     return broken("jurors broke", critic=judgment.critic) if failed_by_errors(judgment) else judgment
 
 
+def is_outage(judgment: Judgment) -> bool:
+    """Whether nothing was judged because a judge, or every juror, broke; the status need not be ERROR.
+
+    >>> from jury_adapters import Ensemble
+    >>> verdict = Ensemble([lambda case: 1 / 0] * 2, errors="ignore").judge(answer="a")
+    >>> verdict.status, is_outage(verdict)
+    (<Status.ABSTAIN: 'ABSTAIN'>, True)
+    """
+    if judgment.status is Status.ERROR:
+        return True
+    return isinstance(judgment, Verdict) and bool(judgment.judgments) and all(map(is_outage, judgment.judgments))
+
+
 def is_doubtful(judgment: Judgment) -> bool:
     """Whether the reasons for review include split jurors or something that broke, not just a missing decision."""
     return any(reason not in NO_DECISION for reason in judgment.review_reasons)

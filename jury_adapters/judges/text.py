@@ -352,6 +352,9 @@ class RefusalCheck(Judge):
     name: str = "RefusalCheck"
     allow_unknown: bool = False
 
+    def __post_init__(self) -> None:
+        import jury_adapters.judges.refusals  # noqa: F401  the patterns would hold the event loop of the first case
+
     def assess(self, case: Case) -> Judgment:
         if case.answer is None:
             return abstain(_NO_ANSWER)

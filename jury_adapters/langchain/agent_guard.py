@@ -25,7 +25,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
-from jury_adapters.core.undecided import OnUndecided, is_undecided
+from jury_adapters.core.undecided import OnUndecided, is_undecided, is_unreviewed
 from jury_adapters.core.verdict import Verdict, failed_by_errors
 from jury_adapters.langchain.agent_cases import case_of_turn
 from jury_adapters.langchain.agent_turns import marked
@@ -39,6 +39,7 @@ Outcome: TypeAlias = Literal["accepted", "annotated", "rejected", "blocked"]
 """Outcome of an answer: shown as it is, shown with a mark, sent back to the model, or replaced by the refusal."""
 
 REFUSAL: Final = "I cannot answer this: my answer did not pass its review."
+UNREVIEWED: Final = "I cannot answer this: my answer could not be reviewed."
 
 
 class AgentGuard:
@@ -181,8 +182,9 @@ class AgentGuard:
 
     def refusal_of(self, judgment: Judgment, *, like: AIMessage | None) -> AIMessage:
         """Return the message that replaces an answer, with the agent's name from ``like``."""
+        refusal = UNREVIEWED if self._refusal == REFUSAL and is_unreviewed(judgment) else self._refusal
         extra = marked("blocked", self.name, judgment)
-        return AIMessage(self._refusal, name=None if like is None else like.name, additional_kwargs=extra)
+        return AIMessage(refusal, name=None if like is None else like.name, additional_kwargs=extra)
 
     def draft_of(self, case: Case | None, judgment: Judgment, *, text: str) -> dict[str, Any]:
         """Return a draft as the state keeps it; ``text`` is its answer if there is no case."""

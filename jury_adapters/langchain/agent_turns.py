@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
 from jury_adapters.core.conversation import is_summary
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import Judgment, Status, abstain, broken
 
 M = TypeVar("M", bound=BaseMessage)
 
@@ -49,15 +49,24 @@ def this_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
     return messages[asked[-1] + 1 :] if asked else messages
 
 
-def rejected_rounds(messages: Sequence[AnyMessage], by: str) -> tuple[int, bool]:
-    """Return how many rounds of this turn had a tool call that ``by`` rejected, and whether the last one did."""
-    rounds, rejected = 0, False
+def rejected_rounds(messages: Sequence[AnyMessage], by: str) -> tuple[int, Judgment | None]:
+    """Return how many rounds of this turn had a tool call that ``by`` rejected, and a judgment on the last round.
+
+    It is FAIL if a call of that round was FAIL, else ERROR or ABSTAIN, and None if no call of that round was rejected.
+    """
+    rounds, rejected = 0, list[str | None]()
     for one in this_turn(messages):
         if isinstance(one, AIMessage):
-            rounds, rejected = rounds + rejected, False
+            rounds, rejected = rounds + bool(rejected), []
         mark = mark_of(one)
-        rejected = rejected or (mark.get("kind") == "tool" and mark.get("by") == by)
-    return rounds + rejected, rejected
+        if mark.get("kind") == "tool" and mark.get("by") == by:
+            rejected.append(mark.get("status"))
+    if not rejected:
+        return rounds, None
+    if Status.FAIL in rejected:
+        return rounds + 1, Judgment(Status.FAIL)
+    why = "the calls could not be reviewed"
+    return rounds + 1, broken(why) if Status.ERROR in rejected else abstain(why)
 
 
 def last_ai(messages: Sequence[object]) -> AIMessage | None:

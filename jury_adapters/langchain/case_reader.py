@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
@@ -136,6 +137,7 @@ class CaseReader:
         return Case(**{**dict(case), **changes}) if changes else case
 
 
+@explains_wrong_calls("to_case(value)", order="the value comes first, the rest by name", needs="a value is missing")
 def to_case(
     value: object,
     *,

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -60,6 +61,11 @@ class _JuryEvaluator:
             juror whose price is unknown.
     """
 
+    @explains_wrong_calls(
+        "JuryStringEvaluator(jury, name='faithful')",
+        order="the jury comes first, the rest by name",
+        needs="a jury is missing",
+    )
     def __init__(
         self,
         jury: JudgeLike,

@@ -29,6 +29,7 @@ from jury_adapters.langchain.evaluation_result import JuryEvaluationResult
 from jury_adapters.langchain.evaluator_calls import EvaluatorResult, key_of, parts_of_call, result_of
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
 from jury_adapters.langchain.rows import RowJudge, RunParts
+from jury_adapters.langchain.shared_keys import note_unnamed, warn_of_shared_key
 from jury_adapters.langchain.summaries import Kept
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ class JuryEvaluator(RunEvaluator):
 
     Args:
         jury: a jury, another judge, or a function of a case.
-        key: the feedback key; by default the jury's name.
+        key: the feedback key; by default the jury's name, or ``"jury"``. Give evaluators of one experiment keys of
+            their own if their juries have no names.
         per_juror: whether each juror that was asked gets a result of its own.
         field_map: the fields of the case as paths from a row with ``inputs``, ``outputs`` and ``reference_outputs``,
             ``{"answer": "outputs.reply"}``, or a function from the row to the case; see
@@ -120,6 +122,8 @@ class JuryEvaluator(RunEvaluator):
         self._inner = InnerJurors(self.jury, own) if per_juror else None
         self.trace = trace
         self.kept = Kept()
+        if not (key or self.jury.name):
+            note_unnamed(self)
 
     def __call__(
         self, *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None,
@@ -193,6 +197,7 @@ class JuryEvaluator(RunEvaluator):
         return {**jurors, **self._criteria.results(judgment), **inner}
 
     def _results(self, run: Run, judgment: Judgment, source: UUID | None) -> EvaluationResult | EvaluationResults:
+        warn_of_shared_key(self, run.id)
         self.kept.keep(run.id, judgment)
         info: dict[str, object] = {"judge": self.jury.name or type(self.jury).__name__}
         if isinstance(judgment, Verdict):

@@ -62,8 +62,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     of the model.
 
     The message with ``refusal`` is marked in ``additional_kwargs["jury"]``: ``kind`` is ``"blocked"``, with
-    ``by`` and ``status``. The ``kind`` of an accepted answer with a mark is ``"annotated"``, and that of the message
-    that replaces a rejected tool call is ``"tool"``.
+    ``by`` and ``status``. The ``kind`` of an accepted, marked answer is ``"annotated"``, and that of the message that
+    replaces a rejected tool call is ``"tool"``.
 
     Args:
         jury: any judge, or a function of a case. Its case has the question, the answer, the trajectory of this turn,
@@ -83,7 +83,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             jury, failed.
         tools: for ``when="tools"``: the names of the tools whose calls to judge; all by default. A name that is not the
             name of a tool of the agent is refused when the model is first called.
-        refusal: the text that the user gets instead of a rejected answer.
+        refusal: the text that the user gets instead of a rejected answer. By default, it says that the answer did not
+            pass its review, or that it could not be reviewed, where no juror found a fault.
         feedback: a function from the verdict to the text for the model. If it raises, the default text is used.
         field_map: as in :meth:`jury_adapters.Case.from_row`, applied to the agent's state with the draft as its last
             message: paths by field, ``{"contexts": "passages"}``, in addition to the fields that are always read; or a
@@ -93,8 +94,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             :class:`jury_adapters.core.evidence.Evidence` has the default. Unknown names are refused, as in ``tools``.
         on_verdict: called with a :class:`jury_adapters.results.JudgedRun` for each judged draft or tool call, also
             rejected ones, before the agent continues; one function or several, plain or asynchronous. Exceptions are
-            logged.
-            ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"rejected"`` or ``"blocked"``.
+            logged. ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"rejected"`` or ``"blocked"``.
         keep_drafts: whether ``jury_drafts`` in the state keeps the drafts of this turn that the user did not get. The
             key is not in the result, but it is in checkpoints and in the streams of updates and values.
         name: the name of this middleware, and of its nodes; by default that of the jury, with a number while another
@@ -334,10 +334,10 @@ class _ToolJury(JuryMiddleware):
     def _ended(self, request: ModelRequest[Any]) -> AIMessage | None:
         """Return the refusal if the last round had a rejected call and exceeded the number of attempts."""
         messages = request.state["messages"]
-        rounds, rejected = rejected_rounds(messages, self.name)
-        if not rejected or rounds <= self._guard.max_retries:
+        rounds, judgment = rejected_rounds(messages, self.name)
+        if judgment is None or rounds <= self._guard.max_retries:
             return None
-        return self._guard.refusal_of(Judgment(Status.FAIL), like=last_ai(messages))
+        return self._guard.refusal_of(judgment, like=last_ai(messages))
 
     def _is_judged(self, request: ToolCallRequest) -> bool:
         return self._judged_tools is None or request.tool_call["name"] in self._judged_tools

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -62,6 +63,12 @@ class JuryPairwiseEvaluator:
     >>> compare([run_a, run_b], example)["scores"]  # offline; evaluate() needs the server  # doctest: +SKIP
     """
 
+    @explains_wrong_calls(
+        "JuryPairwiseEvaluator(jury, key='better')",
+        {"feedback_key": "key"},
+        order="the jury comes first, the rest by name",
+        needs="a jury is missing",
+    )
     def __init__(
         self,
         jury: JudgeLike,

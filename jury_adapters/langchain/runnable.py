@@ -12,7 +12,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
-from jury_adapters.core.arguments import explains_wrong_calls
+from jury_adapters.core.arguments import explains_wrong_calls, refuse_unknown
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -27,6 +27,7 @@ from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.case_reader import CaseReader
+from jury_adapters.langchain.misspelt_keys import MisspeltKeys
 from jury_adapters.models.langchain_binding import unheard
 
 _log = logging.getLogger(__name__)
@@ -48,7 +49,8 @@ class JuryRunnable(Runnable[Any, Said]):
         jury: any judge, or a function of a case.
         field_map: the fields of the case as paths from the input, ``{"answer": "draft.text"}``, or a function from the
             input to the case; see :meth:`jury_adapters.Case.from_row`. An input that is not a mapping is a row with
-            ``outputs``. Without it, the shape is recognized.
+            ``outputs``. Without it, the shape is recognized,
+            and a key that is probably a misspelt field is logged once.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         as_dict: whether to return the verdict as plain JSON values, for graphs with a checkpointer and for servers.
@@ -67,6 +69,9 @@ class JuryRunnable(Runnable[Any, Said]):
     >>> chain.invoke("What is the capital of France?").passed  # doctest: +SKIP
     """
 
+    @explains_wrong_calls(
+        "JuryRunnable(jury)", order="the jury comes first, the rest by name", needs="a jury is missing"
+    )
     def __init__(
         self,
         jury: JudgeLike,
@@ -82,13 +87,16 @@ class JuryRunnable(Runnable[Any, Said]):
         self.name = name
         self._scope = Scope.of(self.jury, store, budget)
         self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
+        self._misspelt = MisspeltKeys()
         self._as_dict = as_dict
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
+        refuse_unknown(kwargs, _CALL)
         with judging(), self._scope.applied():
             return self._call_with_config(self._judge, input, config, run_type="chain", **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
+        refuse_unknown(kwargs, _CALL)
         with judging(), self._scope.applied():
             return await self._acall_with_config(self._ajudge, input, config, run_type="chain", **kwargs)
 
@@ -136,11 +144,14 @@ class JuryRunnable(Runnable[Any, Said]):
 
     def _case(self, value: Any) -> Case | Judgment:
         try:
-            return self._reader.case_of(value)
+            case = self._reader.case_of(value)
         except Exception as error:  # a path that does not exist; a function of the application may raise anything
             failure = self.jury.failure(error)
             said = f"nothing of the input could be judged: {failure.error}"
             return evolve(failure, critic=self.jury.name, reasoning=said)
+        if not self._reader.is_mapped:
+            self._misspelt.tell(value, case, self.name or self.jury.name)
+        return case
 
 
 class CaseInput(BaseModel):
@@ -203,6 +214,7 @@ class JuryTool(BaseTool):
     def __init__(
         self, jury: JudgeLike, *, store: StoreLike | None = None, budget: Budget | None = None, **fields: Any
     ) -> None:
+        refuse_unknown(fields, [*type(self).model_fields, "store", "budget"])
         super().__init__(jury=jury, **fields)
         self._scope = Scope.of(self.jury, store, budget)
 
@@ -223,6 +235,7 @@ class JuryTool(BaseTool):
             return _answered(await self.jury.ajudge(case))
 
 
+@explains_wrong_calls("jury_node(jury)", order="the jury comes first, the rest by name", needs="a jury is missing")
 def jury_node(
     jury: JudgeLike,
     *,
@@ -344,5 +357,6 @@ def _answered(judgment: Judgment) -> tuple[str, dict[str, Any]]:
     return f"{', '.join(facts)}: {feedback_of(judgment) or 'no reason given'}", judgment.to_dict()
 
 
+_CALL: Final = ("input", "config")
 _MISSING: Final = object()
 _NO_STREAM: RunnableConfig = {"tags": ["nostream"]}  # keeps the jurors' tokens out of the user's stream

@@ -18,6 +18,7 @@ from langsmith.evaluation import EvaluationResult, EvaluationResults
 from jury_adapters.core.agreement import krippendorff_alpha
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.outage_bias import MissingVotes, OutageBias
 from jury_adapters.core.tally import Ballot
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict, failed_by_errors
@@ -41,6 +42,7 @@ class Line(NamedTuple):
     ballots: tuple[Ballot, ...]
     on: str
     usage: Usage
+    missing: MissingVotes
 
 
 class Kept:
@@ -60,9 +62,9 @@ class Kept:
         if isinstance(judgment, Verdict):
             tally = judgment.tally
             status = Status.ERROR if failed_by_errors(judgment) else judgment.status
-            line = Line(status, judgment.agreement, tally.ballots, tally.on, judgment.usage)
+            line = Line(status, judgment.agreement, tally.ballots, tally.on, judgment.usage, MissingVotes.of(judgment))
         else:
-            line = Line(judgment.status, None, (), "status", judgment.usage)
+            line = Line(judgment.status, None, (), "status", judgment.usage, MissingVotes())
         with self._lock:
             self._lines[run_id] = line
             while len(self._lines) > self._most:
@@ -72,6 +74,10 @@ class Kept:
         """Return the lines of these runs that are still kept."""
         with self._lock:
             return [line for run in runs if (line := self._lines.get(run.id)) is not None]
+
+    def has(self, run_id: UUID) -> bool:
+        """Whether the line of a run is kept."""
+        return run_id in self._lines
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -100,9 +106,9 @@ def summary(evaluator: KeepsLines, metric: Metric | None = None) -> SummaryFunct
         evaluator: a :class:`jury_adapters.langchain.JuryEvaluator` of the same experiment.
         metric: ``"pass_rate"``: the share of rows that passed, among those that passed or failed; the comment counts
             the rows on which the jury abstained or failed, and a row that is FAIL only because jurors failed counts as
-            an error. ``"agreement"``: the mean agreement among the jurors, with Krippendorff's alpha in the comment.
-            ``"cost_usd"``: the cost of judging the rows in US dollars, with calls and tokens in the comment. None: all
-            three. The key of a result is ``<key>.<metric>``.
+            an error. The comment warns if judges that broke bias the rate. ``"agreement"``: the mean agreement among
+            the jurors, with Krippendorff's alpha in the comment. ``"cost_usd"``: the cost of judging the rows in US
+            dollars, with calls and tokens in the comment. None: all three. The key of a result is ``<key>.<metric>``.
 
     Raises:
         ConfigurationError: the metric is unknown, or the evaluator keeps no judgments.
@@ -141,6 +147,11 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
     neither = len(lines) - decided - abstained - broken
     if neither:
         comment += f", {neither} with a label that is neither"
+    bias = OutageBias()
+    for line in lines:
+        bias.add_votes(line.status, line.missing)
+    if bias.warning:
+        comment += f". {bias.warning}"
     return (passed / decided if decided else None), comment
 
 

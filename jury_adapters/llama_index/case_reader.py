@@ -5,6 +5,7 @@ from __future__ import annotations
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
@@ -15,6 +16,11 @@ from jury_adapters.llama_index.responses import atext_of, contexts_of, node_text
 from jury_adapters.llama_index.runs import outputs_of_stream
 
 
+@explains_wrong_calls(
+    "to_case(response, query='When?')",
+    order="the response comes first, the rest by name",
+    needs="a response is missing",
+)
 def to_case(
     response: object,
     *,

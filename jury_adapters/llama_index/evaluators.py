@@ -15,6 +15,7 @@ from llama_index.core.evaluation.base import BaseEvaluator
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import QueryBundle
 
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -65,6 +66,9 @@ class JuryEvaluator(BaseEvaluator):
     True
     """
 
+    @explains_wrong_calls(
+        "JuryEvaluator(jury)", order="the jury comes first, the rest by name", needs="a jury is missing"
+    )
     def __init__(
         self,
         jury: JudgeLike,

@@ -16,6 +16,7 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from jury_adapters.core import event_loop
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
@@ -24,7 +25,7 @@ from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import Sink
-from jury_adapters.core.undecided import OnUndecided, is_undecided
+from jury_adapters.core.undecided import OnUndecided, is_undecided, is_unreviewed
 from jury_adapters.core.verdict import failed_by_errors
 from jury_adapters.critic.delimiters import Delimiters
 from jury_adapters.llama_index.attempts import Attempt, Outcome, marked, merit, refused
@@ -38,6 +39,7 @@ from jury_adapters.llama_index.runs import outputs_of_stream
 OnFail = Literal["block", "best", "annotate"]
 
 REFUSAL = "[No answer: a review found that the answer to this question was not good enough to show.]"
+UNREVIEWED = "[No answer: the answer to this question could not be reviewed.]"
 
 _log = logging.getLogger(__name__)
 _OUTCOMES: Mapping[OnFail, Outcome] = {"block": "blocked", "best": "best", "annotate": "annotated"}
@@ -67,7 +69,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         max_retries: the maximum number of times that the engine is asked again.
         on_fail: the action if every attempt failed: ``"block"`` (default) returns ``refusal`` instead of the answer;
             ``"best"`` the closest attempt, ``"annotate"`` the last one, both with the failure in their metadata.
-        refusal: the text of a refusal.
+        refusal: the text of a refusal. The default says that a review found the answer not good enough, or that the
+            answer could not be reviewed, where no juror found a fault.
         on_undecided: the action if the jury abstains or fails (ABSTAIN, ERROR). ``"allow"`` (default) fails open:
             the answer is returned, marked ``"unjudged"``. ``"block"`` fails closed: ``refusal`` is returned. The engine
             is not asked again, because there is no fault to name. If the option is given, it also decides about a FAIL
@@ -89,6 +92,11 @@ class JuryGuardQueryEngine(BaseQueryEngine):
     'passed'
     """
 
+    @explains_wrong_calls(
+        "JuryGuardQueryEngine(query_engine, jury, max_retries=1)",
+        order="the engine and the jury come first, the rest by name",
+        needs="the engine or the jury is missing",
+    )
     def __init__(
         self,
         query_engine: BaseQueryEngine,
@@ -218,10 +226,12 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         _log.warning("the engine broke when it was asked again: %s", type(error).__name__)
 
     def _concluded(self, attempts: Sequence[Attempt]) -> RESPONSE_TYPE:
-        outcome = self._outcome(attempts[-1].verdict)
-        note_guard(outcome, self._refusal if outcome == "blocked" else None)
+        verdict = attempts[-1].verdict
+        outcome = self._outcome(verdict)
+        refusal = UNREVIEWED if self._refusal == REFUSAL and is_unreviewed(verdict) else self._refusal
+        note_guard(outcome, refusal if outcome == "blocked" else None)
         if outcome == "blocked":
-            return refused(self._refusal, attempts)
+            return refused(refusal, attempts)
         return marked(max(reversed(attempts), key=merit) if outcome == "best" else attempts[-1], outcome, attempts)
 
     def _outcome(self, verdict: Judgment) -> Outcome:

@@ -6,7 +6,7 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Unpack, cast
+from typing import Any, TypeVar, Unpack, cast
 
 from llama_index.core import Settings
 from llama_index.core.llms import MockLLM
@@ -24,6 +24,8 @@ from jury_adapters.judges.presets import JurorLike, PanelOptions, check_vote, on
 from jury_adapters.llama_index.evaluators import JuryEvaluator, ready_judge
 from jury_adapters.llama_index.replaced_arguments import check_options
 from jury_adapters.models.registry import ModelLike
+
+E = TypeVar("E", bound="PresetEvaluator")
 
 
 class PresetOptions(ModelOptions, total=False):
@@ -54,8 +56,9 @@ class PresetEvaluator(JuryEvaluator):
         budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
             fit abstains with ``budget_exhausted``.
         evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JuryEvaluator`.
-        **options: ``store=``, as for :class:`JuryEvaluator`; and options of the critics built here, such as
-            ``threshold=`` or ``limits=``.
+        **options: ``store=``, as for :class:`JuryEvaluator`; and options of the critics built here, as for
+            :class:`jury_adapters.Critic`: ``vendor=``, ``temperature=``, ``max_tokens=``, ``api_key=``, ``base_url=``,
+            ``request_timeout=``, ``threshold=``, ``samples=``, ``logprobs=``, ``client=`` and ``limits=``.
 
     Raises:
         ConfigurationError: there is no judge, a model cannot be used, arguments are incompatible, or an argument of
@@ -125,6 +128,20 @@ class PresetEvaluator(JuryEvaluator):
     def _refuse(self, options: ModelOptions, why: str) -> None:
         if options:
             raise ConfigurationError(f"{type(self).__name__}: {', '.join(options)} belongs to a model; {why}")
+
+
+def with_shared_arguments(evaluator: type[E]) -> type[E]:
+    """Add the arguments of :class:`PresetEvaluator` to the docstring and the signature of an evaluator, for help()."""
+    if evaluator.__doc__ and PresetEvaluator.__doc__:
+        shared = inspect.cleandoc(PresetEvaluator.__doc__).partition("Args:\n")[2].partition("\n\n")[0]
+        own_text = inspect.cleandoc(evaluator.__doc__)
+        evaluator.__doc__ = f"{own_text}\n\nArguments of all preset evaluators:\n{shared}\n"
+    made = vars(evaluator).get("__init__")
+    if made is not None:
+        own = {name: one for name, one in inspect.signature(made).parameters.items() if name != "options"}
+        found = own | dict(inspect.signature(PresetEvaluator.__init__).parameters)
+        made.__dict__["__signature__"] = inspect.Signature(sorted(found.values(), key=lambda one: one.kind))
+    return evaluator
 
 
 def _given(llm: JurorLike | None, llms: Sequence[JurorLike] | None, jury: object | None) -> tuple[JurorLike, ...]:

@@ -27,11 +27,12 @@ from jury_adapters.judges import llm as critics
 from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.judges.presets import JurorLike
 from jury_adapters.llama_index.graded_rubrics import GRADED_CONTEXT_RELEVANCE, graded_correctness
-from jury_adapters.llama_index.preset_evaluator import PresetEvaluator, PresetOptions
+from jury_adapters.llama_index.preset_evaluator import PresetEvaluator, PresetOptions, with_shared_arguments
 from jury_adapters.llama_index.prompts import RELEVANCY
 from jury_adapters.models.registry import ModelLike
 
 
+@with_shared_arguments
 class JuryFaithfulnessEvaluator(PresetEvaluator):
     """Evaluate whether the contexts support everything in the response. Needs response and contexts.
 
@@ -56,6 +57,7 @@ class JuryFaithfulnessEvaluator(PresetEvaluator):
         return grounding_screen()
 
 
+@with_shared_arguments
 class JuryHallucinationEvaluator(PresetEvaluator):
     """Evaluate claim by claim whether the response makes anything up; passes (score 1.0) if it does not.
 
@@ -74,6 +76,7 @@ class JuryHallucinationEvaluator(PresetEvaluator):
         return grounding_screen()
 
 
+@with_shared_arguments
 class JuryRelevancyEvaluator(PresetEvaluator):
     """Evaluate whether the response answers the query in line with the contexts. Needs query, response, contexts.
 
@@ -86,6 +89,7 @@ class JuryRelevancyEvaluator(PresetEvaluator):
         return Critic(model, RELEVANCY, **options).named("relevancy")
 
 
+@with_shared_arguments
 class JuryAnswerRelevancyEvaluator(PresetEvaluator):
     """Evaluate whether the response addresses the query, right or wrong. Needs query and response.
 
@@ -98,6 +102,7 @@ class JuryAnswerRelevancyEvaluator(PresetEvaluator):
         return critics.answer_relevance(model, **options)
 
 
+@with_shared_arguments
 class JuryContextRelevancyEvaluator(PresetEvaluator):
     """Evaluate the retriever: whether the contexts hold what the query needs. Needs query and contexts only.
 
@@ -140,6 +145,7 @@ class JuryContextRelevancyEvaluator(PresetEvaluator):
         return ContextRelevance(threshold=0.5 if threshold is None else threshold)
 
 
+@with_shared_arguments
 class JuryCorrectnessEvaluator(PresetEvaluator):
     """Evaluate whether the response is right, by an item's ``reference=`` or, without one, by the model's knowledge.
 
@@ -179,6 +185,7 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
         return critics.CorrectnessByCase(model, rubrics=self._rubrics, **options)
 
 
+@with_shared_arguments
 class JuryGuidelineEvaluator(PresetEvaluator):
     """Evaluate whether the response follows your guidelines. Needs the response.
 
@@ -210,6 +217,7 @@ class JuryGuidelineEvaluator(PresetEvaluator):
         return Critic(model, rubric, **options).named("guidelines")
 
 
+@with_shared_arguments
 class JuryPairwiseEvaluator(PresetEvaluator):
     """Evaluate whether the response is better than ``second_response=``; asks in both orders against position bias.
 

@@ -8,6 +8,7 @@ from typing import Any
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 from pydantic import PrivateAttr
 
+from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -49,6 +50,11 @@ class JuryRetrievalMetric(BaseRetrievalMetric):
     _name: str = PrivateAttr()
     _scope: Scope = PrivateAttr()
 
+    @explains_wrong_calls(
+        "JuryRetrievalMetric(judge, name='passages')",
+        order="the judge comes first, the rest by name",
+        needs="a judge is missing",
+    )
     def __init__(
         self, judge: JudgeLike, *, name: str = "", store: StoreLike | None = None, budget: Budget | None = None
     ) -> None:

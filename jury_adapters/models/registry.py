@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import SecretStr
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.evaluator_hints import evaluator_hint
 from jury_adapters.core.functions import is_async, takes_a_case
 from jury_adapters.core.installation import install_command
 from jury_adapters.core.secrets import without_keys
@@ -263,12 +264,12 @@ def _clients(client: Any) -> dict[str, Any]:
 
 
 def _wrapped(model: Any) -> ChatModel:
-    modules = {kind.__module__ for kind in type(model).__mro__}
-    if any(module.startswith("langchain_core.") for module in modules):
+    kinds = {f"{kind.__module__}.{kind.__name__}" for kind in type(model).__mro__}
+    if _RUNNABLE in kinds:
         return LangChainModel(model)
-    if any(module.startswith("llama_index.core.") for module in modules):
+    if _LLAMA_INDEX_LLM in kinds:
         return LlamaIndexModel(model)
-    if isinstance(model, ChatModel):
+    if isinstance(model, ChatModel) and not isinstance(model, type):
         return model
     if takes_a_case(model):
         raise ConfigurationError(
@@ -278,11 +279,18 @@ def _wrapped(model: Any) -> ChatModel:
     if is_async(model):
         return FunctionModel(model)
     name = _name_of(model)
+    hint = evaluator_hint(model)
+    if hint:
+        raise ConfigurationError(f"{_kind_of(model)} is an evaluator and not a model; {hint}")
     judging = f". If {name} judges a case, write @judge above it, or judge({name})" if inspect.isroutine(model) else ""
     raise ConfigurationError(
-        f"{type(model).__name__} is not a model: give 'vendor:model', a LangChain chat model, a LlamaIndex LLM, an "
+        f"{_kind_of(model)} is not a model: give 'vendor:model', a LangChain chat model, a LlamaIndex LLM, an "
         f"`async (prompt) -> str` function, or an object with `name`, `model` and `async complete(...)`{judging}"
     )
+
+
+def _kind_of(model: object) -> str:
+    return f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
 
 
 def _name_of(function: object) -> str:
@@ -292,3 +300,8 @@ def _name_of(function: object) -> str:
 
 def _tokens_of(reply: Reply) -> int:
     return reply.usage.input_tokens + reply.usage.output_tokens
+
+
+# Other classes of these packages, such as embeddings and messages, are not models.
+_RUNNABLE = "langchain_core.runnables.base.Runnable"
+_LLAMA_INDEX_LLM = "llama_index.core.base.llms.base.BaseLLM"

@@ -43,6 +43,8 @@ class Comparison:
         same_answers: whether both runs judged the same answers, so that two juries are compared and not two systems.
         flips: every paired case whose verdict changed: first those between PASS and FAIL, the most contested of them
             first.
+        outages: for each run, the sentences of :attr:`Summary.pass_rate_warning` about all its cases; empty for a run
+            whose pass rate is not known to be biased by judges that broke.
     """
 
     before: str
@@ -58,6 +60,7 @@ class Comparison:
     unmatched_labels: int
     same_answers: bool
     flips: tuple[Flip, ...]
+    outages: tuple[str, str] = ("", "")
 
     @property
     def difference(self) -> float | None:
@@ -116,6 +119,7 @@ class Comparison:
                 f"{counted(self.unmatched_labels, 'label')} {belong} to no compared answer and "
                 f"{'is' if one else 'are'} left out."
             )
+        sentences += [f"Warning: of {run}, {why}" for run, why in zip("ab", self.outages, strict=True) if why]
         return (*sentences, *(f"Warning: {warning}." for warning in shown.warnings))
 
     def to_dict(self) -> dict[str, JsonValue]:
@@ -131,6 +135,7 @@ class Comparison:
             "sentence": self.sentence, "found": self.found.to_dict(),
             "corrected": None if self.corrected is None else self.corrected.to_dict(),
             "unmatched_labels": self.unmatched_labels, "same_answers": self.same_answers,
+            "pass_rate_warnings": {"a": self.outages[0], "b": self.outages[1]},
             "flips": [
                 {"where": flip.where, "before": flip.before, "after": flip.after, "why": flip.why}
                 for flip in self.flips
@@ -224,6 +229,7 @@ def compare(
         unmatched_labels=0 if known is None else known.unmatched,
         same_answers=same,
         flips=_flips(before, after, changed),
+        outages=(first.outage_bias.warning, second.outage_bias.warning),
     )
 
 

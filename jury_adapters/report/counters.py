@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.clustered_shares import clustered_wilson
@@ -17,6 +18,7 @@ from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.statistics import wilson
+from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import TierResult, Verdict
 
 OTHER = "(others)"
@@ -140,6 +142,37 @@ class JurorCount:
         return self.dissents / self.compared if self.compared else None
 
 
+Jurors: TypeAlias = Mapping[tuple[str, ...], JurorCount]
+"""Counts by the path of a juror: the names of its tiers and juries, and its own."""
+
+
+def juror_rows(
+    jurors: Jurors, screening: Collection[tuple[str, ...]], criteria: Collection[tuple[str, ...]]
+) -> list[JsonValue]:
+    """Return the votes of jurors as JSON values, with whether they are in screening tiers or judge a criterion."""
+    return [
+        {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
+         "compared": count.compared, "screening": path in screening, "criterion": path in criteria}
+        for path, count in jurors.items()
+    ]  # fmt: skip
+
+
+def fallback_rows(jurors: Jurors) -> list[JsonValue]:
+    """Return the votes that fallbacks gave as JSON values."""
+    return [
+        {"in": list(path[:-1]), "juror": path[-1], "votes": count.asked, "by_fallback": dict(count.by_fallback)}
+        for path, count in jurors.items()
+    ]
+
+
+def criterion_rows(criteria: Jurors) -> list[JsonValue]:
+    """Return the results of criteria as JSON values."""
+    return [
+        {"in": list(path[:-1]), "criterion": path[-1], "votes": dict(count.votes), "pass_rate": count.pass_rate}
+        for path, count in criteria.items()
+    ]
+
+
 @dataclass(slots=True)
 class TierCount:
     """Outcomes at one tier of a cascade.
@@ -162,6 +195,12 @@ class TierCount:
         self.broken += tier.broken
         if tier.stopped:
             add_bounded(self.stopped, verdict.opinion or str(verdict.status))
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return the counts as JSON values."""
+        return {
+            "policy": self.policy, "reached": self.reached, "stopped": dict(self.stopped), "broken": self.broken
+        }  # fmt: skip
 
 
 def why_unusable(vote: Judgment) -> str | None:
@@ -226,3 +265,11 @@ class GateCount:
         self.by_gate.update(gate.gate for gate in unmet)
         if len(self.first) < keep:
             self.first.append((where, [gate.note for gate in unmet]))
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return the counts as JSON values."""
+        return {
+            "missed": self.missed, "by_gate": dict(self.by_gate),
+            "verdicts": self.verdicts, "not_measured": dict(self.not_measured),
+            "first": [{"where": where, "unmet": list(unmet)} for where, unmet in self.first],
+        }  # fmt: skip

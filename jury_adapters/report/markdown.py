@@ -48,6 +48,8 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
     yield f"### Jury report{f': {code(title)}' if title else ''}\n"
     yield from _label_comparison(summary.label_comparison)
     yield _headline(summary)
+    if summary.pass_rate_warning:
+        yield f"\n**Warning**: {code(summary.pass_rate_warning, _LONGEST_NOTE)}"
     if compared is not None:
         yield from _compared(compared)
     total = summary.usage.total

@@ -10,6 +10,7 @@ from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import to_word
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entries, Entry
@@ -30,6 +31,7 @@ class RunFacts:
         verdict: the verdicts as words; such a FAIL is an ERROR.
         groups: the groups, or the error of a case without one; empty if no groups were asked for.
         labels: the positions of the human labels of the answers; empty if there are no labels.
+        outage_bias: the bias of the pass rate by judges that broke.
     """
 
     item_id: list[str | None] = field(default_factory=list)
@@ -41,6 +43,7 @@ class RunFacts:
     verdict: list[str] = field(default_factory=list)
     groups: list[Hashable | InputError] = field(default_factory=list)
     labels: list[Set[int]] = field(default_factory=list)
+    outage_bias: OutageBias = field(default_factory=OutageBias)
 
     @classmethod
     def of(cls, entries: Entries, *, group: str = "", labels: AnswerLabels | None = None) -> RunFacts:
@@ -59,6 +62,7 @@ class RunFacts:
             facts.key.append(entry.key)
             facts.line.append(entry.line)
             facts.index.append(entry.index)
+            facts.outage_bias.add(entry.judgment)
             judgment = outage_as_error(entry.judgment)
             facts.passed.append(_passed(judgment))
             facts.verdict.append(intern(to_word(judgment)))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Hashable, Sequence
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
-from jury_adapters.core.formatting import counted, to_word
+from jury_adapters.core.formatting import clip, counted, percent, to_word
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment, Status, abstain
@@ -23,6 +23,7 @@ from jury_adapters.core.opinions import (
     opinions_of,
     screening_tiers_in,
 )
+from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
@@ -36,7 +37,10 @@ from jury_adapters.report.counters import (
     JurorCount,
     TierCount,
     add_bounded,
+    criterion_rows,
+    fallback_rows,
     is_over_budget,
+    juror_rows,
     models_not_asked,
     why_unusable,
     without_request_id,
@@ -87,16 +91,15 @@ class Summary:
         same_family_unknown: verdicts of which it is unknown, although the case names the answer's author.
         unreadable: rows of the input that were not cases; set by the reader.
         gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
-        decision: that of a gate which may end the run early; None for a run of all cases. Set by the code that stops
-            it.
+        decision: that of a gate which may end the run early, set by the code that stops it; None for all cases.
         given_up: models that were no longer asked, by name.
         over_budget: cases about which a juror was not asked, because its call did not fit the budget.
         decided_over_budget: the number of these that the other jurors decided.
 
     >>> summary = Summary()
     >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
-    >>> summary.passed, summary.decided
-    (1, 1)
+    >>> print(summary)
+    1 case: 1 of 1 decided passed (100.0 %)
     """
 
     def __init__(
@@ -136,6 +139,7 @@ class Summary:
         self.with_agreement = 0
         self.split = 0
         self.escalated = 0
+        self._outage_bias = OutageBias()
         self._outcomes = GroupedOutcomes()
         self._labelled = GroupedOutcomes()
 
@@ -160,6 +164,7 @@ class Summary:
             self.failed_by_errors += 1
         else:
             self.statuses[judgment.status] += 1
+        self._outage_bias.add(judgment)
         if group is not None:
             self._add_to_group(group, judgment)
         if judgment.status is Status.ERROR:
@@ -210,6 +215,11 @@ class Summary:
     def pass_rate(self) -> float | None:
         """Share of PASS among PASS and FAIL; None if nothing was decided."""
         return self.passed / self.decided if self.decided else None
+
+    @property
+    def pass_rate_warning(self) -> str:
+        """Sentences that say that judges which broke bias :attr:`pass_rate`; empty if they are not known to do so."""
+        return self._outage_bias.warning
 
     @property
     def pass_interval(self) -> tuple[float, float] | None:
@@ -280,6 +290,7 @@ class Summary:
             "failed_by_errors": self.failed_by_errors,
             "labels": dict(self.labels),
             "pass_rate": self.pass_rate,
+            "pass_rate_warning": self.pass_rate_warning,
             "pass_rate_interval": None if self.pass_interval is None else list(self.pass_interval),
             "gate_decision": None if self.decision is None else {
                 "at_least": self.decision.at_least, "met": self.decision.met, "certain": self.decision.certain,
@@ -307,36 +318,31 @@ class Summary:
                 "calls": recorded.calls, "cost_usd": recorded.cost_usd, "cost_complete": recorded.cost_complete,
             },
             "calls_saved": self.calls_saved,
-            "gates": None if self.gates is None else {
-                "missed": self.gates.missed, "by_gate": dict(self.gates.by_gate),
-                "verdicts": self.gates.verdicts, "not_measured": dict(self.gates.not_measured),
-                "first": [{"where": where, "unmet": unmet} for where, unmet in self.gates.first],
-            },
-            "jurors": [
-                {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
-                 "compared": count.compared, "screening": path in self.screening_jurors,
-                 "criterion": path in self.criteria}
-                for path, count in self.jurors.items()
-            ],
-            "fallbacks": [
-                {"in": list(path[:-1]), "juror": path[-1], "votes": count.asked, "by_fallback": dict(count.by_fallback)}
-                for path, count in self.fallback_votes.items()
-            ],
-            "criteria": [
-                {"in": list(path[:-1]), "criterion": path[-1], "votes": dict(count.votes),
-                 "pass_rate": count.pass_rate}
-                for path, count in self.by_criterion.items()
-            ],
+            "gates": None if self.gates is None else self.gates.to_dict(),
+            "jurors": juror_rows(self.jurors, self.screening_jurors, self.criteria),
+            "fallbacks": fallback_rows(self.fallback_votes),
+            "criteria": criterion_rows(self.by_criterion),
             "tiers": [
-                {"tier": name, "policy": tier.policy, "reached": tier.reached, "stopped": dict(tier.stopped),
-                 "broken": tier.broken}
-                for name, tier in self.tiers.items()
+                {"tier": name, **tier.to_dict()} for name, tier in self.tiers.items()
             ],
             "look_first": [
                 {"where": concern.where, "verdict": to_word(concern.judgment), "why": concern.why}
                 for concern in self.look_first.cases()
             ],
         }  # fmt: skip
+
+    def __str__(self) -> str:
+        """Return the outcomes in words, with :attr:`pass_rate_warning`."""
+        rate = f"{self.passed:,} of {self.decided:,} decided passed ({percent(self.pass_rate)})"
+        counts = [*self.labels.most_common(4), ("abstained", self.statuses[Status.ABSTAIN])]
+        parts = [rate] * bool(self.decided or not self.labels)
+        parts += [f"{times:,} {clip(what, 40)}" for what, times in counts if times]
+        parts += [counted(self.broken, "error")] * bool(self.broken)
+        warning = f". {self.pass_rate_warning}" if self.pass_rate_warning else ""
+        return f"{counted(self.cases, 'case')}: {', '.join(parts)}{warning}"
+
+    def __repr__(self) -> str:
+        return f"<Summary of {self}>"
 
     def _add_causes(self, judgment: Judgment) -> None:
         votes = deciding_votes(judgment)

@@ -96,17 +96,7 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     if count[Status.ERROR]:
         causes = "; ".join(f"{times} x {clip(message, 80)}" for message, times in summary.errors.most_common(3))
         yield _line("errors", f"{count[Status.ERROR]:,} ({causes})", "magenta")
-    for model, given_up in summary.given_up.items():
-        affected = f"{clip(model, 40)} in {given_up.cases:,} of {counted(summary.cases, 'case')}"
-        yield _line("not asked", f"{affected}: {clip(given_up.error, 120)}", "magenta")
-    if summary.over_budget:
-        of = f"{summary.over_budget:,} of {counted(summary.cases, 'case')} judged without every juror"
-        yield _line("over budget", f"{of}; {summary.decided_over_budget:,} of them decided by the others", "magenta")
-    if summary.broken_tiers:
-        names = ", ".join(clip(path, 80) for path in summary.broken_by_path)
-        yield _line(
-            "broken tiers", f"{names} in {summary.broken_tiers:,} of {counted(summary.cases, 'case')}", "magenta"
-        )
+    yield from _outages(summary)
     if summary.unreadable:
         yield _line("unreadable rows", f"{summary.unreadable:,}, not judged", "magenta")
     if summary.decision is not None:
@@ -119,6 +109,23 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
         yield _line("random order", f"seed {summary.decision.seed}")
     if summary.review:
         yield _line("needs review", f"{summary.review:,}, {percent(summary.review / summary.cases)} of all")
+
+
+def _outages(summary: Summary) -> Iterable[Text]:
+    """Yield lines on models, jurors and tiers that were not asked or broke, and on what this means for the rate."""
+    for model, given_up in summary.given_up.items():
+        affected = f"{clip(model, 40)} in {given_up.cases:,} of {counted(summary.cases, 'case')}"
+        yield _line("not asked", f"{affected}: {clip(given_up.error, 120)}", "magenta")
+    if summary.over_budget:
+        of = f"{summary.over_budget:,} of {counted(summary.cases, 'case')} judged without every juror"
+        yield _line("over budget", f"{of}; {summary.decided_over_budget:,} of them decided by the others", "magenta")
+    if summary.broken_tiers:
+        names = ", ".join(clip(path, 80) for path in summary.broken_by_path)
+        yield _line(
+            "broken tiers", f"{names} in {summary.broken_tiers:,} of {counted(summary.cases, 'case')}", "magenta"
+        )
+    if summary.pass_rate_warning:
+        yield _line("warning", summary.pass_rate_warning, "magenta")
 
 
 def _circumstances(summary: Summary) -> Iterable[Text]:

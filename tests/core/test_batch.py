@@ -710,6 +710,19 @@ def test_errors_are_told_as_they_come_and_the_batch_goes_on():
     assert told[1].case is None
 
 
+def test_an_outage_of_every_juror_is_told_also_if_the_jury_abstains():
+    def fragile(case):
+        if case.answer == "bad":
+            raise ValueError("broken")
+        return True
+
+    told = []
+    jury = Ensemble([fragile, fragile], errors="ignore")
+    judgments = list(jury.judge_many([{"answer": "good"}, {"answer": "bad"}], on_error=told.append))
+    assert [judgment.status for judgment in judgments] == ["PASS", "ABSTAIN"]
+    assert [item.index for item in told] == [1]
+
+
 class DataFrame:
     """As a data frame of pandas or polars: it yields the names of its columns, or its columns."""
 

@@ -1,5 +1,6 @@
 """The checks of judges/text.py."""
 
+import asyncio
 import copy
 import pickle
 import re
@@ -255,6 +256,13 @@ class TestLengthBetween:
 
 
 class TestRefusalCheck:
+    def test_the_patterns_are_compiled_when_the_check_is_made_and_not_while_a_loop_waits(self, monkeypatch):
+        monkeypatch.delitem(sys.modules, "jury_adapters.judges.refusals", raising=False)
+        check = RefusalCheck()
+        compiled = sys.modules["jury_adapters.judges.refusals"]
+        asyncio.run(check.ajudge(answer="Sorry, I can't help with that."))
+        assert sys.modules["jury_adapters.judges.refusals"] is compiled
+
     @pytest.mark.parametrize(
         "answer",
         [

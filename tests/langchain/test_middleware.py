@@ -21,6 +21,7 @@ from support.chat import ScriptedChat, StreamingChat, calls
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.langchain import JuryEvaluator, route_on_verdict
+from jury_adapters.langchain.agent_guard import UNREVIEWED
 from jury_adapters.langchain.middleware import REFUSAL, JuryMiddleware
 
 ASKED = {"messages": [("user", "How is it?")]}
@@ -187,7 +188,7 @@ def test_a_field_map_names_keys_of_the_state_beside_what_is_read_as_always(run):
 def test_a_key_that_the_state_does_not_have_is_undecided(run):
     mapped = JuryMiddleware(jury(), field_map={"contexts": "passages"}, on_undecided="block")
     state = run(agent(["good answer"], mapped, state_schema=WithPassages), ASKED)
-    assert texts(state)[-1] == REFUSAL
+    assert texts(state)[-1] == UNREVIEWED
     assert "no 'passages'" not in str(state["jury_verdict"])  # withheld with the answer
     state = run(agent(["good answer"], JuryMiddleware(jury(), field_map={"contexts": "passages"})), ASKED)
     assert state["jury_verdict"]["status"] == "ERROR"
@@ -268,7 +269,7 @@ def says(status, **fields):
 
 @BOTH
 @pytest.mark.parametrize(("options", "last"), [
-    ({}, "an answer"), ({"on_undecided": "allow"}, "an answer"), ({"on_undecided": "block"}, REFUSAL),
+    ({}, "an answer"), ({"on_undecided": "allow"}, "an answer"), ({"on_undecided": "block"}, UNREVIEWED),
 ])  # fmt: skip
 def test_an_answer_that_is_not_decided_passes_unless_asked_and_is_not_tried_again(run, options, last):
     def breaks(case):
@@ -284,6 +285,19 @@ def test_an_answer_that_is_not_decided_passes_unless_asked_and_is_not_tried_agai
         assert texts(state)[-1] == last
         assert state["jury_verdict"]["status"] == status
         assert len(model.seen) == 1  # the model can do nothing about it
+
+
+@BOTH
+def test_a_refusal_says_whether_the_answer_was_reviewed(run):
+    def down(case):
+        raise ConnectionError("no line")
+
+    one_down = Ensemble([lambda case: True, down])
+    for options in ({"on_fail": "block"}, {"on_undecided": "block"}):  # a FAIL that only the broken juror caused
+        assert texts(run(agent(["an answer"], JuryMiddleware(one_down, **options)), ASKED))[-1] == UNREVIEWED
+    own = JuryMiddleware(one_down, on_fail="block", refusal="No.")
+    assert texts(run(agent(["an answer"], own), ASKED))[-1] == "No."
+    assert texts(run(agent(["an answer"], JuryMiddleware(says("FAIL"), on_fail="block")), ASKED))[-1] == REFUSAL
 
 
 # Everything the model says

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
 
-from jury_adapters import ConfigurationError
+from jury_adapters import ConfigurationError, Ensemble
 from jury_adapters.checks import NotEmpty
 from jury_adapters.core.installation import install_command
 from jury_adapters.langchain import (
@@ -25,6 +25,7 @@ from jury_adapters.langchain import (
     judge_runs,
     jury_node,
     route_on_verdict,
+    to_case,
 )
 from jury_adapters.langchain.classic import JuryStringEvaluator
 from jury_adapters.langchain.langsmith import examples, offline_client
@@ -291,3 +292,71 @@ def test_what_the_middleware_needs_is_said_at_once():
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert install_command("langchain", "langchain>=1.2") in ran.stderr
+
+
+# Misspelt names
+
+
+@pytest.mark.parametrize(
+    ("make", "meant"),
+    [
+        (lambda: JuryRunnable(says_good, field_maps={}), "field_map"),
+        (lambda: JuryRunnable(says_good).invoke({"answer": "good"}, confg={}), "config"),
+        (lambda: jury_node(says_good, kee="verdict"), "key"),
+        (lambda: JuryTool(says_good, descr="Ask."), "description"),
+        (lambda: JuryPairwiseEvaluator(says_good, kee="better"), "key"),
+        (lambda: JuryStringEvaluator(says_good, nam="good"), "name"),
+        (lambda: to_case({"answer": "good"}, field_maps={}), "field_map"),
+    ],
+)
+def test_a_misspelt_option_is_refused_with_the_right_name(make, meant):
+    with pytest.raises(ConfigurationError, match=f"Did you mean '{meant}'"):
+        make()
+
+
+def test_a_misspelt_key_of_an_input_is_logged_once(caplog):
+    runnable = JuryRunnable(says_good)
+    for _ in range(2):
+        assert runnable.invoke({"question": "q", "answer": "good", "contxts": ["c"], "draft": 1}).passed
+    assert [one.getMessage() for one in caplog.records] == [
+        "jury: the key 'contxts' of the input means nothing here. Did you mean 'contexts'?"
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"question": "q", "answer": "good", "contexts": [], "reference": None},
+        {"question": "q", "answer": "good", "contexts": ["c"], "contxts": ["d"]},
+        {"messages": [("user", "q"), ("ai", "good")], "documents": ["c"], "draft": "good", "todo": []},
+        {"inputs": {"question": "q"}, "outputs": {"answer": "good"}},
+        "good",
+    ],
+)
+def test_keys_that_are_right_or_have_nothing_to_do_with_a_case_are_not_logged(value, caplog):
+    JuryRunnable(says_good).invoke(value)
+    assert caplog.records == []
+
+
+def keys_of(evaluators):
+    experiment = offline_client().evaluate(
+        good, data=examples(ROWS), evaluators=evaluators, upload_results=False, max_concurrency=0
+    )
+    return [result.key for row in experiment for result in row["evaluation_results"]["results"]]
+
+
+def test_two_evaluators_with_the_default_key_are_reported_once(caplog):
+    one, two = (JuryEvaluator(Ensemble([lambda case: True])) for _ in range(2))
+    for _ in range(2):
+        assert keys_of([one, two]) == ["jury", "jury"]
+    (logged,) = [one.getMessage() for one in caplog.records if one.name.startswith("jury_adapters")]
+    assert "two evaluators give results of one run under the key 'jury'" in logged
+    assert "key='faithful'" in logged
+
+
+def test_evaluators_with_names_or_in_other_experiments_are_not_reported(caplog):
+    named = JuryEvaluator(Ensemble([lambda case: True], name="named"))
+    first, second = (JuryEvaluator(Ensemble([lambda case: True])) for _ in range(2))
+    keys_of([named, JuryEvaluator(Ensemble([lambda case: True]), key="keyed"), first])
+    keys_of([second])
+    assert [one for one in caplog.records if one.name.startswith("jury_adapters")] == []

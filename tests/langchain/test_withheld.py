@@ -33,6 +33,7 @@ from support.langchain_apps import Watched
 
 from jury_adapters import Budget, ConfigurationError, Ensemble, Judgment, judge
 from jury_adapters.langchain import JuryMiddleware
+from jury_adapters.langchain.agent_guard import UNREVIEWED
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.drafts import TURNS
 from jury_adapters.langchain.middleware import REFUSAL
@@ -409,7 +410,7 @@ def test_the_model_reads_of_an_outage_and_no_praise(how, when):
 
 
 @BOTH
-@pytest.mark.parametrize(("choice", "shown"), [("allow", DRAFT), ("block", REFUSAL)])
+@pytest.mark.parametrize(("choice", "shown"), [("allow", DRAFT), ("block", UNREVIEWED)])
 def test_the_model_is_not_sent_back_for_broken_jurors_if_the_application_decides_about_them(how, choice, shown):
     jury = Ensemble([lambda case: True, down("one"), down("two")])
     model = ScriptedChat(script=[DRAFT, GOOD])
@@ -439,7 +440,7 @@ def test_a_judge_that_breaks_or_abstains_does_not_let_a_call_through(how, undeci
     script = [calls("delete_user", user="ann"), "I could not do it."]
     state = run(an_agent(script, [JuryMiddleware(undecided, when=when)], [delete_user]), how)
     assert DELETED == []
-    assert state["messages"][-1].text == ("I could not do it." if when == "tools" else REFUSAL)
+    assert state["messages"][-1].text == ("I could not do it." if when == "tools" else UNREVIEWED)
     allowing = JuryMiddleware(undecided, when=when, on_undecided="allow")
     run(an_agent(script, [allowing], [delete_user]), how)
     assert DELETED == ["ann"]
@@ -451,7 +452,7 @@ def test_a_model_that_insists_on_an_undecided_call_is_ended(how):
     state = run(an_agent(model, [JuryMiddleware(breaks, when="tools", max_retries=2)], [delete_user]), how)
     assert DELETED == []
     assert len(model.seen) == 3
-    assert state["messages"][-1].text == REFUSAL
+    assert state["messages"][-1].text == UNREVIEWED
 
 
 @BOTH
@@ -464,7 +465,7 @@ def test_an_undecided_call_beside_a_structured_response_is_not_made(how, undecid
     agent = an_agent([both], [JuryMiddleware(undecided, when=when)], [delete_user], response_format=ToolStrategy(Year))
     state = run(agent, how)
     assert DELETED == []
-    assert (state.get("structured_response"), state["messages"][-1].text) == (None, REFUSAL)
+    assert (state.get("structured_response"), state["messages"][-1].text) == (None, UNREVIEWED)
 
 
 @pytest.mark.parametrize("when", ["final", "every_model"])

@@ -20,7 +20,7 @@ from jury_adapters.core.judgment import Finding
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.llama_index import JuryEvaluator, JuryGuardQueryEngine, JuryNodePostprocessor
-from jury_adapters.llama_index.guards import REFUSAL, asking_again
+from jury_adapters.llama_index.guards import REFUSAL, UNREVIEWED, asking_again
 from jury_adapters.testing import ScriptedModel
 
 TEXTS = ["Paris is the capital of France.", "Bananas are yellow.", "The Seine flows through Paris."]
@@ -347,13 +347,23 @@ def test_no_retry_means_one_attempt(ask):
     assert (ask(guard).response, len(inner.asked)) == ("I do not know.", 1)
 
 
+def test_a_refusal_says_that_the_answer_could_not_be_reviewed_if_only_broken_jurors_failed_it(ask):
+    def down(case):
+        raise ConnectionError("no line")
+
+    one_down = Ensemble([lambda case: True, down])
+    assert ask(JuryGuardQueryEngine(Answers("x"), one_down)).response == UNREVIEWED
+    assert ask(JuryGuardQueryEngine(Answers("x"), one_down, refusal="No.")).response == "No."
+    assert ask(JuryGuardQueryEngine(Answers("x"), lambda case: False)).response == REFUSAL
+
+
 @pytest.mark.parametrize("said", [Status.ABSTAIN, Status.ERROR])
 def test_a_jury_without_an_opinion_fails_open_or_closed_and_never_retries(ask, said):
     inner = Answers("Paris.")
     response = ask(JuryGuardQueryEngine(inner, lambda case: said))
     assert (response.response, record(response)["outcome"], len(inner.asked)) == ("Paris.", "unjudged", 1)
     response = ask(JuryGuardQueryEngine(inner, lambda case: said, on_undecided="block"))
-    assert (response.response, record(response)["outcome"]) == (REFUSAL, "blocked")
+    assert (response.response, record(response)["outcome"]) == (UNREVIEWED, "blocked")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Options that would watch nothing, or judge with somebody else, without a word."""
 
 import importlib
+import inspect
+import pydoc
 import warnings
 
 import pytest
@@ -12,14 +14,19 @@ from support.llama_apps import Model
 
 from jury_adapters import Case, ConfigurationError, grounding_screen, judge
 from jury_adapters.checks import NotEmpty
+from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.llama_index import (
     JuryContextRelevancyEvaluator,
     JuryEvaluator,
     JuryFaithfulnessEvaluator,
+    JuryGuardQueryEngine,
     JuryGuidelineEvaluator,
+    JuryRetrievalMetric,
     JurySpanHandler,
     judge_runs,
+    to_case,
 )
+from jury_adapters.llama_index.preset_evaluator import PresetEvaluator, PresetOptions
 from jury_adapters.testing import ScriptedModel
 
 
@@ -181,3 +188,33 @@ def test_an_asynchronous_function_of_a_prompt_is_a_model():
         return "Answer: YES"
 
     assert JuryFaithfulnessEvaluator(llms=[model, judge(my_check)]).evaluate("q", "a", contexts=["c"]).passing
+
+
+@pytest.mark.parametrize("evaluator", PresetEvaluator.__subclasses__())
+def test_help_shows_every_option_of_a_preset_evaluator(evaluator):
+    shown = pydoc.plain(pydoc.render_doc(evaluator)).partition("Method resolution order")[0]
+    arguments = inspect.signature(evaluator).parameters
+    assert PresetOptions.__annotations__.keys() - ModelOptions.__annotations__.keys() <= arguments.keys()
+    assert [name for name in arguments if f"{name}: " not in shown.partition("Arg")[2]] == []
+    assert [name for name in ModelOptions.__annotations__ if f"``{name}=``" not in shown] == []
+
+
+@pytest.mark.parametrize(
+    ("make", "meant"),
+    [
+        (lambda: JuryGuardQueryEngine(Fixed(), says_2018, max_retry=1), "max_retries"),
+        (lambda: JuryEvaluator(says_2018, stor="a.db"), "store"),
+        (lambda: JuryRetrievalMetric(says_2018, nam="x"), "name"),
+        (lambda: to_case("In 2018.", quer="When?"), "query"),
+    ],
+)
+def test_a_misspelt_option_is_refused_with_the_right_name(make, meant):
+    with pytest.raises(ConfigurationError, match=f"Did you mean '{meant}'"):
+        make()
+
+
+def test_a_guard_without_a_jury_says_what_is_missing():
+    with pytest.raises(
+        ConfigurationError, match=r"the engine or the jury is missing.*JuryGuardQueryEngine\("
+    ):
+        JuryGuardQueryEngine(Fixed())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_adapters import Ensemble, Report, judge
+from jury_adapters import Ensemble, Report, Scorecard, judge
 
 
 @judge
@@ -60,3 +60,15 @@ def test_independent_samples_too():
 def test_the_report_and_the_comparison_count_the_same():
     run = report(HALF, 1)
     assert run.figures.summary.decided == run.compare(run).decided == 20
+
+
+def test_a_comparison_warns_of_a_run_that_could_only_fail():
+    card = Scorecard({"sound": sound, "other": down_at_times})
+    whole = Scorecard({"sound": sound, "other": sound})
+    answers = [{"answer": "wrong" if i % 4 == 0 else "right", "metadata": {"id": str(i)}} for i in range(40)]
+    compared = Report.from_results(whole.judge_pairs(answers)).compare(Report.from_results(card.judge_pairs(answers)))
+    (warning,) = [one for one in compared.remarks if one.startswith("Warning: of b")]
+    assert "10 of 40 cases could not be decided because a judge broke" in warning
+    assert "are all FAIL, so the pass rate is probably too low" in warning
+    assert compared.to_dict()["pass_rate_warnings"]["a"] == ""
+    assert warning in str(compared)

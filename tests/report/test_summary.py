@@ -128,3 +128,18 @@ def test_on_a_narrow_terminal_names_give_way_and_no_count_is_lost(width: int):
     assert jurors.count("37") >= 4
     assert {"PASS", "FAIL"} <= set(jurors.split())
     assert "\u2026" not in jurors
+
+
+def test_a_summary_is_printed_in_words():
+    summary = Summary()
+    assert str(summary) == "0 cases: 0 of 0 decided passed (-)"
+    for status in ("PASS", "PASS", "FAIL"):
+        summary.add(None, Judgment(status), "x")
+    summary.add(None, abstain("unsure"), "x")
+    summary.add(None, Judgment("ERROR", error="down"), "x")
+    assert str(summary) == "5 cases: 2 of 3 decided passed (66.7 %), 1 abstained, 1 error"
+    assert repr(summary) == f"<Summary of {summary}>"
+    labelled = Summary()
+    for label in ("polite", "polite", "rude"):
+        labelled.add(None, Judgment(None, label=label), "x")
+    assert str(labelled) == "3 cases: 2 polite, 1 rude"

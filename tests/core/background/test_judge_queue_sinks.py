@@ -8,7 +8,7 @@ from contextvars import ContextVar
 import pytest
 from support.judge_queues import CASE, passing
 
-from jury_adapters import Case, Judge, Status
+from jury_adapters import Case, Ensemble, Judge, Status
 from jury_adapters.core.background.judge_queue import JudgedRun, JudgeQueue, Run
 from jury_adapters.core.context import run_context
 
@@ -104,6 +104,19 @@ def test_a_case_that_cannot_be_made_is_an_error_and_on_error_is_told_first():
     assert judged.case is None
     assert judged.judgment.status is Status.ERROR
     assert "nothing here" in judged.judgment.reasoning
+
+
+def test_on_error_is_told_of_an_outage_of_every_juror_whatever_the_verdict_says():
+    def down(case: Case) -> bool:
+        raise ConnectionError("no line")
+
+    told: list[JudgedRun] = []
+    for jurors, errors in (
+        ([down, down], None), ([down, down], "ignore"), ([down, down], "fail"), ([passing(), down], "ignore"),
+    ):  # fmt: skip
+        with JudgeQueue(Ensemble(jurors, errors=errors), on_error=told.append) as queue:
+            queue.put(CASE)
+    assert [judged.judgment.status for judged in told] == [Status.ERROR, Status.ABSTAIN, Status.FAIL]
 
 
 def test_no_key_stands_in_the_error_of_a_run(monkeypatch: pytest.MonkeyPatch):

@@ -1,0 +1,107 @@
+"""Bias of a pass rate by jurors that broke: some juries can still say FAIL without them, but not PASS."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, NamedTuple, Self
+
+from jury_adapters.core.formatting import counted, percent
+from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.verdict import Verdict, is_outage, outage_as_error
+
+MATERIAL_SHARE: Final = 0.05
+"""Smallest share of the cases that outages left undecided for which a pass rate is called biased."""
+
+
+class MissingVotes(NamedTuple):
+    """Names of the jurors, criteria and tiers of one verdict that broke, and of those that were not needed."""
+
+    broken: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, judgment: Judgment) -> Self:
+        """Return those of a judgment; a judgment without jurors has none."""
+        if not isinstance(judgment, Verdict):
+            return cls()
+        broken = [one.critic for one in judgment.judgments if is_outage(outage_as_error(one))]
+        if judgment.tiers and is_outage(outage_as_error(judgment)):
+            broken.append(judgment.tiers[-1].name)
+        return cls(tuple(broken), judgment.skipped)
+
+
+class OutageBias:
+    """Counts of the cases that outages left undecided, and of those that were decided without a juror that broke.
+
+    A scorecard whose criterion broke can be FAIL by another criterion, but not PASS, so that the pass rate of the
+    decided cases is too low. The same holds for a panel in which errors count as FAIL, for ``all_of``, and for a
+    cascade that rejects before a tier that broke. For ``any_of`` it is the reverse.
+
+    >>> from jury_adapters import Scorecard
+    >>> card = Scorecard({"short": lambda case: len(case.answer) < 3, "down": lambda case: 1 / 0})
+    >>> bias = OutageBias()
+    >>> for answer in ("a", "ab", "long"):
+    ...     bias.add(card.judge(answer=answer))
+    >>> print(bias.warning)
+    2 of 3 cases could not be decided because a judge broke. The only case decided without a judge that broke is FAIL, \
+so the pass rate is probably too low: it would be 66.7 % if the 2 cases had passed.
+    """
+
+    def __init__(self) -> None:
+        self.statuses: Counter[Status] = Counter()
+        self._broken: set[str] = set()
+        self._decided: Counter[tuple[Status, bool, tuple[str, ...]]] = Counter()
+
+    def add(self, judgment: Judgment) -> None:
+        """Count the judgment of one case."""
+        self.add_votes(outage_as_error(judgment).status, MissingVotes.of(judgment))
+
+    def add_votes(self, status: Status | None, missing: MissingVotes) -> None:
+        """Count one case by its status, where a FAIL that only broken jurors caused is ERROR.
+
+        An abstention with broken jurors counts as undecided because of them, too.
+        """
+        if status is None:
+            return
+        if status is Status.ABSTAIN and missing.broken:
+            status = Status.ERROR  # with `errors="ignore"`, a panel of which every juror broke abstains
+        self.statuses[status] += 1
+        if status is Status.ERROR:
+            self._broken.update(missing.broken)
+        elif status in (Status.PASS, Status.FAIL) and (missing.broken or missing.skipped):
+            self._decided[status, bool(missing.broken), missing.skipped] += 1
+
+    @property
+    def warning(self) -> str:
+        """Sentences that say that the pass rate is biased, and how far; empty if it is not known to be.
+
+        It is if outages left at least :data:`MATERIAL_SHARE` of the cases undecided, and the cases that were decided
+        without a juror, criterion or tier that broke are all FAIL, or all PASS.
+        """
+        undecided, total = self.statuses[Status.ERROR], self.statuses.total()
+        without = self._decided_without()
+        if not undecided or undecided < MATERIAL_SHARE * total or len(without) != 1:
+            return ""
+        ((status, number),) = without.items()
+        decided = self.statuses[Status.PASS] + self.statuses[Status.FAIL]
+        low = status is Status.FAIL
+        bound = (self.statuses[Status.PASS] + (undecided if low else 0)) / (decided + undecided)
+        of_these = "case" if undecided == 1 else f"{undecided:,} cases"
+        those = (
+            f"The only case decided without a judge that broke is {status.value}"
+            if number == 1
+            else f"The {number:,} cases decided without a judge that broke are all {status.value}"
+        )
+        return (
+            f"{undecided:,} of {counted(total, 'case')} could not be decided because a judge broke. {those}, so the "
+            f"pass rate is probably too {'low' if low else 'high'}: it would be {percent(bound)} if the {of_these} "
+            f"had {'passed' if low else 'failed'}."
+        )
+
+    def _decided_without(self) -> Counter[Status]:
+        """Return the numbers of PASS and FAIL of cases that were decided without a judge that broke, here or there."""
+        found: Counter[Status] = Counter()
+        for (status, broken, skipped), number in self._decided.items():
+            if broken or not self._broken.isdisjoint(skipped):
+                found[status] += number
+        return found

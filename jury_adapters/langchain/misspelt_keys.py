@@ -1,0 +1,41 @@
+"""Warnings about keys of an input that are probably misspelt fields of a case, and so were not read as them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from jury_adapters.core.case import Case
+from jury_adapters.core.column_checks import has_field, meant_field
+from jury_adapters.core.errors import plain_repr
+from jury_adapters.core.field_names import ALIASES
+
+_log = logging.getLogger(__name__)
+_MOST_REPORTED = 20
+
+
+class MisspeltKeys:
+    """Check of the keys of inputs that are mappings; each key is reported once."""
+
+    __slots__ = ("_seen",)
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def tell(self, value: object, case: Case, name: str) -> None:
+        """Log a warning for each key that is similar to a field which the case does not have.
+
+        Args:
+            value: the input; only a mapping is checked.
+            case: the case that was read from it.
+            name: the name of the runnable.
+        """
+        for key in value if isinstance(value, Mapping) and len(self._seen) < _MOST_REPORTED else ():
+            if not isinstance(key, str) or key in self._seen or key in ALIASES or key in Case.model_fields:
+                continue
+            self._seen.add(key)
+            meant = meant_field(key)
+            if meant and not has_field(case, ALIASES.get(meant, meant)):
+                _log.warning(
+                    "%s: the key %s of the input means nothing here. Did you mean %r?", name, plain_repr(key), meant
+                )

@@ -1,0 +1,76 @@
+"""A pass rate that an outage biases is called so wherever it is shown."""
+
+import html
+import json
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from llama_index.core.evaluation import BatchEvalRunner
+from typer.testing import CliRunner
+
+from jury_adapters import Case, Report, Scorecard
+from jury_adapters.cli.app import app
+from jury_adapters.langchain import JuryEvaluator as LangChainEvaluator
+from jury_adapters.langchain.langsmith import examples, offline_client, summary
+from jury_adapters.llama_index import JuryEvaluator
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:'upload_runs' parameter is in beta"),
+]
+
+
+def good(case):
+    return "good" in case.answer
+
+
+def down(case):
+    raise ConnectionError("no line")
+
+
+ANSWERS = ["good", "good", "poor"]
+WARNING = (
+    "2 of 3 cases could not be decided because a judge broke. The only case decided without a judge that broke is "
+    "FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases had passed."
+)
+CARD = Scorecard({"good": good, "other": down})
+
+
+def test_evaluators_of_a_llama_index_batch(capsys):
+    runner = BatchEvalRunner({"good": JuryEvaluator(good), "other": JuryEvaluator(down)})
+    report = Report.from_results(runner.evaluate_response_strs(["1", "2", "3"], ANSWERS))
+    assert report.figures.summary.pass_rate == 0.0
+    assert report.figures.summary.pass_rate_warning == WARNING
+    report.summary()
+    assert WARNING in " ".join(capsys.readouterr().out.split())
+    assert WARNING in str(report.figures.summary)
+    assert WARNING in report.to_markdown()
+    assert WARNING in html.unescape(report.to_html())
+
+
+def test_a_langsmith_experiment():
+    evaluator = LangChainEvaluator(CARD)
+    rows = [{"inputs": {"question": answer}, "outputs": {}} for answer in ANSWERS]
+    chain = RunnableLambda(lambda inputs: {"answer": inputs["question"]})
+    experiment = offline_client().evaluate(
+        chain.invoke, data=examples(rows), evaluators=[evaluator],
+        summary_evaluators=[summary(evaluator, "pass_rate")], upload_results=False,
+    )  # fmt: skip
+    (rate,) = experiment._summary_results["results"]
+    assert (rate.score, rate.comment) == (0.0, f"0 of 1 passed; 0 abstained, 2 errors. {WARNING}")
+    assert Report.from_results(experiment).figures.summary.pass_rate_warning == WARNING
+
+
+def test_the_command_line(tmp_path):
+    (tmp_path / "rows.jsonl").write_text("\n".join(json.dumps({"question": "q", "answer": a}) for a in ANSWERS))
+    results = tmp_path / "results.jsonl"
+    results.write_text(
+        "\n".join(
+            json.dumps({"line": line, "verdict": verdict.to_dict()})
+            for line, verdict in enumerate(CARD.judge_many([Case(answer=answer) for answer in ANSWERS]), start=1)
+        )
+    )
+    told = CliRunner().invoke(app, ["report", str(results)])
+    assert WARNING in " ".join(told.stdout.split()), told.stdout + told.stderr
+    told = CliRunner().invoke(app, ["report", str(results), "--json"])
+    assert json.loads(told.stdout)["pass_rate_warning"] == WARNING
