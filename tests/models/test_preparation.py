@@ -88,3 +88,17 @@ main()
     assert (ran.code, ran.err) == (130, "stopped by Ctrl-C; the summary is of the 0 cases judged until then\n")
     assert ran.out.startswith("0 cases judged by two")
     assert not server.asks
+
+
+def test_the_log_does_not_report_requests_that_were_not_sent():
+    script = """
+import logging
+from jury_adapters import Limits
+time.sleep = lambda seconds: None
+logging.basicConfig(level="INFO")
+critic = Critic("openai:m", "faithfulness", base_url=openai, api_key="none", limits=Limits(attempts=1))
+print(critic.judge(case).error)
+"""
+    ran = run_script(SLOW_IMPORTS + script, "http://127.0.0.1:9", "http://127.0.0.1:9")
+    assert ran.out.startswith("connection:")
+    assert "200 OK" not in ran.err
