@@ -41,7 +41,7 @@ class SessionSums:
             mean = sum(self.agreements) / len(self.agreements)
             yield f"mean agreement {mean:.2f} over {counted(len(self.agreements), 'verdict')} of two or more jurors"
         if self.calls:
-            unknown = "" if self.cost_complete else " or more (a price is unknown)"
+            unknown = "" if self.cost_complete else " or more (the cost of a call is unknown)"
             yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
         for node_id in dict.fromkeys(self.for_a_person):
             yield f"needs review: {node_id}"

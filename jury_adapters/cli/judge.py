@@ -179,7 +179,8 @@ def judge(
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
-    except KeyboardInterrupt:  # before the first case
+    except KeyboardInterrupt:
+        messages.info("stopped by Ctrl-C before the first case was judged")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     unwritten = _write_page(page, file, run.summary, messages)  # also for a run that was stopped
     run.report(fallback_title="" if jury is None else jury.name, as_json=as_json, quiet=quiet)

@@ -21,6 +21,7 @@ from jury_adapters.core.concurrency import default_concurrency
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.preparation import load_models
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import Verdict
 
@@ -90,6 +91,7 @@ def _stream(
     index, exhausted = -1, False
     started: set[asyncio.Task[object]] = set()  # changed only on the background loop
     try:
+        load_models(judge)  # here, where Ctrl-C interrupts it
         while True:
             yield from window.ready()
             added = False

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from jury_adapters.core import event_loop
 from jury_adapters.core.arguments import explains_wrong_calls
+from jury_adapters.core.description import model_of
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.usage import NO_USAGE, Usage
 
@@ -114,7 +115,7 @@ class Budget:
             ConfigurationError: the limit is in dollars, and the price of a juror is unknown.
         """
         if self.max_usd is not None and not judge.priced:
-            names = ", ".join(dict.fromkeys(plain_repr(name) for name in _without_price(judge)))
+            names = ", ".join(dict.fromkeys(judges_without_price(judge)))
             raise ConfigurationError(
                 f"Budget(max_usd=) needs the price of every juror, and that of {names} is unknown: "
                 "jury_adapters.models.set_price('vendor:model', input=..., output=...), --price in a command, cost= "
@@ -287,10 +288,11 @@ def _less(whole: Usage, part: Usage) -> Usage:
     )
 
 
-def _without_price(judge: Priced) -> Iterator[str]:
-    """Yield the names of the judges inside a judge, or of the judge itself, whose price is unknown."""
+def judges_without_price(judge: Priced) -> Iterator[str]:
+    """Yield the judges inside a judge, or the judge itself, whose price is unknown: the name and the model of each."""
     inside = [member for member in judge.members if not member.priced]
     for member in inside:
-        yield from _without_price(member)
+        yield from judges_without_price(member)
     if not inside:
-        yield judge.name
+        model = model_of(judge)
+        yield f"{plain_repr(judge.name)} ({model})" if model else plain_repr(judge.name)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from jury_adapters.core.batch import as_case, refuse_one
+from jury_adapters.core.budget import judges_without_price
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.judge import CaseLike, Judge
@@ -27,6 +28,7 @@ class CostEstimateRow:
         cost_complete: False if a price is unknown, so that ``cost_usd`` is incomplete.
         tokens_complete: False if another package makes calls with unknown tokens, so that the token counts are
             incomplete.
+        without_price: the judges with an unknown price, each with its model.
     """
 
     name: str
@@ -37,6 +39,7 @@ class CostEstimateRow:
     cost_usd: float
     cost_complete: bool
     tokens_complete: bool = True
+    without_price: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,8 @@ class CostEstimate:
         yield "Retries and repair requests add to it, and judgments that a store already holds take nothing."
         if self.per_tier:
             yield "Each tier is estimated as if every case got there; a case that is decided earlier takes less."
-        unpriced = ", ".join(row.name for row in self.rows if not row.cost_complete)
+        missing = (row.without_price or (row.name,) for row in self.rows if not row.cost_complete)
+        unpriced = ", ".join(dict.fromkeys(name for names in missing for name in names))
         if unpriced:
             yield f"+ : the cost is not known in full, because a price is missing: {unpriced}."
             yield "    For a model: set_price('vendor:model', input=..., output=...); for a command:"
@@ -146,6 +150,7 @@ def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
         CostEstimateRow(
             name, asked_here, usage.calls, usage.input_tokens, usage.output_tokens, usage.cost_usd,
             usage.cost_complete, part.metered or not usage.calls,
+            () if part.priced else tuple(judges_without_price(part)),
         )
         for (name, part), usage, asked_here in zip(parts, used, asked, strict=True)
     )  # fmt: skip

@@ -81,7 +81,7 @@ def calls_and_cost(usage: Usage) -> str:
 
 
 def _calls_and_cost(usage: Usage) -> str:
-    unknown = "" if usage.cost_complete else " (a price is unknown)"
+    unknown = "" if usage.cost_complete else " (the cost of a call is unknown)"
     return f"{usage.calls:,}, {money(usage.cost_usd, complete=usage.cost_complete)}{unknown}"
 
 
@@ -297,7 +297,7 @@ def _usage(usage: Usage) -> Iterator[str]:
     for used, when in ((usage, ""), (usage.recorded, "on record: ")):
         if used is None or not used.calls:
             continue
-        bound = "" if used.cost_complete else " or more (a price is unknown)"
+        bound = "" if used.cost_complete else " or more (the cost of a call is unknown)"
         calls = "1 model call" if used.calls == 1 else f"{used.calls} model calls"
         yield f"{when}{calls}, {used.input_tokens} + {used.output_tokens} tokens, ${used.cost_usd:.6f}{bound}"
 

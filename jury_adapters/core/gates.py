@@ -68,7 +68,7 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
             ``min_agreement``: minimum agreement among the jurors, 0..1, or minimum band (``"medium"``).
             ``min_confidence``: minimum confidence of the verdict, 0..1.
             ``min_votes``: minimum number of jurors that voted.
-            ``max_cost_usd``: maximum cost of the verdict; undefined if a price is unknown.
+            ``max_cost_usd``: maximum cost of the verdict; undefined if the cost of a call is unknown.
             ``undefined``: the effect of an undefined value (for example, a verdict of one juror, or one that a
             screening tier decided, has no agreement): ``"skip"`` the condition with a note (default), or ``"fail"`` it.
 
@@ -184,7 +184,7 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
         cost = usage.cost_usd
         if exceeds(cost, asked) or usage.cost_complete:
             return not exceeds(cost, asked), f"found {cost:.6g}"
-        return None, "a price is unknown"
+        return None, "the cost of a call is unknown"
     found = {
         "min_agreement": verdict.agreement,
         "min_confidence": verdict.confidence,

@@ -17,6 +17,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits, described, model_of, names_of
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken, evolve
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
+from jury_adapters.core.preparation import load_models
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.values import positive_timeout
@@ -174,6 +175,14 @@ class Judge(ABC):
         for member in self.members:
             member.check_store()
 
+    def prepare(self) -> None:
+        """Import the SDKs of the models inside, which can take seconds.
+
+        The first judgment does it otherwise, before any time limit of a judge begins. An application that calls this
+        when it starts does not let its first user wait.
+        """
+        load_models(self)
+
     def judge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
         """Judge one case and return the judgment. A failure of the judge becomes an ERROR judgment.
 
@@ -193,6 +202,7 @@ class Judge(ABC):
         try:
             if self.inline and self.timeout is None:
                 return event_loop.run_inline(run_judge(self, found))
+            load_models(self)
             return event_loop.run(run_judge, self, found)
         finally:
             OUTSTANDING.remove(self, found, WAITING_THREAD)

@@ -27,15 +27,25 @@ def judge_of(given: object) -> Judge:
     """
     if isinstance(given, Judge):
         return given
-    if callable(given) and not isinstance(given, type):
+    if callable(given) and not isinstance(given, type) and not _is_chat_model(given):
         return FunctionJudge(given)
     raise ConfigurationError(f"give a jury, another Judge or a function of a Case, not {_fix(given)}")
+
+
+def _is_chat_model(given: object) -> bool:
+    """Whether an object is a chat model of LangChain or an LLM of LlamaIndex."""
+    return any(kind.__module__.startswith(_MODEL_MODULES) for kind in type(given).__mro__)
+
+
+_MODEL_MODULES = ("langchain_core.language_models.", "llama_index.core.base.llms.base")
 
 
 def _fix(given: object) -> str:
     if isinstance(given, str | PathLike):
         path = repr(str(given)) if str(given).endswith((".yaml", ".yml")) else "path"
         return f"text; load_jury({path}) reads a jury from its file, Critic(model, ..., name='name') asks a model"
+    if _is_chat_model(given):
+        return f"the model {type(given).__name__}; Critic(model, 'faithfulness') asks it, by that rubric or another"
     hint = evaluator_hint(given)
     if hint:
         return f"{'the class ' + given.__name__ if isinstance(given, type) else type(given).__name__}; {hint}"

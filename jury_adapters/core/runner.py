@@ -13,6 +13,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import Call, enter_call, leave_call
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outstanding import MOST_OUTSTANDING, OUTSTANDING
+from jury_adapters.core.preparation import prepare_models
 from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.values import clean_text
 from jury_adapters.core.verdict import Verdict
@@ -23,6 +24,9 @@ class Runnable(AssessableJudge, Protocol):
 
     @property
     def timeout(self) -> float | None: ...
+
+    @property
+    def inline(self) -> bool: ...
 
     async def assess_within(self, seconds: float, case: Case) -> object: ...
 
@@ -57,6 +61,8 @@ async def run_judge(
     count = OUTSTANDING.add(judge, case) if outermost else 0
     try:
         _check_nesting(call, count)
+        if (outermost or limit is not None) and not judge.inline:
+            await prepare_models(judge)  # before the time limits of the judge and of its members begin
         outcome = await assess_case(judge, case) if limit is None else await judge.assess_within(limit, case)
         if isinstance(outcome, Judgment):
             ready, judgment = True, outcome

@@ -9,6 +9,7 @@ from typing import Any
 
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.preparation import Preparable
 from jury_adapters.core.usage import Usage
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.api_keys import Key
@@ -54,6 +55,10 @@ class OpenAIDecisionModel:
     def identity(self) -> tuple[object, ...]:
         """Server, key and settings. Models with the same identity share a limiter."""
         return self._api.identity
+
+    @property
+    def preparable(self) -> Preparable:
+        return self._api
 
     async def decide(self, text: str, questions: Sequence[Question]) -> tuple[Sequence[Answer], Usage]:
         body: Body = {

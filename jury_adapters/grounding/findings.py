@@ -24,7 +24,7 @@ def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
             label = f"number: {asked.text}"
             if label not in found and not _spelled_out(asked, source) and (detail := _problem(asked, source)):
                 found[label] = Finding(label, False, detail, line[:_MOST_EVIDENCE])
-        for asked_name in names(line) if source.english else ():
+        for asked_name in names(line) if source.compares_names else ():
             if missing := source.names.missing(asked_name):
                 label = f"name: {asked_name.text[:100]}"
                 detail = f"{listed(missing)} is not in the contexts or the question"

@@ -106,12 +106,22 @@ class Passages:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Sources of an answer: the contexts and, for names and numbers, the question too."""
+    """Sources of an answer: the contexts and, for names and numbers, the question too.
+
+    Attributes:
+        passages: the contexts.
+        names: the names in contexts and question.
+        numbers: the numbers in contexts and question.
+        english: whether contexts and question read as English prose.
+        compares_names: whether the names of the answer can be compared with these; not if the answer is in another
+            language.
+    """
 
     passages: Passages
     names: NameIndex
     numbers: NumberIndex
     english: bool
+    compares_names: bool
 
 
 # All jurors of the screen ask for the same case, one after the other; more entries would only use memory.
@@ -121,7 +131,8 @@ def read_source(contexts: tuple[str, ...], question: str) -> Source:
     passages = Passages("\n".join(tidy(context) for context in contexts))
     known = f"{passages.text}\n{tidy(question)}"
     numbers = NumberIndex(known)
-    return Source(passages, NameIndex(known, frozenset(numbers.months())), numbers, looks_english(known))
+    english = looks_english(known)
+    return Source(passages, NameIndex(known, frozenset(numbers.months())), numbers, english, english)
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,7 @@ does not mean correct: no rule here detects a wrong name that is in the contexts
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
@@ -29,7 +29,7 @@ from jury_adapters.grounding.findings import (
     supported,
     unreadable,
 )
-from jury_adapters.grounding.normalisation import tidy
+from jury_adapters.grounding.normalisation import looks_foreign, tidy
 from jury_adapters.grounding.passages import Source, read_sentences, read_source
 
 __all__ = [
@@ -51,8 +51,9 @@ class NamesAndNumbers(Judge):
     22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations).
 
     It ignores counts up to ten written as words, single capitalised words that begin a sentence, titles, and, if the
-    source is not running English, all names and all numbers that might be spelled out there. It cannot detect a wrong
-    name or number that is elsewhere in the contexts, and flags sums that are right but not written there.
+    source is not running English, all names and all numbers that might be spelled out there. It ignores all names if
+    the source is English and the answer is not. It cannot detect a wrong name or number that is elsewhere in the
+    contexts, and flags sums that are right but not written there.
 
     Args:
         name: the juror's name in verdicts.
@@ -70,11 +71,11 @@ class NamesAndNumbers(Judge):
             return abstain(ready)
         source, lines = ready
         missing = missing_items(source, lines)
-        note = "" if source.english else _UNCHECKED
         if not missing:
-            found = "every name and number" if source.english else "all that was checked"
-            return abstain(f"{found} is in the contexts or the question, which proves nothing{note}")
-        reasoning = f"not in the contexts or the question: {listed(finding.name for finding in missing)}{note}"
+            found = "every name and number" if source.compares_names else "all that was checked"
+            return abstain(f"{found} is in the contexts or the question, which proves nothing{_unchecked(source)}")
+        listing = listed(finding.name for finding in missing)
+        reasoning = f"not in the contexts or the question: {listing}{_unchecked(source)}"
         return Judgment(Status.FAIL, reasoning=reasoning, findings=tuple(missing[:_MOST_FINDINGS]))
 
 
@@ -264,8 +265,8 @@ class Undecided(Judge):
         numbers = [f"support {support:.2f}"] if support is not None else []
         numbers += [f"relevance {about:.2f}"] if about is not None else []
         looked = "every word is in the contexts; look at how they are put together"
-        if not source.english:
-            looked = f"no new word was found{_UNCHECKED}"
+        if not source.compares_names:
+            looked = f"no new word was found{_unchecked(source)}"
         if findings:
             looked = f"not in the contexts: {listed(finding.name for finding in findings)}"
         reasoning = "; ".join(["words alone cannot decide this", looked, *numbers])
@@ -302,6 +303,7 @@ _UNCHECKED = (
     " (not checked: names, and numbers that may be spelled out, because contexts and question do not read as English "
     "prose)"
 )
+_FOREIGN_ANSWER = " (not checked: names, because the answer does not read as English, and the contexts do)"
 _MOST_FINDINGS = 100  # bounds the verdict on an answer of megabytes
 
 
@@ -310,7 +312,17 @@ def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
     contexts, lines = _contexts(case), read_sentences(case.answer or "")
     if not contexts or not lines:
         return _lacking("answer", contexts, there=bool(lines))
-    return read_source(contexts, case.question or ""), lines
+    source = read_source(contexts, case.question or "")
+    if source.compares_names and looks_foreign(" ".join(lines)):
+        source = replace(source, compares_names=False)
+    return source, lines
+
+
+def _unchecked(source: Source) -> str:
+    """Return the part of a reason that says what was not checked."""
+    if source.compares_names:
+        return ""
+    return _FOREIGN_ANSWER if source.english else _UNCHECKED
 
 
 def _lacking(field: str, contexts: Sequence[str], *, there: bool) -> str:

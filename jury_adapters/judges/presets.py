@@ -132,7 +132,8 @@ def _critic(rubric: str | Path | Rubric | Callable[[ModelLike], Judge], model: M
 
 
 def _named_after_model(juror: Judge) -> Judge:
-    return juror.named(f"{juror.name} {next(_models(juror), '')}".strip())
+    model = next(_models(juror), "")
+    return juror if juror.name.endswith(model) else juror.named(f"{juror.name} {model}")
 
 
 def _models(judge: Judge) -> Iterator[str]:

@@ -6,13 +6,16 @@ keys, base URL, organisation and project headers, default headers and environmen
 
 from __future__ import annotations
 
-import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from jury_adapters.core import event_loop
 from jury_adapters.models.http import Endpoint
 from jury_adapters.models.sdk_clients import sdk_module
 
@@ -42,7 +45,8 @@ async def recording_client(sdk: str) -> AsyncIterator[tuple[Any, list[Any]]]:
     Raises:
         ConfigurationError: the SDK is not installed.
     """
-    http = http_package(await asyncio.to_thread(sdk_module, sdk))  # the import takes a large part of a second
+    load = partial(sdk_module, sdk)
+    http = http_package(await event_loop.in_worker_thread(load))  # the import takes a large part of a second
     sent: list[Any] = []
 
     class Transport(http.AsyncBaseTransport):  # type: ignore[name-defined,misc]
@@ -52,8 +56,13 @@ async def recording_client(sdk: str) -> AsyncIterator[tuple[Any, list[Any]]]:
             sent.append(request)
             return http.Response(200, json={})
 
+    logging.getLogger(http.__name__).addFilter(_is_sent)
     async with http.AsyncClient(transport=Transport(), trust_env=False) as keeping:
-        yield keeping, sent
+        token = _RECORDING.set(True)
+        try:
+            yield keeping, sent
+        finally:
+            _RECORDING.reset(token)
 
 
 def endpoint_in(request: Any) -> Endpoint:
@@ -69,6 +78,12 @@ def http_package(module: ModuleType) -> Any:
     return import_module(next(kind for kind in kinds if kind.__name__ == "AsyncClient").__module__.partition(".")[0])
 
 
+def _is_sent(record: logging.LogRecord) -> bool:
+    """Filter of the HTTP package's log, which would report a recorded request as one that was answered with 200."""
+    return not _RECORDING.get()
+
+
+_RECORDING: ContextVar[bool] = ContextVar("jury_recording", default=False)
 _PER_REQUEST = frozenset({
     "host", "connection", "content-length", "transfer-encoding", "accept-encoding", "x-stainless-retry-count",
     "x-stainless-read-timeout", "x-stainless-timeout", "idempotency-key",

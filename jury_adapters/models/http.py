@@ -66,6 +66,12 @@ class Response:
     body: bytes
 
 
+def load_http() -> None:
+    """Import aiohttp, if it is installed; without this, the first request does."""
+    if _aiohttp_installed():
+        import_module("aiohttp")
+
+
 def can_send(url: str) -> bool:
     """Return whether this module can send to an address: aiohttp is installed, and any proxy is an HTTP proxy."""
     proxy = proxy_for(url)

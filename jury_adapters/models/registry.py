@@ -30,7 +30,7 @@ from jury_adapters.models.openai import OpenAIModel
 from jury_adapters.models.retries import Limited, Limits
 from jury_adapters.models.sdk_clients import check_sdk
 from jury_adapters.models.settings import TIMEOUT_S
-from jury_adapters.vendors import VENDORS, Vendor
+from jury_adapters.vendors import VENDOR_NAMES, VENDORS, Vendor
 
 ModelLike: TypeAlias = str | ChatModel | Callable[[Any], Awaitable[Any]] | object
 
@@ -226,10 +226,9 @@ def _named(
         kinds = type(client).__mro__  # clients of derived classes are common
         vendor = vendor or ("anthropic" if any("anthropic" in kind.__module__ for kind in kinds) else "openai")
     if vendor is None and base_url is None:
-        meant = get_close_matches(prefix.lower(), VENDORS, n=1, cutoff=0.7) if rest else []
-        hint = f"Did you mean '{meant[0]}:{rest}'?" if meant else f"Write 'vendor:model' (openai:{name}, say)."
         raise ConfigurationError(
-            f"which vendor has {name!r}? {hint} Or give vendor= or base_url=. Known vendors: {', '.join(VENDORS)}."
+            f"which vendor has {name!r}? {_meant(name, prefix.lower(), rest)} Or give vendor= or base_url=. "
+            f"Known vendors: {', '.join(VENDORS)}."
         )
     known = vendor_of(vendor) if vendor is not None else Vendor(str(base_url), None)
     own = getattr(client, "api_key", None)
@@ -245,6 +244,19 @@ def _named(
     if known.sdk == "anthropic":
         return AnthropicModel(name, vendor="anthropic", **settings)
     return OpenAIModel(name, vendor=vendor or "local", token_parameter=known.token_parameter, **settings)
+
+
+def _meant(name: str, prefix: str, rest: str) -> str:
+    """Return the advice for a name without a known vendor; the prefix may be that of another package."""
+    if not rest:
+        return f"Write 'vendor:model' (openai:{name}, say)."
+    if any(character.isdigit() for character in prefix):  # a name and a tag, such as llama3:8b
+        return f"Write 'vendor:model' (ollama:{name}, say)."
+    meant = get_close_matches(prefix, VENDORS, n=1, cutoff=0.7)
+    if meant and prefix not in _PREFIXES:
+        return f"Did you mean '{meant[0]}:{rest}'?"
+    hint = f"Did you mean '{_PREFIXES[prefix]}:{rest}'?" if prefix in _PREFIXES else "Write 'vendor:model'."
+    return f"{hint} A model of LangChain is given as its object: init_chat_model({name!r})."
 
 
 def _clients(client: Any) -> dict[str, Any]:
@@ -302,6 +314,7 @@ def _tokens_of(reply: Reply) -> int:
     return reply.usage.input_tokens + reply.usage.output_tokens
 
 
+_PREFIXES = {**VENDOR_NAMES, "azure_openai": "azure"}  # those of LangChain's init_chat_model, too
 # Other classes of these packages, such as embeddings and messages, are not models.
 _RUNNABLE = "langchain_core.runnables.base.Runnable"
 _LLAMA_INDEX_LLM = "llama_index.core.base.llms.base.BaseLLM"

@@ -12,6 +12,7 @@ import json
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -139,8 +140,13 @@ class _Recorded:
         task = self.pending.get(key)
         if task is None:
             task = self.pending[key] = asyncio.get_running_loop().create_task(record())
-            task.add_done_callback(lambda _: self.pending.pop(key, None))  # a task would keep its loop in memory
+            task.add_done_callback(partial(self._end, key))
         return await asyncio.shield(task)
+
+    def _end(self, key: Hashable, task: asyncio.Task[RequestTemplate | None]) -> None:
+        self.pending.pop(key, None)  # a task would keep its loop in memory
+        if not task.cancelled():
+            task.exception()  # retrieves it: asyncio does not log it where every request was cancelled
 
 
 async def record_template(

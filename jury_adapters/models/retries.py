@@ -19,6 +19,7 @@ from jury_adapters.core.context import run_context
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.core.jitter import backoff
+from jury_adapters.core.preparation import Preparable
 from jury_adapters.models.base import Named
 from jury_adapters.models.calls import Attempt, shown_error
 from jury_adapters.models.circuit_breaker import CircuitBreaker
@@ -356,6 +357,10 @@ class Limited(Generic[M_co]):
     @property
     def model(self) -> str:
         return self.inner.model
+
+    @property
+    def preparable(self) -> Preparable | None:
+        return getattr(self.inner, "preparable", None)
 
     def __repr__(self) -> str:
         return repr(self.inner)

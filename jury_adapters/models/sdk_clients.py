@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
@@ -61,8 +62,9 @@ def sdk_module(sdk: str) -> ModuleType:
         ConfigurationError: the SDK is not installed; the message says what to install.
     """
     try:
-        _import_http_package()
-        return import_module(sdk)
+        with _IMPORTING:  # Python gives one of two threads that wait for each other's modules an unfinished one
+            _import_http_package()
+            return import_module(sdk)
     except ImportError as error:
         raise ConfigurationError(_missing(sdk)) from error
 
@@ -108,5 +110,14 @@ def _missing(sdk: str) -> str:
     return needs_extra("this model", "an SDK", sdk)
 
 
+def _forget_other_threads() -> None:
+    """Release the lock in a child process after a fork, where the thread that may have held it does not exist."""
+    global _IMPORTING  # noqa: PLW0603
+    _IMPORTING = threading.RLock()
+
+
+_IMPORTING = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)
 _ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")
 _CUSTOM_HEADERS = ("OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
+from jury_adapters.core import event_loop
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.preparation import Preparable
 from jury_adapters.models.addresses import refuse_credentials
 from jury_adapters.models.api_keys import Key, check_key
 from jury_adapters.models.base import Reply
@@ -15,7 +19,7 @@ from jury_adapters.models.clients import shared_client
 from jury_adapters.models.credentials import keys_in_client, secrets_in_client, secrets_in_request, secrets_sent_with
 from jury_adapters.models.endpoints import endpoint_of, http_package
 from jury_adapters.models.error_mapping import as_model_error
-from jury_adapters.models.http import Endpoint, can_send, parse_json, post_json
+from jury_adapters.models.http import Endpoint, can_send, load_http, parse_json, post_json
 from jury_adapters.models.http_errors import error_of_response
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.sdk_clients import check_sdk, make_client, sdk_module
@@ -25,7 +29,7 @@ from jury_adapters.models.unsupported_parameters import Body
 T = TypeVar("T")
 
 
-class VendorAPI:
+class VendorAPI(Preparable):
     """Client of one path of a vendor's API.
 
     Requests go through :mod:`jury_adapters.models.http`, to the address and with the headers of the vendor's SDK. The
@@ -95,6 +99,18 @@ class VendorAPI:
     def keys(self) -> tuple[str, ...]:
         """The keys that are sent; those of the user's client if there is one."""
         return (self._key.reveal(),) if self._client is None else tuple(secrets_in_client(self._client))
+
+    @property
+    def prepared(self) -> bool:
+        return self._endpoint.known or self._client is not None
+
+    def load(self) -> None:
+        with suppress(ConfigurationError):
+            self._load()
+
+    async def prepare(self) -> None:
+        with suppress(ConfigurationError, ModelError):
+            await self._find()
 
     async def post(self, body: Body) -> Any:
         """Send a JSON object and return the parsed answer.
@@ -198,11 +214,16 @@ class VendorAPI:
 
     async def _find_endpoint(self) -> Endpoint | None:
         """Return the endpoint that the SDK uses; None if the SDK has to send the requests."""
+        await event_loop.in_worker_thread(self._load)  # an import takes a large part of a second
         if self._http_client is not None:
             return None
         endpoint = await endpoint_of(self.sdk, self._make_client, self.path)
         self._key.also_hide(secrets_in_request(endpoint.url, endpoint.headers))
         return endpoint if can_send(endpoint.url) else None
+
+    def _load(self) -> None:
+        sdk_module(self.sdk)
+        load_http()
 
     def _make_client(self, http_client: Any = None) -> Any:
         return make_client(
@@ -261,7 +282,7 @@ class _Found:
         finding = self._finding.get(loop)
         if finding is None:
             finding = self._finding[loop] = loop.create_task(self._find())
-            finding.add_done_callback(lambda _: self._finding.pop(loop, None))
+            finding.add_done_callback(partial(self._end, loop))
         self.value = await asyncio.shield(finding)
         self.known = True
         return self.value
@@ -269,6 +290,11 @@ class _Found:
     def forget(self) -> None:
         """Discard the endpoint, so that the next request finds it again."""
         self.known = False
+
+    def _end(self, loop: asyncio.AbstractEventLoop, finding: asyncio.Task[Endpoint | None]) -> None:
+        self._finding.pop(loop, None)
+        if not finding.cancelled():
+            finding.exception()  # retrieves it: asyncio does not log it where every request was cancelled
 
     def __reduce__(self) -> tuple[type[_Found], tuple[Callable[..., Any]]]:
         return (_Found, (self._find,))

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from jury_adapters.core.errors import ModelError
+from jury_adapters.core.preparation import Preparable
 from jury_adapters.models.addresses import client_address, plain_address
 from jury_adapters.models.api_keys import Key
 from jury_adapters.models.base import Options, Prompt, Reply, Schema
@@ -73,6 +74,10 @@ class VendorModel(ABC):
     def quota(self) -> Hashable | None:
         """Value that is equal for models that may share a quota of their vendor."""
         return quota_of(self.address, hashed(self.api.keys))
+
+    @property
+    def preparable(self) -> Preparable:
+        return self.api
 
     def complete(
         self, prompt: Prompt, schema: Schema | None = None, options: Options = Options()

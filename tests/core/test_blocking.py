@@ -9,6 +9,7 @@ import time
 import pytest
 
 from jury_adapters import ConfigurationError, Ensemble, Judge, judge
+from jury_adapters.grounding.screen import NamesAndNumbers
 
 CASE = {"answer": "Yes."}
 
@@ -120,6 +121,16 @@ def test_a_class_that_holds_the_event_loop_is_reported_too(caplog):
 
     asyncio.run(Slow().ajudge(CASE))
     assert "blocking = True in its class" in caplog.text
+
+
+def test_a_check_of_the_package_is_not_reported(caplog, monkeypatch):
+    monkeypatch.setattr("jury_adapters.core.held_loop._LONGEST_S", 0.0)
+
+    async def judged():
+        await NamesAndNumbers().ajudge(answer="Ann left.", contexts=["Ann left."])
+
+    asyncio.run(judged())
+    assert not caplog.records
 
 
 def test_slow_functions_of_one_jury_are_reported_without_an_event_loop_too(caplog):

@@ -121,7 +121,8 @@ def test_nested_juries_are_indented_below_their_member():
 
 def test_costs_and_broken_tiers_are_told():
     verdict = Verdict("PASS", usage=Usage(calls=2, input_tokens=10, output_tokens=3, cost_usd=0.5, cost_complete=False))
-    assert str(verdict).splitlines()[1] == "  2 model calls, 10 + 3 tokens, $0.500000 or more (a price is unknown)"
+    used = str(verdict).splitlines()[1]
+    assert used == "  2 model calls, 10 + 3 tokens, $0.500000 or more (the cost of a call is unknown)"
     tier = TierResult("screen", "final", Judgment("ERROR", error="broken"), True, True, "why")
     assert "  broken tiers: screen" in str(Verdict("ERROR", error="broken", tiers=[tier])).splitlines()
 

@@ -75,7 +75,7 @@ def pairwise(**options):
         ({"model": "gpt-4o"}, "which vendor has 'gpt-4o'"),
         ({"model": "opnai:gpt-4o-mini"}, "Did you mean 'openai:gpt-4o-mini'"),
         ({"model": "Antropic:claude"}, "Did you mean 'anthropic:claude'"),
-        ({"model": "qwen3:8b"}, r"Write 'vendor:model' \(openai:qwen3:8b, say\)"),
+        ({"model": "qwen3:8b"}, r"Write 'vendor:model' \(ollama:qwen3:8b, say\)"),
         ({"model": "m", "vendor": "opnai"}, "Did you mean 'openai'"),
         ({"store": "no/such/folder/runs.db"}, "store"),
         ({"system_prompt": b""}, "system_prompt: it is text"),

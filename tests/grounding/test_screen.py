@@ -559,3 +559,28 @@ def test_the_screen_does_not_say_that_every_word_is_there_where_it_looked_at_few
         contexts=["Room Birch seats 12 people. Room Cedar seats 8 people."],
     )
     assert "every word is in the contexts" not in said.reasoning
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Die Garantie des Herstellers auf Zelte beträgt drei Jahre, und Sie brauchen den Beleg und ein Foto.",
+        "La garantie du Fabricant est de trois ans pour les tentes, avec un Reçu et une Photo.",
+        "La garantía del Fabricante para las tiendas es de tres años, con el Recibo y una Foto.",
+    ],
+)
+def test_names_of_an_answer_in_another_language_are_not_checked(answer):
+    contexts = [
+        "The manufacturer's warranty on tents is three years. Claims need the receipt and a photo of the damage."
+    ]
+    judgment = NamesAndNumbers().judge(question="How long is the warranty?", answer=answer, contexts=contexts)
+    assert judgment.status is Status.ABSTAIN
+    assert "not checked: names, because the answer does not read as English" in judgment.reasoning
+    wrong = NamesAndNumbers().judge(answer=f"{answer} 1987", contexts=contexts)
+    assert [finding.name for finding in wrong.findings] == ["number: 1987"]
+
+
+@pytest.mark.parametrize("answer", ["Vincent van Gogh and Leonardo da Vinci", "Los Angeles, La Paz", "Ann left."])
+def test_the_names_of_a_short_answer_are_checked(answer):
+    contexts = ["The painter and the mayor of the city were at the opening, and it was late."]
+    assert "not checked" not in NamesAndNumbers().judge(answer=answer, contexts=contexts).reasoning

@@ -58,7 +58,7 @@ def test_a_plan_names_what_it_does_not_know_and_claims_no_bound():
     panel = Ensemble([Evaluator().judge(name="dear", cost=0.1), Evaluator().judge(name="theirs")])
     text = str(panel.estimate_cost(CASES))
     assert "at most" not in text.lower()
-    assert "a price is missing: theirs." in text
+    assert "a price is missing: 'theirs'." in text
     assert "cost=, in US dollars per judgment" in text
     assert "another package makes the calls: dear, theirs." in text
     dear, theirs, total = (next(line for line in text.splitlines() if line.startswith(name)).split() for name in (

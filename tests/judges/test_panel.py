@@ -101,3 +101,15 @@ def test_judge_takes_a_function_and_options_in_one_call() -> None:
     made = judge(lambda case: 0.6, name="length", threshold=0.7, cost=0.01)
     assert isinstance(made, Judge)
     assert (made.name, made.cost, made.judge(answer="x").status) == ("length", 0.01, "FAIL")
+
+
+def test_a_function_that_makes_critics_gives_them_the_names_of_a_panel() -> None:
+    def with_options(asked: object) -> Critic:
+        return Critic(asked, "faithfulness", samples=1)
+
+    def with_a_name(asked: object) -> Critic:
+        return Critic(asked, "faithfulness", name="truth")
+
+    models = model("YES", "one"), model("NO", "two")
+    assert panel(with_options, *models).names == panel("faithfulness", *models).names
+    assert panel(with_a_name, *models).names == ("truth one", "truth two")

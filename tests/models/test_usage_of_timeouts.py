@@ -33,3 +33,9 @@ def test_a_function_that_takes_too_long_costs_nothing():
 
     judgment = Ensemble([slow], juror_timeout=0.1).judge(answer="a")
     assert judgment.usage.cost_complete
+
+
+def test_a_verdict_with_a_lost_call_does_not_blame_a_price(server: VendorServer):
+    server.plan = lambda ask: Act(delay=20) if len(server.asks) % 2 else Act()
+    jury = Ensemble([critic(server), critic(server, "b")], juror_timeout=1, schedule="sequential")
+    assert "or more (the cost of a call is unknown)" in str(jury.judge(question="q", answer="a", contexts=["c"]))

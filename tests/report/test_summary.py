@@ -78,7 +78,7 @@ def test_nothing_at_all_can_be_printed():
 def test_calls_cost_and_savings():
     summary = Summary()
     summary.add(None, Judgment("PASS", usage=Usage(calls=2, cost_usd=0.5, cost_complete=False)), "x")
-    assert "model calls      2, $0.5000 or more (a price is unknown)" in printed(summary)
+    assert "model calls      2, $0.5000 or more (the cost of a call is unknown)" in printed(summary)
     summary.add(None, grounding_screen().judge(answer="Ann left in 2019.", contexts="Ann left in 2018."), "y")
     assert "calls saved      1 juror call was not needed" in printed(summary)
 
