@@ -297,6 +297,8 @@ def route_on_verdict(
 ) -> Callable[[Any], str]:
     """Return a function for ``add_conditional_edges`` that chooses the node after :func:`jury_node`.
 
+    When the graph is compiled, LangGraph refuses a name that no node has.
+
     Args:
         passed: the node after PASS.
         failed: the node after FAIL. If it leads back to the jury, limit the rounds: each one costs money.
@@ -320,6 +322,8 @@ def route_on_verdict(
             return passed
         return failed if status == Status.FAIL or otherwise is None else otherwise
 
+    targets = tuple(dict.fromkeys(node for node in (passed, failed, otherwise) if node is not None))
+    route.__annotations__["return"] = _LITERAL[targets]  # LangGraph reads the possible nodes from it, and checks them
     return route
 
 
@@ -369,5 +373,6 @@ def _answered(judgment: Judgment) -> tuple[str, dict[str, Any]]:
 
 
 _CALL: Final = ("input", "config")
+_LITERAL: Final[Any] = Literal
 _MISSING: Final = object()
 _NO_STREAM: RunnableConfig = {"tags": ["nostream"]}  # keeps the jurors' tokens out of the user's stream

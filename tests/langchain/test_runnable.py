@@ -262,6 +262,30 @@ def test_the_route_of_each_verdict(state, goes):
     assert route_on_verdict("on", "back")(state) == ("back" if goes == "aside" else goes)
 
 
+def routed(route, *path_map):
+    built = StateGraph(State)
+    built.add_node("jury", jury_node(Ensemble([good])))
+    built.add_node("write", lambda state: {"answer": "good"})
+    built.add_edge(START, "jury")
+    built.add_conditional_edges("jury", route, *path_map)
+    built.add_edge("write", END)
+    return built.compile()
+
+
+@pytest.mark.parametrize("names", [(END, "wirte"), ("wirte", END), (END, "write", "wirte")])
+def test_a_route_to_a_node_that_the_graph_does_not_have_is_refused(names):
+    with pytest.raises(ValueError, match="wirte"):
+        routed(route_on_verdict(names[0], names[1], otherwise=names[2] if len(names) > 2 else None))
+
+
+def test_a_route_to_the_graphs_own_nodes_or_through_a_map_is_followed():
+    assert routed(route_on_verdict(END, "write")).invoke({"answer": "bad"})["answer"] == "good"
+    drawn = {edge.target for edge in routed(route_on_verdict(END, END)).get_graph().edges if edge.source == "jury"}
+    assert drawn == {END}
+    mapped = routed(route_on_verdict("fine", "again"), {"fine": END, "again": "write"})
+    assert mapped.invoke({"answer": "bad"})["answer"] == "good"
+
+
 def asks_a_person(case):
     return interrupt({"answer": case.answer}) == "ok"
 
