@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from jury_adapters.pytest_failures import explain_failure
 from jury_adapters.pytest_sums import SessionSums
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ _NO_JURY = (
     "which jury shall judge? Mark the test with @pytest.mark.jury('jury.yaml') or @pytest.mark.jury(my_jury), run "
     'pytest with --jury=jury.yaml, or set `jury = "jury.yaml"` in the pytest configuration'
 )
-_LONGEST = 300
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -141,14 +141,24 @@ class JuryFixture:
         >>> jury.check(question=Q, answer=ask(Q), min_confidence=0.5)  # doctest: +SKIP
         """
         __tracebackhide__ = True
-        asked = {**(conditions or {}), **{name: value for name, value in fields.items() if name in _condition_names()}}
-        _check_conditions(asked)
-        found, judgment = self._judged(case, {name: value for name, value in fields.items() if name not in asked})
-        gates = getattr(self.judge_object, "gates", {})  # only juries have gates
-        unmet = _unmet(judgment, {"passed": True, **gates, **self.conditions, **asked})
-        if unmet:
-            pytest.fail(_explanation(found, judgment, unmet), pytrace=False)
-        return judgment
+        asked, of_case = _split(conditions, fields)
+        return self._required(asked, *self._judged(case, of_case))
+
+    async def ajudge(self, case: CaseLike | None = None, /, **fields: Any) -> Judgment:
+        """Judge a case and count it, in an asynchronous test; see :meth:`judge`."""
+        __tracebackhide__ = True
+        return (await self._ajudged(case, fields))[1]
+
+    async def acheck(
+        self, case: CaseLike | None = None, /, *, conditions: GateOptions | None = None, **fields: Any
+    ) -> Judgment:
+        """Judge a case in an asynchronous test, and fail the test as :meth:`check` does.
+
+        >>> await jury.acheck(question=Q, answer=await ask(Q))  # doctest: +SKIP
+        """
+        __tracebackhide__ = True
+        asked, of_case = _split(conditions, fields)
+        return self._required(asked, *await self._ajudged(case, of_case))
 
     def audit(self, cases: Iterable[Case] | None = None, *, sizes: Sizes | None = None, **limits: float) -> Audit:
         """Audit the jury, and fail the test unless it meets every limit.
@@ -178,6 +188,20 @@ class JuryFixture:
         return found
 
     def _judged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:
+        __tracebackhide__ = True
+        judge, case = self._case(given, fields)
+        (judgment,) = judge.judge_many([case], **self._session.options)
+        self._session.count(self._test.nodeid, judgment)
+        return case, judgment
+
+    async def _ajudged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:
+        __tracebackhide__ = True
+        judge, case = self._case(given, fields)
+        (judgment,) = [one async for one in judge.ajudge_many([case], **self._session.options)]
+        self._session.count(self._test.nodeid, judgment)
+        return case, judgment
+
+    def _case(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Judge, Case]:
         from jury_adapters.core.case import Case
         from jury_adapters.core.errors import ConfigurationError
 
@@ -185,12 +209,18 @@ class JuryFixture:
         if self.judge_object is None:
             _misused(_NO_JURY)
         try:
-            case = Case.of(given, fields)
+            return self.judge_object, Case.of(given, fields)
         except ConfigurationError as error:
             _misused(f"{error} Conditions are {', '.join(sorted(_condition_names()))}.")
-        (judgment,) = self.judge_object.judge_many([case], **self._session.options)
-        self._session.count(self._test.nodeid, judgment)
-        return case, judgment
+
+    def _required(self, asked: Mapping[str, Any], case: Case, judgment: Judgment) -> Judgment:
+        """Return the judgment, or fail the test if it does not meet the conditions."""
+        __tracebackhide__ = True
+        gates = getattr(self.judge_object, "gates", {})  # only juries have gates
+        unmet = _unmet(judgment, {"passed": True, **gates, **self.conditions, **asked})
+        if unmet:
+            pytest.fail(explain_failure(case, judgment, unmet), pytrace=False)
+        return judgment
 
 
 class _Session:
@@ -326,6 +356,15 @@ def _condition_names() -> frozenset[str]:
     return frozenset(GateOptions.__annotations__)
 
 
+def _split(conditions: GateOptions | None, fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the conditions of a call, and the fields of its case."""
+    __tracebackhide__ = True
+    names = _condition_names()
+    asked = {**(conditions or {}), **{name: value for name, value in fields.items() if name in names}}
+    _check_conditions(asked)
+    return asked, {name: value for name, value in fields.items() if name not in asked}
+
+
 def _check_conditions(conditions: Iterable[str]) -> None:
     from jury_adapters.core.errors import ConfigurationError
     from jury_adapters.core.gates import check_conditions
@@ -352,38 +391,3 @@ def _unmet(judgment: Judgment, conditions: Mapping[str, Any]) -> list[str]:
         return [gate.note for gate in check_gates(judgment, **conditions) if gate.result == "failed"]
     except ConfigurationError as error:  # an invalid value of a condition
         _misused(str(error))
-
-
-def _explanation(case: Case, judgment: Judgment, unmet: list[str]) -> str:
-    """Return the failure message, which presupposes no knowledge of this package."""
-    from jury_adapters.core.formatting import visible
-
-    lines = ["The jury's verdict does not meet what this test asks:"]
-    lines += [f"  - {note}" for note in unmet]
-    lines.append("What was judged:")
-    shown = {"question": case.question, "answer": case.answer, "reference": case.reference}
-    shown |= {f"context {number}": text for number, text in enumerate(case.contexts, start=1)}
-    shown |= {f"candidate {number}": text for number, text in enumerate(case.candidates, start=1)}
-    for name, text in shown.items():
-        if text is not None:
-            lines.append(f"  {name}: {visible(text[:_LONGEST])}{' [...]' if len(text) > _LONGEST else ''}")
-    lines.append("What the jury said:")
-    lines += [f"  {line}" for line in str(judgment).splitlines()]
-    lines.append(_advice(judgment))
-    return "\n".join(lines)
-
-
-def _advice(judgment: Judgment) -> str:
-    from jury_adapters.core.verdict import is_doubtful
-
-    status = str(judgment.status)
-    if status == "ERROR":
-        return "What to do: no opinion was had. Mend what broke (see the error above) and run again."
-    if status == "ABSTAIN":
-        return "What to do: the jury could not say. Give the case what is missing (see the reasons above)."
-    if is_doubtful(judgment):
-        return (
-            "What to do: the jurors disagree, so read the answer yourself. If it is wrong, fix the application; if it "
-            "is right, fix the rubric or the juror that erred."
-        )
-    return "What to do: read the reasons above. If they are right, fix the application; if not, fix the rubric."

@@ -50,6 +50,28 @@ def test_a_failure_shows_the_case_the_dissent_and_what_to_do(run):
     assert "pytest_plugin.py" not in result.stdout.str()  # the reader's own test, not our frames
 
 
+def test_an_asynchronous_test_has_acheck_and_ajudge(run):
+    result = run(
+        """
+        import asyncio
+
+        def test_passes(jury):
+            async def body():
+                assert (await jury.ajudge(answer="no")).status == "PASS"
+                return await jury.acheck(answer="the ferry", min_agreement=0.9)
+            assert asyncio.run(body()).passed
+
+        def test_fails(jury):
+            async def body():
+                await jury.acheck(question="when?", answer="In the year two thousand and nineteen.")
+            asyncio.run(body())
+        """,
+        "--jury=jury.yaml",
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["  - passed=True: found FAIL", "  question: when?", "3 verdicts: 1 FAIL, 2 PASS"])
+
+
 def test_a_jury_that_breaks_or_cannot_say_fails_also_the_test_that_expects_no_pass(run):
     result = run(
         """

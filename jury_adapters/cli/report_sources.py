@@ -59,3 +59,17 @@ def named_cases(file: Path | None) -> Path | None:
         return None if file is None or is_store(file) else cases_named_in(file)
     except InputError:
         return None
+
+
+def refuse_store(results: Path) -> None:
+    """Refuse a store where only a file of results can be read.
+
+    Raises:
+        InputError: the path names a store.
+    """
+    if is_store(str(results)):
+        raise InputError(
+            f"{results} is a store, and this command reads results: those of jury judge --out, or in Python "
+            f"Report.read({str(results)!r}).write_results('results.jsonl', cases='cases.jsonl'). Of runs of an "
+            "application, give Report.from_results what on_verdict= got"
+        )

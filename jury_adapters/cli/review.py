@@ -339,8 +339,10 @@ class _Quit(Exception):
 
 
 def _entries(results: Path, cases: Path | None) -> list[Entry]:
+    from jury_adapters.cli.report_sources import refuse_store
     from jury_adapters.report.entries import results_of
 
+    refuse_store(results)
     source = cases or cases_named_in(results)
     entries = results_of(results, source)
     if not entries:

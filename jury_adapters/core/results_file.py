@@ -204,6 +204,10 @@ def _paths(values: Mapping[str, object]) -> Mapping[str, str]:
     return {str(field): path for field, path in found.items() if isinstance(path, str)}
 
 
+_FROM_PYTHON = (
+    "in Python, Report.from_results(...).write_results('results.jsonl', cases='cases.jsonl') writes a file that the "
+    "commands read"
+)
 _ABSURD = 2**63  # more cases than any file has
 
 
@@ -220,7 +224,9 @@ def _draw(values: Mapping[str, object]) -> Draw | None:
 def _judgment(path: str | Path, line: int, values: Mapping[str, object]) -> Judgment:
     verdict = values.get("verdict")
     if not isinstance(verdict, Mapping):
-        raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict")
+        bare = "status" in values and not values.keys().isdisjoint(("kind", "critic"))
+        hint = f". It is a verdict alone, as verdict.to_json() writes: {_FROM_PYTHON}" if bare else ""
+        raise InputError(f"{path}, line {line}: not a line that jury judge --out wrote: it has no verdict{hint}")
     try:
         return judgment_from_dict(verdict)
     except InputError as error:

@@ -27,9 +27,14 @@ def without_keys(text: str) -> str:
 def error_text(error: BaseException) -> str:
     """Return the type of an exception and its message, with API keys redacted.
 
+    LangGraph's ``interrupt()`` raises an exception that pauses a graph; from a judge it does not reach the graph, so
+    the message says where it belongs.
+
     >>> error_text(ValueError("no such key sk-0123456789abcdef"))
     'ValueError: no such key [key]'
     """
+    if any(kind.__name__ == "GraphInterrupt" for kind in type(error).__mro__):
+        return f"{type(error).__name__}: {_INTERRUPTED}"
     try:
         message = without_keys(clean_text(str(error)))
     except Exception:  # the application's exception has a faulty __str__
@@ -53,6 +58,9 @@ def _may_hold_a_key(variable: str) -> bool:
     return variable.endswith(_VARIABLES) or variable in _OF_VENDORS
 
 
+_INTERRUPTED = (
+    "interrupt() cannot pause a graph from inside a judge; call it in a node of its own, after the node of the jury"
+)
 _VARIABLES = ("_API_KEY", "_API_TOKEN", "_SECRET_KEY", "_SECRET_ACCESS_KEY", "_AUTH_TOKEN", "HF_TOKEN")
 _OF_VENDORS = frozenset(vendor.key_variable for vendor in VENDORS.values())
 _SHORTEST = 8  # shorter values would redact ordinary words

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from jury_adapters.core.case import Case
 from jury_adapters.core.errors import plain_repr
-from jury_adapters.core.field_names import FIELD_NAMES
-from jury_adapters.core.input_output import read_outputs
-from jury_adapters.core.loose_values import json_text
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES
+from jury_adapters.core.input_output import Found, read_outputs
+from jury_adapters.core.loose_values import json_text, messages_in, opened
 
 _NAMED = 5
 _log = logging.getLogger(__name__)
@@ -28,6 +29,36 @@ class AnswerGuess:
     def __init__(self, *, is_mapped: bool) -> None:
         self._done = is_mapped
 
+    def tell_input(self, value: object, name: str) -> None:
+        """Check the input of a runnable or a node: a row with ``outputs``, or the state of a graph.
+
+        Args:
+            value: the input; only a mapping, or an object with the fields of a state, is checked.
+            name: the name of the runnable.
+        """
+        state = None if self._done else opened(value)
+        if not isinstance(state, Mapping):
+            return
+        if "outputs" in state:
+            self.tell(state.get("inputs"), state["outputs"], name)
+            return
+        state = {field: given for field, given in state.items() if field not in _REFERENCES}
+        if any(field in state for field in _ANSWERS):
+            return
+        texts = [field for field, given in state.items() if isinstance(given, str) and field not in _KNOWN]
+        found = read_outputs(state)
+        answer = found.get("answer")
+        if not texts or found.get("candidates") or messages_in(state) is not None:
+            return
+        if answer is not None and (len(texts) < 2 or answer in [state[field] for field in texts]):
+            return
+        self._done = True
+        judged = "no answer is judged" if answer is None else "all of the input is judged as one JSON text"
+        _log.warning(
+            "%s: no key of the input is known as the answer, so %s. Its texts are %s: say where the fields are, such as"
+            " field_map=%s", name, judged, ", ".join(map(plain_repr, texts[:_NAMED])), _state_map(state, texts, found),
+        )  # fmt: skip
+
     def tell(self, inputs: object, outputs: object, key: str) -> None:
         """Check one row; the check is cheap if there is nothing to warn about."""
         if self._done or not isinstance(outputs, Mapping) or any(name in outputs for name in _ANSWERS):
@@ -36,7 +67,10 @@ class AnswerGuess:
         given = {name: value for name, value in outputs.items() if value is not None}
         if not texts:
             return
-        answer = read_outputs(outputs).get("answer")
+        try:
+            answer = read_outputs(outputs).get("answer")
+        except Exception:  # the verdict on this row has the error
+            return
         if answer is None and (said := unread_answer(outputs)):
             self._done = True
             _log.warning("%s: %s", key, said)
@@ -69,6 +103,16 @@ def unread_answer(outputs: object) -> str:
     )
 
 
+def _state_map(state: Mapping[str, object], texts: Sequence[str], found: Found) -> str:
+    """Return a field map for the state of a graph, as an example for a message."""
+    answer = _likely_answer({field: state[field] for field in texts})
+    paths = {"answer": _path("", answer)}
+    asked = next((field for field in texts if field != answer), None)
+    if asked is not None and found.get("question") is None:
+        paths = {"question": _path("", asked), **paths}
+    return repr(paths)
+
+
 def _likely_answer(outputs: Mapping[str, object]) -> str:
     """Return the name of the longest text that is not a label of the reply; without one, the name of another value."""
     rest = {str(name): given for name, given in outputs.items() if name not in _LABELS and given is not None} or outputs
@@ -77,13 +121,15 @@ def _likely_answer(outputs: Mapping[str, object]) -> str:
 
 
 def _path(part: str, name: object) -> str:
-    """Return the path of a name in a part of the row, quoted if it is not a plain name."""
+    """Return the path of a name in a part of the row, quoted if it is not a plain name; no part is the whole input."""
     plain = isinstance(name, str) and name.replace(" ", "_").isidentifier() and not name.startswith("_")
-    return f"{part}.{name}" if plain else f"{part}[{str(name)!r}]"
+    return f"{part}.{name}".removeprefix(".") if plain else f"{part}[{str(name)!r}]"
 
 
 _LABELS = frozenset({
     "id", "object", "type", "model", "role", "status", "name", "provider", "finish_reason", "created_at", "run_id",
     "thread_id", "session_id", "request_id",
 })  # fmt: skip
+_KNOWN = ALIASES.keys() | Case.model_fields
+_REFERENCES = frozenset(FIELD_NAMES["reference"].everywhere)
 _ANSWERS = FIELD_NAMES["answer"].in_its_part

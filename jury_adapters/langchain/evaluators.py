@@ -159,7 +159,7 @@ class JuryEvaluator(RunEvaluator):
         self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
     ) -> EvaluationResult | EvaluationResults:
         """Judge one run without ever raising."""
-        *parts, error = RunParts.of(run, example)
+        *parts, error = self._parts(RunParts.of(run, example))
         if not self.trace:
             return self._results(run, self._rows.judged(*parts, error=error), None)
         with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
@@ -171,7 +171,7 @@ class JuryEvaluator(RunEvaluator):
         self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
     ) -> EvaluationResult | EvaluationResults:
         """Judge one run; see :meth:`evaluate_run`."""
-        *parts, error = RunParts.of(run, example)
+        *parts, error = self._parts(RunParts.of(run, example))
         if not self.trace:
             return self._results(run, await self._rows.ajudged(*parts, error=error), None)
         async with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
@@ -186,7 +186,9 @@ class JuryEvaluator(RunEvaluator):
         return copied
 
     def _parts_of_call(self, given: RunParts, run: object, example: object, further: Mapping[str, object]) -> RunParts:
-        parts = parts_of_call(given, run, example, further)
+        return self._parts(parts_of_call(given, run, example, further))
+
+    def _parts(self, parts: RunParts) -> RunParts:
         self._guess.tell(parts.inputs, parts.outputs, self.key)
         return parts
 

@@ -124,6 +124,9 @@ def _compared(runs: Sequence[Run], judgments: Sequence[Judgment]) -> dict[str, A
         pair = f"A is run {i + 1}, B is run {j + 1}: " if len(runs) > 2 else ""
         error = "" if judgment.error is None or judgment.error in judgment.reasoning else f" ({judgment.error})"
         comments.append(f"{pair}{value_of(judgment)}: {judgment.reasoning}{error}")
+    if not judgments:
+        there = "one run" if runs else "no run"
+        comments.append(f"nothing to compare: there is {there} of this example, and a comparison needs two or more")
     scores = {run: sum(won) / len(won) if won else None for run, won in points.items()}
     return {"scores": scores, "comment": "\n".join(comments)}
 

@@ -26,8 +26,10 @@ from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.verdict import Verdict
+from jury_adapters.langchain.answer_guess import AnswerGuess
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.misspelt_keys import MisspeltKeys
+from jury_adapters.langchain.previous_verdicts import without_key, without_verdicts
 from jury_adapters.models.langchain_binding import unheard
 
 _log = logging.getLogger(__name__)
@@ -49,8 +51,8 @@ class JuryRunnable(Runnable[Any, Said]):
         jury: any judge, or a function of a case.
         field_map: the fields of the case as paths from the input, ``{"answer": "draft.text"}``, or a function from the
             input to the case; see :meth:`jury_adapters.Case.from_row`. An input that is not a mapping is a row with
-            ``outputs``. Without it, the shape is recognized,
-            and a key that is probably a misspelt field is logged once.
+            ``outputs``. Without it, the shape is recognized, and earlier verdicts in the input are not judged. A key
+            that is probably a misspelt field is logged once, and so is an input in which no key is the answer.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         as_dict: whether to return the verdict as plain JSON values, for graphs with a checkpointer and for servers.
@@ -88,6 +90,7 @@ class JuryRunnable(Runnable[Any, Said]):
         self._scope = Scope.of(self.jury, store, budget)
         self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
         self._misspelt = MisspeltKeys()
+        self._guess = AnswerGuess(is_mapped=self._reader.is_mapped)
         self._as_dict = as_dict
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
@@ -143,6 +146,8 @@ class JuryRunnable(Runnable[Any, Said]):
         return judgment.to_dict() if self._as_dict else judgment
 
     def _case(self, value: Any) -> Case | Judgment:
+        if not self._reader.is_mapped:
+            value = without_verdicts(value)
         try:
             case = self._reader.case_of(value)
         except Exception as error:  # a path that does not exist; a function of the application may raise anything
@@ -151,6 +156,7 @@ class JuryRunnable(Runnable[Any, Said]):
             return evolve(failure, critic=self.jury.name, reasoning=said)
         if not self._reader.is_mapped:
             self._misspelt.tell(value, case, self.name or self.jury.name)
+            self._guess.tell_input(value, self.name or self.jury.name)
         return case
 
 
@@ -250,7 +256,9 @@ def jury_node(
 
     Args:
         jury: any judge, or a function of a case.
-        field_map: where the fields of the case are in the state; see :class:`JuryRunnable`.
+        field_map: where the fields of the case are in the state, ``{"question": "topic", "answer": "draft"}``; see
+            :class:`JuryRunnable`. Without it, the messages are judged, or keys such as ``question``, ``answer`` and
+            ``contexts``, and not the verdict of an earlier round.
         evidence_tools: the tools whose outputs are contexts; see :class:`JuryRunnable`.
         key: the key of the state for the verdict. The state's schema must have it.
         name: the name of the run.
@@ -269,13 +277,16 @@ def jury_node(
         budget=budget,
     )  # fmt: skip
 
+    def judged(state: Any) -> Any:
+        return state if field_map is not None else without_key(state, key)
+
     def judge(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _check_declared(key, config)
-        return {key: runnable.invoke(state, merge_configs(config, _NO_STREAM))}
+        return {key: runnable.invoke(judged(state), merge_configs(config, _NO_STREAM))}
 
     async def ajudge(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _check_declared(key, config)
-        return {key: await runnable.ainvoke(state, merge_configs(config, _NO_STREAM))}
+        return {key: await runnable.ainvoke(judged(state), merge_configs(config, _NO_STREAM))}
 
     return RunnableLambda(judge, ajudge, name=name)
 
@@ -285,6 +296,8 @@ def route_on_verdict(
     passed: str, failed: str, *, otherwise: str | None = None, key: str = "verdict"
 ) -> Callable[[Any], str]:
     """Return a function for ``add_conditional_edges`` that chooses the node after :func:`jury_node`.
+
+    When the graph is compiled, LangGraph refuses a name that no node has.
 
     Args:
         passed: the node after PASS.
@@ -309,6 +322,8 @@ def route_on_verdict(
             return passed
         return failed if status == Status.FAIL or otherwise is None else otherwise
 
+    targets = tuple(dict.fromkeys(node for node in (passed, failed, otherwise) if node is not None))
+    route.__annotations__["return"] = _LITERAL[targets]  # LangGraph reads the possible nodes from it, and checks them
     return route
 
 
@@ -358,5 +373,6 @@ def _answered(judgment: Judgment) -> tuple[str, dict[str, Any]]:
 
 
 _CALL: Final = ("input", "config")
+_LITERAL: Final[Any] = Literal
 _MISSING: Final = object()
 _NO_STREAM: RunnableConfig = {"tags": ["nostream"]}  # keeps the jurors' tokens out of the user's stream

@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import TypedDict
 from uuid import UUID, uuid5
 
 from langsmith import Client
@@ -13,6 +14,7 @@ from langsmith.utils import LangSmithError, get_tracer_project
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.opinions import criteria_of, juror_names
 from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
@@ -25,8 +27,11 @@ def feedback(
     per_juror: bool = False,
     key: str | None = None,
     project: str | UUID | None = None,
+    extend_trace_retention: bool = True,
 ) -> Callable[[JudgedRun], None]:
     """Return a sink that sends the verdict of each judged run to LangSmith as feedback.
+
+    Each criterion of a scorecard that was asked is feedback too, under the key ``<key>.<criterion>``.
 
     The run itself must be traced there under its LangChain id, as LangChain's own tracing does. If the run is not there
     yet, the request is repeated a few times. All of this happens in the background: failures are logged and counted by
@@ -39,31 +44,54 @@ def feedback(
         per_juror: whether each juror's judgment is feedback too, under the key ``<key>.<juror>``.
         key: the feedback's key; by default the jury's name.
         project: the name or id of the project that the runs are traced to; by default that of the environment.
+        extend_trace_retention: whether LangSmith keeps a trace with feedback for its longer period of retention, as is
+            LangSmith's own default; this can change what a trace costs. False needs a release of langsmith that has
+            the option.
 
     >>> handler = JuryCallbackHandler(jury, on_verdict=feedback(annotation_queue="review"))  # doctest: +SKIP
     """
-    place = _Place(client or Client(timeout_ms=(3_000, 10_000), auto_batch_tracing=False), project, annotation_queue)
+    client = client or Client(timeout_ms=(3_000, 10_000), auto_batch_tracing=False)
+    retention: _Retention = {} if extend_trace_retention else {"extend_trace_retention": False}
+    place = _Place(client, project, annotation_queue, retention)
 
     def give_feedback(judged: JudgedRun) -> None:
         judgment = judged.judgment
         name = key or judgment.critic or "jury"
         place.give(judged, name, judgment)
-        if per_juror and isinstance(judgment, Verdict):
-            for number, juror in enumerate(judgment.judgments, start=1):
-                place.give(judged, f"{name}.{juror.critic or number}", juror)
+        for part, inner in _parts(judgment, per_juror=per_juror).items():
+            place.give(judged, f"{name}.{part}", inner)
         if annotation_queue is not None and judgment.needs_review:
             place.enqueue(judged)
 
     return give_feedback
 
 
+def _parts(judgment: Judgment, *, per_juror: bool) -> dict[str, Judgment]:
+    """Return the criteria of the scorecards in a judgment, and its jurors if asked for, by name."""
+    criteria = dict(criteria_of(judgment))
+    names = juror_names(criteria)
+    found = {names[path]: one for path, one in criteria.items()}
+    if per_juror and isinstance(judgment, Verdict):
+        found |= {juror.critic or str(number): juror for number, juror in enumerate(judgment.judgments, start=1)}
+    return found
+
+
+class _Retention(TypedDict, total=False):
+    """Option that is only given to LangSmith's client if it differs from the default."""
+
+    extend_trace_retention: bool
+
+
 class _Place:
     """A project and an annotation queue in LangSmith; their ids are looked up once, when they are first needed."""
 
-    def __init__(self, client: Client, project: str | UUID | None, queue: str | UUID | None) -> None:
+    def __init__(
+        self, client: Client, project: str | UUID | None, queue: str | UUID | None, retention: _Retention
+    ) -> None:
         self._client = client
         self._project = project
         self._queue = queue
+        self._retention = retention
         self._lock = threading.Lock()
 
     def give(self, judged: JudgedRun, key: str, judgment: Judgment) -> None:
@@ -80,6 +108,7 @@ class _Place:
             feedback_id=uuid5(run_id, key),
             session_id=self._project_id(),
             stop_after_attempt=_ATTEMPTS,
+            **self._retention,
         )
 
     def enqueue(self, judged: JudgedRun) -> None:

@@ -7,10 +7,10 @@ look them up.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeAlias
 from uuid import UUID
 
 from langsmith.evaluation import EvaluationResult, EvaluationResults
@@ -18,6 +18,7 @@ from langsmith.evaluation import EvaluationResult, EvaluationResults
 from jury_adapters.core.agreement import krippendorff_alpha
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.opinions import Path, criteria_of, juror_names, opinions_of
 from jury_adapters.core.outage_bias import MissingVotes, OutageBias
 from jury_adapters.core.tally import Ballot
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -35,7 +36,18 @@ Metric: TypeAlias = Literal["pass_rate", "agreement", "cost_usd"]
 
 
 class Line(NamedTuple):
-    """Facts that are kept of one row's judgment."""
+    """Facts that are kept of one row's judgment.
+
+    Attributes:
+        status: the status; ERROR for a FAIL that only failed jurors caused.
+        agreement: the agreement of the jurors.
+        ballots: their votes.
+        on: what they voted on.
+        usage: what the row cost.
+        missing: the jurors, criteria and tiers that broke or were not needed.
+        broke: the paths of the jurors that broke, at any depth.
+        criteria: the agreement of the jurors of each criterion that has two votes or more, by the criterion's path.
+    """
 
     status: Status | None
     agreement: float | None
@@ -43,6 +55,24 @@ class Line(NamedTuple):
     on: str
     usage: Usage
     missing: MissingVotes
+    broke: tuple[Path, ...] = ()
+    criteria: tuple[tuple[Path, float], ...] = ()
+
+    @classmethod
+    def of(cls, judgment: Judgment) -> Self:
+        """Return the line of a judgment."""
+        if not isinstance(judgment, Verdict):
+            return cls(judgment.status, None, (), "status", judgment.usage, MissingVotes())
+        tally = judgment.tally
+        status = Status.ERROR if failed_by_errors(judgment) else judgment.status
+        broke = tuple(path for path, juror in opinions_of(judgment) if juror.status is Status.ERROR)
+        criteria = tuple(
+            (path, one.agreement)
+            for path, one in criteria_of(judgment)
+            if isinstance(one, Verdict) and one.agreement is not None
+        )
+        missing = MissingVotes.of(judgment)
+        return cls(status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria)
 
 
 class Kept:
@@ -59,12 +89,7 @@ class Kept:
 
     def keep(self, run_id: UUID, judgment: Judgment) -> None:
         """Keep a judgment's line."""
-        if isinstance(judgment, Verdict):
-            tally = judgment.tally
-            status = Status.ERROR if failed_by_errors(judgment) else judgment.status
-            line = Line(status, judgment.agreement, tally.ballots, tally.on, judgment.usage, MissingVotes.of(judgment))
-        else:
-            line = Line(judgment.status, None, (), "status", judgment.usage, MissingVotes())
+        line = Line.of(judgment)
         with self._lock:
             self._lines[run_id] = line
             while len(self._lines) > self._most:
@@ -106,9 +131,11 @@ def summary(evaluator: KeepsLines, metric: Metric | None = None) -> SummaryFunct
         evaluator: a :class:`jury_adapters.langchain.JuryEvaluator` of the same experiment.
         metric: ``"pass_rate"``: the share of rows that passed, among those that passed or failed; the comment counts
             the rows on which the jury abstained or failed, and a row that is FAIL only because jurors failed counts as
-            an error. The comment warns if judges that broke bias the rate. ``"agreement"``: the mean agreement among
-            the jurors, with Krippendorff's alpha in the comment. ``"cost_usd"``: the cost of judging the rows in US
-            dollars, with calls and tokens in the comment. None: all three. The key of a result is ``<key>.<metric>``.
+            an error. The comment names the jurors that broke, also on rows that the others decided, and warns if they
+            bias the rate. ``"agreement"``: the mean agreement among the jurors, with Krippendorff's alpha in the
+            comment; for a scorecard, the comment has the mean agreement by criterion. ``"cost_usd"``: the cost of
+            judging the rows in US dollars, with calls and tokens in the comment. None: all three. The key of a result
+            is ``<key>.<metric>``.
 
     Raises:
         ConfigurationError: the metric is unknown, or the evaluator keeps no judgments.
@@ -147,6 +174,7 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
     neither = len(lines) - decided - abstained - broken
     if neither:
         comment += f", {neither} with a label that is neither"
+    comment += _broken_jurors(lines)
     bias = OutageBias()
     for line in lines:
         bias.add_votes(line.status, line.missing)
@@ -155,9 +183,22 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
     return (passed / decided if decided else None), comment
 
 
+def _broken_jurors(lines: Sequence[Line]) -> str:
+    """Return which jurors broke on how many of the rows, also where the others decided; empty if none did."""
+    times = Counter(path for line in lines for path in line.broke)
+    names = juror_names(times)
+    said = [f"{names[path]} broke on {number} of {len(lines)} rows" for path, number in times.most_common(_MOST_NAMED)]
+    if len(times) > _MOST_NAMED:
+        said.append(f"{len(times) - _MOST_NAMED} more jurors broke")
+    return "".join(f"; {one}" for one in said)
+
+
 def _agreement(lines: Sequence[Line]) -> tuple[float | None, str]:
     rows = [line for line in lines if line.agreement is not None]  # the votes of a screening tier have none
     known = [line.agreement for line in rows if line.agreement is not None]
+    by_criterion = _agreement_by_criterion(lines)
+    if not known and by_criterion:
+        return None, f"criteria are not votes on one question; mean agreement by criterion: {by_criterion}"
     comment = f"mean over {len(known)} rows with two votes or more"
     modes = {line.on for line in rows if line.ballots}
     if len(modes) == 1:  # tiers of a cascade may vote on different things, which have no common alpha
@@ -169,6 +210,15 @@ def _agreement(lines: Sequence[Line]) -> tuple[float | None, str]:
     return (sum(known) / len(known) if known else None), comment
 
 
+def _agreement_by_criterion(lines: Sequence[Line]) -> str:
+    found: dict[Path, list[float]] = {}
+    for line in lines:
+        for path, agreement in line.criteria:
+            found.setdefault(path, []).append(agreement)
+    names = juror_names(found)
+    return ", ".join(f"{names[path]} {sum(each) / len(each):.3f} ({len(each)} rows)" for path, each in found.items())
+
+
 def _cost(lines: Sequence[Line]) -> tuple[float, str]:
     usage = sum((line.usage for line in lines), NO_USAGE)
     comment = f"{usage.calls} calls, {usage.input_tokens} input and {usage.output_tokens} output tokens"
@@ -177,4 +227,5 @@ def _cost(lines: Sequence[Line]) -> tuple[float, str]:
     return usage.cost_usd, comment
 
 
+_MOST_NAMED = 5
 _METRICS: Mapping[str, _SumUp] = {"pass_rate": _pass_rate, "agreement": _agreement, "cost_usd": _cost}

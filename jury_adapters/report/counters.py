@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.clustered_shares import clustered_wilson
-from jury_adapters.core.formatting import counted
+from jury_adapters.core.formatting import clip, counted
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
@@ -23,6 +23,7 @@ from jury_adapters.core.verdict import TierResult, Verdict
 
 OTHER = "(others)"
 _REQUEST_ID = re.compile(r", request [^\s,()]+(?=\)$)| \(request [^\s,()]+\)$")
+_MOST_BROKEN = 5
 _MOST_KINDS = 50  # labels and error messages come from models and may be different every time
 
 
@@ -155,6 +156,13 @@ def juror_rows(
          "compared": count.compared, "screening": path in screening, "criterion": path in criteria}
         for path, count in jurors.items()
     ]  # fmt: skip
+
+
+def broken_jurors(jurors: Jurors) -> list[str]:
+    """Return words for the jurors that broke, also on cases that others decided, the most often broken first."""
+    broke = sorted(((path, juror) for path, juror in jurors.items() if juror.errors), key=lambda one: -one[1].errors)
+    words = [f"{clip(path[-1], 40)} broke {juror.errors:,} of {counted(juror.asked, 'time')}" for path, juror in broke]
+    return words if len(broke) <= _MOST_BROKEN else [*words[:_MOST_BROKEN], f"{len(broke) - _MOST_BROKEN} more broke"]
 
 
 def fallback_rows(jurors: Jurors) -> list[JsonValue]:

@@ -37,6 +37,7 @@ from jury_adapters.report.counters import (
     JurorCount,
     TierCount,
     add_bounded,
+    broken_jurors,
     criterion_rows,
     fallback_rows,
     is_over_budget,
@@ -65,8 +66,7 @@ class Summary:
         cases: the number of judged cases.
         statuses: the numbers of PASS, FAIL, ABSTAIN and ERROR.
         labels: for verdicts whose label has no PASS/FAIL meaning, the number of each label.
-        failed_by_errors: verdicts that are FAIL only because jurors failed. They are not in ``statuses``, nor in a
-            rate.
+        failed_by_errors: verdicts that are FAIL only because jurors failed; not in ``statuses``, nor in a rate.
         errors: the messages of verdicts with an error.
         answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
         unanswered: the other cases on which jurors failed or had no usable reply.
@@ -332,14 +332,14 @@ class Summary:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        """Return the outcomes in words, with :attr:`pass_rate_warning`."""
+        """Return the outcomes in words, with the jurors that broke and :attr:`pass_rate_warning`."""
         rate = f"{self.passed:,} of {self.decided:,} decided passed ({percent(self.pass_rate)})"
         counts = [*self.labels.most_common(4), ("abstained", self.statuses[Status.ABSTAIN])]
         parts = [rate] * bool(self.decided or not self.labels)
         parts += [f"{times:,} {clip(what, 40)}" for what, times in counts if times]
         parts += [counted(self.broken, "error")] * bool(self.broken)
-        warning = f". {self.pass_rate_warning}" if self.pass_rate_warning else ""
-        return f"{counted(self.cases, 'case')}: {', '.join(parts)}{warning}"
+        said = f"{counted(self.cases, 'case')}: {', '.join([*parts, *broken_jurors(self.jurors)])}"
+        return ". ".join(filter(None, (said, self.pass_rate_warning)))
 
     def __repr__(self) -> str:
         return f"<Summary of {self}>"

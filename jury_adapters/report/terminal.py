@@ -153,6 +153,9 @@ def _circumstances(summary: Summary) -> Iterable[Text]:
             what = "always breaks" if juror.errors == juror.asked else "always abstains"
             what = "broke" if juror.errors == juror.asked == 1 else what
             yield _line(what, f"{clip(path[-1], 40)}, {asked}: {clip(juror.only_reason, 80)}", "yellow")
+        elif juror.errors:
+            times = f"{juror.errors:,} of {counted(juror.asked, 'time')}"
+            yield _line("broke", f"{clip(path[-1], 40)}, {times}", "yellow")
     for path, juror in summary.fallback_votes.items():
         name = clip(" / ".join(path), 60) or "(the judge itself)"
         yield _line("fallbacks", f"{name}: {juror.fallback_share}: {clip(juror.fallback_names, 80)}", "yellow")

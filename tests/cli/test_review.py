@@ -176,6 +176,13 @@ def test_wrong_use_is_2_and_says_why(
     assert said in done.output
 
 
+def test_a_store_is_refused_with_the_way_to_a_file_of_results(results: Path):
+    done = run("review", results.parent / "runs.db")
+    assert done.exit_code == 2
+    assert "is a store" in done.stderr
+    assert "write_results(" in done.stderr.replace("\n", " ")
+
+
 def test_without_the_cases_it_says_what_to_give(results: Path):
     (results.parent / "cases.jsonl").rename(results.parent / "moved.jsonl")
     done = review(results, typed="p\n")

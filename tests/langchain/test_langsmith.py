@@ -486,6 +486,14 @@ class TestComparison:
         for given in (one, None):
             assert list(compare(runs, given)["scores"].values()) == [0.5, 0.5]
 
+    @pytest.mark.parametrize(("runs", "said"), [([a_run("4")], "there is one run"), ([], "there is no run")])
+    def test_fewer_than_two_runs_have_a_comment_that_says_so(self, runs, said):
+        compare = JuryPairwiseEvaluator(Judge.from_function(lambda case: Judgment(None, label="tie"), name="tie"))
+        result = compare(runs, example())
+        assert list(result["scores"].values()) == [None] * len(runs)
+        assert said in result["comment"]
+        assert result == asyncio.run(compare.acall(runs, example()))
+
     @pytest.mark.parametrize("in_a_jury", [False, True])
     def test_a_rubric_with_other_labels_is_refused(self, in_a_jury):
         critic = Critic(judge_model(), "safety", name="c")

@@ -15,7 +15,7 @@ import pytest
 from langsmith import Client
 from support.langchain_apps import Watched, a_jury, chain
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Report, abstain
+from jury_adapters import CascadedJury, Case, ConfigurationError, Ensemble, Judge, Report, Scorecard, Tier, abstain
 from jury_adapters.langchain.callbacks import JuryCallbackHandler
 from jury_adapters.langchain.langsmith import feedback
 
@@ -138,6 +138,35 @@ def test_each_juror_as_asked(langsmith: LangSmith, client: Client) -> None:
     scores = {body["key"]: body["score"] for body in langsmith.bodies("/feedback")}
     assert scores.keys() == {"panel", "panel.yes", "panel.no"}
     assert (scores["panel.yes"], scores["panel.no"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("per_juror", [False, True])
+def test_each_criterion_of_a_scorecard_is_feedback(langsmith: LangSmith, client: Client, per_juror: bool) -> None:
+    card = Scorecard({"faithful": split_jury(), "relevant": a_jury()}, name="card")
+    judge_one(client, card, per_juror=per_juror)
+    bodies = langsmith.bodies("/feedback")
+    values = [(body["key"], body["value"]) for body in bodies]
+    assert values == [("card", "fail"), ("card.faithful", "fail"), ("card.relevant", "pass")]
+    assert len({body["id"] for body in bodies}) == 3
+
+
+def test_a_criterion_that_was_not_asked_is_no_feedback(langsmith: LangSmith, client: Client) -> None:
+    screened = CascadedJury(
+        [
+            Tier("screen", Judge.from_function(lambda case: False, name="no"), "reject_on_any_fail"),
+            Tier("card", Scorecard({"relevant": a_jury()})),
+        ],
+        name="screened",
+    )
+    judge_one(client, screened)
+    assert [body["key"] for body in langsmith.bodies("/feedback")] == ["screened"]
+
+
+@pytest.mark.parametrize("extend", [True, False])
+def test_the_retention_of_traces_need_not_be_extended(langsmith: LangSmith, client: Client, extend: bool) -> None:
+    judge_one(client, a_jury(), **({} if extend else {"extend_trace_retention": False}))
+    (body,) = langsmith.bodies("/feedback")
+    assert body["extend_trace_retention"] is extend
 
 
 @pytest.mark.parametrize("named", ["review", QUEUE])

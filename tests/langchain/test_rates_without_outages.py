@@ -30,7 +30,30 @@ def test_the_pass_rate_of_an_experiment_leaves_it_out(jury):
     for run in runs:
         evaluator.evaluate_run(run)
     rate = summary(evaluator, metric="pass_rate")(runs, [])
-    assert (rate.score, rate.comment) == (None, "0 of 0 passed; 0 abstained, 2 errors")
+    assert (rate.score, rate.comment) == (
+        None, "0 of 0 passed; 0 abstained, 2 errors; down broke on 2 of 2 rows"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [
+    lambda panel: panel,
+    lambda panel: Scorecard({"a": panel, "b": passes}, name="card"),
+    lambda panel: CascadedJury([Tier("last", panel)], name="cascade"),
+], ids=["panel", "card", "cascade"])  # fmt: skip
+def test_a_juror_that_broke_is_named_although_the_others_decided(make):
+    evaluator = JuryEvaluator(make(Ensemble([passes, passes, breaks], errors="ignore")))
+    runs = [run_of("right"), run_of("right")]
+    for run in runs:
+        evaluator.evaluate_run(run)
+    rate = summary(evaluator, metric="pass_rate")(runs, [])
+    assert (rate.score, rate.comment) == (1.0, "2 of 2 passed; 0 abstained, 0 errors; down broke on 2 of 2 rows")
+
+
+def test_many_jurors_that_broke_are_counted():
+    evaluator = JuryEvaluator(Ensemble({f"j{number}": breaks for number in range(7)}))
+    evaluator.evaluate_run(run := run_of("right"))
+    comment = summary(evaluator, metric="pass_rate")([run], []).comment
+    assert comment.endswith("; j4 broke on 1 of 1 rows; 2 more jurors broke")
 
 
 @each_jury

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import interrupt
 from support.chat import ScriptedChat, StreamingChat
 
 from jury_adapters import CascadedJury, Case, ConfigurationError, Critic, Ensemble, Judgment, Status, Tier, Verdict
@@ -259,6 +260,49 @@ def test_the_words_of_critics_and_jurors_are_not_in_the_stream_of_tokens():
 def test_the_route_of_each_verdict(state, goes):
     assert route_on_verdict("on", "back", otherwise="aside")(state) == goes
     assert route_on_verdict("on", "back")(state) == ("back" if goes == "aside" else goes)
+
+
+def routed(route, *path_map):
+    built = StateGraph(State)
+    built.add_node("jury", jury_node(Ensemble([good])))
+    built.add_node("write", lambda state: {"answer": "good"})
+    built.add_edge(START, "jury")
+    built.add_conditional_edges("jury", route, *path_map)
+    built.add_edge("write", END)
+    return built.compile()
+
+
+@pytest.mark.parametrize("names", [(END, "wirte"), ("wirte", END), (END, "write", "wirte")])
+def test_a_route_to_a_node_that_the_graph_does_not_have_is_refused(names):
+    with pytest.raises(ValueError, match="wirte"):
+        routed(route_on_verdict(names[0], names[1], otherwise=names[2] if len(names) > 2 else None))
+
+
+def test_a_route_to_the_graphs_own_nodes_or_through_a_map_is_followed():
+    assert routed(route_on_verdict(END, "write")).invoke({"answer": "bad"})["answer"] == "good"
+    drawn = {edge.target for edge in routed(route_on_verdict(END, END)).get_graph().edges if edge.source == "jury"}
+    assert drawn == {END}
+    mapped = routed(route_on_verdict("fine", "again"), {"fine": END, "again": "write"})
+    assert mapped.invoke({"answer": "bad"})["answer"] == "good"
+
+
+def asks_a_person(case):
+    return interrupt({"answer": case.answer}) == "ok"
+
+
+@pytest.mark.parametrize(
+    "jury", [asks_a_person, Ensemble([good, asks_a_person], voting="unanimous", errors="propagate")]
+)
+def test_an_interrupt_in_a_judge_is_an_error_that_says_where_it_belongs(jury):
+    app = graph(jury_node(jury), checkpointer=InMemorySaver())
+    state = app.invoke({"answer": "good", "tries": 1}, {"configurable": {"thread_id": "1"}, "recursion_limit": 20})
+    verdict = judgment_from_dict(state["verdict"])
+    asked = verdict.judgments[-1] if isinstance(verdict, Verdict) else verdict
+    assert asked.status is Status.ERROR
+    assert asked.error == (
+        "GraphInterrupt: interrupt() cannot pause a graph from inside a judge; call it in a node of its own, after the "
+        "node of the jury"
+    )
 
 
 # What cannot be read

@@ -7,7 +7,7 @@ from support.langsmith_runs import run_of
 
 from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, judge
 from jury_adapters.langchain import JuryEvaluator
-from jury_adapters.langchain.langsmith import examples, offline_client
+from jury_adapters.langchain.langsmith import examples, offline_client, summary
 from jury_adapters.voting import all_of, any_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
@@ -197,3 +197,15 @@ def test_the_function_form_has_the_score_of_the_card_and_of_each_criterion():
         ("c.polite", 0.0),
     ]
     assert "results" not in JuryEvaluator(filled)(inputs={"question": "q"}, outputs={"answer": "No."})
+
+
+def test_a_summary_has_the_pass_rate_of_the_card_and_the_agreement_of_each_criterion():
+    pair = Ensemble({"a": lambda case: True, "b": lambda case: True})
+    evaluator = JuryEvaluator(Scorecard({"faithful": pair, "short": lambda case: False}), key="c")
+    runs = [run_of("right"), run_of("right")]
+    assert [evaluator.evaluate_run(run)["results"][0].score for run in runs] == [0.5, 0.5]
+    rate, agreement, _ = summary(evaluator)(runs, [])["results"]
+    assert (rate.score, agreement.score) == (0.0, None)
+    assert agreement.comment == (
+        "criteria are not votes on one question; mean agreement by criterion: faithful 1.000 (2 rows)"
+    )

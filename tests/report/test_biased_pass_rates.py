@@ -57,7 +57,10 @@ def test_a_langsmith_experiment():
         summary_evaluators=[summary(evaluator, "pass_rate")], upload_results=False,
     )  # fmt: skip
     (rate,) = experiment._summary_results["results"]
-    assert (rate.score, rate.comment) == (0.0, f"0 of 1 passed; 0 abstained, 2 errors. {WARNING}")
+    assert (rate.score, rate.comment) == (
+        0.0,
+        f"0 of 1 passed; 0 abstained, 2 errors; other broke on 3 of 3 rows. {WARNING}",
+    )
     assert Report.from_results(experiment).figures.summary.pass_rate_warning == WARNING
 
 

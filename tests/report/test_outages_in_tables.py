@@ -32,6 +32,25 @@ def test_a_juror_does_not_differ_from_a_verdict_that_only_an_outage_made(capsys)
     assert re.search(r"reader [\d ]+ 0\.0 % of 1", shown), shown
 
 
+def test_a_juror_that_broke_is_named_although_the_others_decided(capsys):
+    @judge
+    def sometimes(case):
+        return 1 / 0 if "1" in case.answer else True
+
+    report = Report.from_results(pairs(Ensemble([reader, sometimes, down, reader.named("r2")], errors="ignore")))
+    report.summary()
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "always breaks down, asked 3 times: ConnectionError: no line" in shown
+    assert "broke sometimes, 1 of 3 times" in shown
+    words = str(report.figures.summary)
+    assert words == "3 cases: 2 of 3 decided passed (66.7 %), down broke 3 of 3 times, sometimes broke 1 of 3 times"
+
+
+def test_of_many_jurors_that_broke_five_are_named():
+    report = Report.from_results(Ensemble({f"j{n}": down for n in range(7)}).judge_pairs([{"answer": "good"}]))
+    assert str(report.figures.summary).endswith("j4 broke 1 of 1 time, 2 more broke")
+
+
 def test_labels_are_not_read_by_other_words_because_nothing_was_decided():
     found = Report.from_results(pairs(Ensemble([down.named("a"), down.named("b"), reader]))).label_comparison
     assert "name the labels that mean PASS" in found.problem

@@ -146,6 +146,14 @@ def test_a_line_that_is_no_result_is_named(tmp_path, line, told):
         Report.read(path)
 
 
+def test_verdicts_alone_are_refused_with_the_way_to_a_file_of_results(tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    for judgment in (jury().judge(CASES[0]), jury().judge(CASES[0]).judgments[0]):
+        path.write_text(judgment.to_json() + "\n")
+        with pytest.raises(InputError, match=r"it has no verdict. It is a verdict alone.*write_results\("):
+            Report.read(path)
+
+
 def test_nothing_and_something_else_are_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="nothing to report"):
         Report.from_results([])

@@ -1,0 +1,128 @@
+"""Inputs and states whose keys are not names of fields, and verdicts of earlier rounds in them."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.graph import END, START, StateGraph
+
+from jury_adapters import Case, Ensemble
+from jury_adapters.langchain import JuryEvaluator, JuryRunnable, jury_node, route_on_verdict
+from jury_adapters.langchain.langsmith import examples, offline_client
+
+
+class Seen:
+    """A judge that keeps the cases, and lets the second one of a loop pass."""
+
+    def __init__(self):
+        self.cases = []
+
+    def __call__(self, case):
+        self.cases.append(case)
+        return len(self.cases) > 1
+
+
+class OwnKeys(TypedDict, total=False):
+    topic: str
+    draft: str
+    verdict: dict[str, Any]
+
+
+@dataclass
+class OwnFields:
+    topic: str = ""
+    draft: str = ""
+    verdict: Any = None
+
+
+def looped(schema, node, key="verdict"):
+    graph = StateGraph(schema)
+    graph.add_node("write", lambda state: {"draft": "The pool opens at nine."})
+    graph.add_node("jury", node)
+    graph.add_edge(START, "write")
+    graph.add_edge("write", "jury")
+    graph.add_conditional_edges("jury", route_on_verdict(passed=END, failed="write", key=key))
+    return graph.compile()
+
+
+def logged(caplog):
+    return [one.getMessage() for one in caplog.records if one.name.startswith("jury_adapters")]
+
+
+@pytest.mark.parametrize("schema", [OwnKeys, OwnFields])
+@pytest.mark.parametrize("run", [
+    lambda app, state: app.invoke(state), lambda app, state: asyncio.run(app.ainvoke(state)),
+])  # fmt: skip
+def test_a_loop_never_judges_its_own_verdict_and_the_log_says_once_how_to_name_the_keys(run, schema, caplog):
+    seen = Seen()
+    run(looped(schema, jury_node(Ensemble([seen]))), {"topic": "opening hours"})
+    assert {case.answer for case in seen.cases} == {'{"topic": "opening hours", "draft": "The pool opens at nine."}'}
+    assert len(seen.cases) == 2
+    (said,) = logged(caplog)
+    assert said == (
+        "jury: no key of the input is known as the answer, so all of the input is judged as one JSON text. Its texts "
+        "are 'topic', 'draft': say where the fields are, such as field_map={'question': 'topic', 'answer': 'draft'}"
+    )
+
+
+def test_the_field_map_of_the_warning_works(caplog):
+    seen = Seen()
+    node = jury_node(Ensemble([seen]), field_map={"question": "topic", "answer": "draft"})
+    looped(OwnKeys, node).invoke({"topic": "opening hours"})
+    assert [(case.question, case.answer) for case in seen.cases] == [("opening hours", "The pool opens at nine.")] * 2
+    assert logged(caplog) == []
+
+
+def test_a_function_that_reads_the_state_still_gets_the_verdict():
+    given = []
+
+    def read(state):
+        given.append(state.get("verdict"))
+        return Case(answer=state["draft"])
+
+    looped(OwnKeys, jury_node(Ensemble([Seen()]), field_map=read)).invoke({"topic": "opening hours"})
+    assert [one and one["status"] for one in given] == [None, "FAIL"]
+
+
+def test_a_runnable_does_not_judge_verdicts_of_other_juries():
+    seen = Seen()
+    first = Ensemble([lambda case: False]).judge(Case(answer="x"))
+    for verdict in (first, first.to_dict(), first.judgments[0].to_dict()):
+        JuryRunnable(seen).invoke({"draft": "At nine.", "earlier": verdict})
+    assert {case.answer for case in seen.cases} == {"At nine."}
+
+
+def test_a_runnable_says_that_there_is_no_answer(caplog):
+    for value in ({"question": "When?", "draft": "At nine.", "note": "checked"}, {"contexts": ["c"], "draft": "At 9."}):
+        caplog.clear()
+        JuryRunnable(Ensemble([Seen()])).invoke(value)
+        (said,) = logged(caplog)
+        assert "no key of the input is known as the answer, so no answer is judged. Its texts are 'draft'" in said
+        assert "'answer': 'draft'" in said
+
+
+@pytest.mark.parametrize("value", [
+    "At nine.",
+    Case(answer="At nine."),
+    {"question": "When?", "draft": "At nine."},
+    {"question": "When?", "answer": "At nine.", "note": "checked"},
+    {"messages": [HumanMessage("When?"), AIMessage("At nine.")], "topic": "hours", "draft": "At nine."},
+    {"question": "When?", "candidates": ["At nine.", "At ten."], "note": "checked"},
+    {"inputs": {"question": "When?"}, "outputs": "At nine."},
+])  # fmt: skip
+def test_an_answer_that_is_found_is_not_reported(value, caplog):
+    JuryRunnable(Ensemble([Seen()])).invoke(value)
+    assert logged(caplog) == []
+
+
+@pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
+def test_an_experiment_reports_outputs_of_which_none_is_the_answer(caplog):
+    offline_client().evaluate(
+        lambda inputs: {"topic": "hours", "draft": "The pool opens at nine."},
+        data=examples([{"inputs": {"question": "When?"}}]), evaluators=[JuryEvaluator(Ensemble([Seen()]), key="good")],
+        upload_results=False,
+    )  # fmt: skip
+    (said,) = logged(caplog)
+    assert said.startswith("good: which of the outputs 'topic', 'draft' is the answer?")
