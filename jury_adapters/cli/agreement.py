@@ -12,6 +12,7 @@ from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.labelled_cases import (
     NAME_PASS_LABELS,
     HumanLabels,
+    field_map_of_run,
     labels_of_entries,
     refuse_review_labels,
 )
@@ -75,7 +76,7 @@ def agreement_of(
         "group": group,
     }  # fmt: skip
     try:
-        given = None if people.file is None else GivenLabels(people.file, people.column)
+        given = None if people.file is None else GivenLabels(people.file, people.column, field_map_of_run(file))
         votes = _votes(file, cases, people, reading, given=given, on=options.on, messages=messages)
         from jury_adapters.statistics import full_report
 
@@ -144,11 +145,12 @@ def _labels_of_results(
         return None
     from jury_adapters.report.entries import results_of
 
+    judged = None if given is None else results
     if given is None and cases is not None:
         given = GivenLabels(cases, people.column)
     found = results_of(results, cases or cases_named_in(Path(results)) if given is not None else None)
     if given is not None:
-        labels = list(labels_of_entries(given, found))
+        labels = labels_of_entries(given, found, judged)
         given.check(results, messages)
         return labels
     said = [human_label_of(None, one.judgment, people.column) for one in found]
@@ -188,6 +190,7 @@ def _with_labels(
                 f"{file}: no row has a label in the column {plain_repr(people.column)}; name it with --label-column"
             )
     else:
+        labels.match(((None, row) for row in rows), file)
         said = [labels.of_row(row) for row in rows]
         labels.check(file, messages)
     return [{**row, GOLD: label} for row, label in zip(rows, said, strict=True)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
+from jury_adapters.cli.given_labels import paths_in
 from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, labelled_cases
 from jury_adapters.cli.options import AsJson, Group, LabelColumn, PassLabels, file_argument, file_option, flag_option
 from jury_adapters.cli.report_sources import compare_files
@@ -93,10 +94,10 @@ def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str, messages
 
 
 def _labels(human: _HumanLabels, results: Path, messages: Messages) -> tuple[list[tuple[Case, str | bool]], list[str]]:
-    """Read the labels with the field map of the results, so that the content of the cases is the same."""
+    """Read the labels with the field map of the results where its paths exist: the content of the cases is the same."""
     field_map = None if is_store(results) else field_map_named_in(results)
     return labelled_cases(
-        CaseFile(human.file, messages.info, field_map=field_map),
+        CaseFile(human.file, messages.info, field_map=field_map and paths_in(human.file, field_map)),
         human.column,
         messages,
         holds="the corrected difference holds",
