@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -19,6 +19,7 @@ from jury_adapters.cli.labelled_cases import (
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
+from jury_adapters.core.label_reading import describe_sample
 from jury_adapters.core.results_file import cases_named_in, is_result
 from jury_adapters.core.row_files import first_row, read_whole_rows
 from jury_adapters.core.values import JsonValue
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.calibration.types import On
     from jury_adapters.calibration.votes import Votes
+
+RATES = "Rates"
+"""Section of a report on agreement that depends on the choice of the labelled cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +85,24 @@ def agreement_of(
         from jury_adapters.statistics import full_report
 
         measured = full_report(votes, draws=options.draws or DRAWS)
-        if given is not None and measured.label_comparison is not None:
-            measured.label_comparison.contradicting = len(given.contradicting)
-        return measured
+        return measured if given is None else _with_sample_of(given, measured)
     except UnclearLabels as error:
         raise InputError(f"{file}: {error.what}; {NAME_PASS_LABELS}") from None
+
+
+def _with_sample_of(given: GivenLabels, measured: AgreementReport) -> AgreementReport:
+    """Add to the figures that depend on human labels why these are not a fair sample."""
+    against, contradicting, selected = measured.label_comparison, len(given.contradicting), given.selected
+    if against is not None:
+        against.contradicting, against.selected = contradicting, selected
+    notes = tuple(describe_sample(contradicting, selected))
+    if not notes:
+        return measured
+    rates = tuple(
+        replace(one, sentence=" ".join((one.sentence, *notes)), warnings=(*one.warnings, *notes))
+        for one in measured.sections.get(RATES, ())
+    )
+    return replace(measured, sections={**measured.sections, **({RATES: rates} if rates else {})})
 
 
 class _Reading(TypedDict):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from jury_adapters.cli.label_file import Said, said_in, said_of
 from jury_adapters.cli.label_order import Columns, Matching, find_matching
-from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, final_labels
+from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, final_labels, latest
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import EMPTY_KEY, Case, item_id_in
 from jury_adapters.core.duplicates import Identity
@@ -29,6 +29,7 @@ class _Row(NamedTuple):
     Attributes:
         label: the label; None for a case on which reviewers contradict each other.
         said: the labels of these reviewers.
+        chosen: how reviewers chose the case.
     """
 
     label: str | None
@@ -37,6 +38,7 @@ class _Row(NamedTuple):
     key: str | None
     answer: str | None
     said: tuple[Said, ...] = ()
+    chosen: frozenset[str] = frozenset()
 
 
 class GivenLabels:
@@ -145,6 +147,11 @@ class GivenLabels:
         """The cases among those asked about on which reviewers contradict each other, with the label of each."""
         return {row.said[0].identity: row.said for row in self._rows if row.said and row in self._used}
 
+    @property
+    def selected(self) -> set[str]:
+        """How the labelled cases among those asked about were chosen, unless it was at random."""
+        return {chosen for row in self._used for chosen in row.chosen} - {"all"}
+
     def check(self, judged: object, messages: Messages | None = None) -> None:
         """Check that some case has one of the labels, and report those that do not count.
 
@@ -231,11 +238,15 @@ def _reviewed(file: Path) -> Iterator[_Row]:
     said_rows = said_in(file)
     lines = {one.identity: one.line for one in said_rows}
     split = contradictions(said_rows)
+    chosen: dict[Identity, set[str]] = {}
+    for one in latest(said_rows).values():
+        chosen.setdefault(one.identity, set()).add(one.chosen)
     for identity, label in final_labels(said_rows).items():
         if label is not None or identity in split:
             key, item_id = identity
             name, reviewers = _name(item_id, lines[identity]), tuple(split.get(identity, ()))
-            yield _Row(label, name, item_id is not None, key, answers.get(identity), reviewers)
+            yield _Row(label, name, item_id is not None, key, answers.get(identity), reviewers,
+                       frozenset(chosen[identity]))  # fmt: skip
 
 
 def paths_in(file: Path, field_map: FieldMap) -> FieldMap | None:

@@ -47,6 +47,20 @@ class HumanLabels(NamedTuple):
     pass_labels: Sequence[str] = ()
 
 
+class LabelledCases(NamedTuple):
+    """Cases with human labels.
+
+    Attributes:
+        pairs: the cases with their labels.
+        places: the line of each.
+        contradicting: the number of cases that are left out because reviewers contradict each other.
+    """
+
+    pairs: list[tuple[Case, str | bool]]
+    places: list[str]
+    contradicting: int
+
+
 def check_labels_of(
     cases: Path,
     pass_labels: Collection[str],
@@ -137,12 +151,11 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
     Raises:
         InputError: no case of the report has a label.
     """
-    contradicting = 0
+    labels = None
     if people.file is not None:
         labels = GivenLabels(people.file, people.column, field_map_of_run(file))
         said = labels_of_entries(labels, found.entries, file)
         labels.check(file, messages)
-        contradicting = len(labels.contradicting)
     elif people.column != GOLD:
         said = labels_of_run(found, people.column)
     else:
@@ -154,7 +167,9 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
         votes = (vote.label for entry in found.entries for _, vote in votes_in(entry.judgment))
         pass_labels = pass_labels_named_in(file, itertools.chain(said, votes))
     changed = relabelled(found, said, pass_labels)
-    changed.label_comparison.contradicting = contradicting
+    if labels is not None:
+        changed.label_comparison.contradicting = len(labels.contradicting)
+        changed.label_comparison.selected = labels.selected
     return changed
 
 
@@ -214,8 +229,8 @@ def relabelled(found: Report, said: Sequence[str | None], pass_labels: Collectio
 
 def labelled_cases(
     cases: CaseFile, column: str, messages: Messages, *, labels: Path | None = None, holds: str
-) -> tuple[list[tuple[Case, str | bool]], list[str]]:
-    """Return the labelled cases with their labels, and the line of each; report the cases that are left out.
+) -> LabelledCases:
+    """Read the labelled cases, and report the cases that are left out.
 
     Args:
         cases: the file.
@@ -270,7 +285,7 @@ def labelled_cases(
             "chosen alike; for all cases label with: jury review --only all",
             "yellow",
         )
-    return labelled, places
+    return LabelledCases(labelled, places, len(split) + len(elsewhere))
 
 
 def _with_labels_of(

@@ -21,7 +21,7 @@ from jury_adapters.core.human_labels import (
     tally,
 )
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, read_labels, said_by
+from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, describe_sample, read_labels, said_by
 from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, constant_score, table_lines, warn_of_constants
 from jury_adapters.core.opinions import Path, comparable_opinions_of, juror_names
 from jury_adapters.core.statistics import Score
@@ -54,6 +54,7 @@ class LabelComparison:
         labels: the number of cases by human label.
         merged: number of labelled cases that repeat an item and are not counted again.
         contradicting: number of cases without a label here because reviewers contradict each other.
+        selected: how the labelled cases were chosen (``"contested"``, ``"escalated"``), unless it was at random.
 
     >>> against = LabelComparison()
     >>> against.add(Case(answer="4", metadata={"gold": "pass"}), Judgment("PASS"))
@@ -68,6 +69,7 @@ class LabelComparison:
         self.labels: Counter[str] = Counter()
         self.merged = 0
         self.contradicting = 0
+        self.selected: Collection[str] = ()
         self._human: Counter[tuple[str, Hashable]] = Counter()  # number of cases by label and group
         self._jury: Counts = Counter()
         self._jurors: dict[Path, Counts] = {}
@@ -226,11 +228,7 @@ class LabelComparison:
         if not rows:
             return ()
         found = list(warn_of_constants(rows))
-        if self.contradicting:
-            found.append(
-                f"{counted(self.contradicting, 'case is', 'cases are')} left out because reviewers contradict each "
-                "other; a third reviewer settles them."
-            )
+        found.extend(describe_sample(self.contradicting, self.selected))
         if len(self.labels) == 1 and not self.pass_labels:
             found.append("There is one human label only, so nothing shows whether other cases are told apart.")
         asked = {row.score.cases for row in rows if row.kind == "juror"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from jury_adapters.core.formatting import visible
+from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.human_labels import LabelMeanings, tally, unclear
 from jury_adapters.core.judgment import Judgment, Status
 
@@ -53,6 +53,26 @@ class Reading:
             return _word(said)
         status = _status(said, self.meanings, self.labels)
         return None if status is None else str(status)
+
+
+def describe_sample(contradicting: int, selected: Collection[str]) -> Iterator[str]:
+    """Yield a sentence for each reason why the labelled cases are not a fair sample of all cases.
+
+    Args:
+        contradicting: the number of cases that are left out because reviewers contradict each other.
+        selected: how labelled cases were chosen, unless it was at random.
+    """
+    if contradicting:
+        yield (
+            f"{counted(contradicting, 'case is', 'cases are')} left out because reviewers contradict each other, so "
+            "the figures are of the cases on which they agree; one more reviewer settles the others."
+        )
+    if selected:
+        yield (
+            f"Labels of {' and '.join(map(visible, sorted(selected)))} cases are not a fair sample, so figures for all "
+            "cases differ, and so does the share that human labels pass; for all cases label with: jury review --only "
+            "all."
+        )
 
 
 def read_labels(labels: Mapping[str, int], opinions: Collection[Opinion], meanings: LabelMeanings) -> Reading:

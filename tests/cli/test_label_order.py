@@ -38,13 +38,13 @@ def labels(*rows: str, heading: str = "ticket_id,gold") -> None:
 
 
 def labelled(command: str, *more: str, id_map: tuple[str, ...] = ()) -> Result:
-    arguments: list[object] = {
+    arguments: dict[str, list[object]] = {
         "report": ["report", "r.jsonl", "--json"],
         "agreement": ["report", "r.jsonl", "--agreement", "--draws", 100, "--json"],
         "replay": ["replay", "r.jsonl", "--jury", "j.yaml", "--json"],
         "calibrate": ["calibrate", "c.csv", "--map", "answer=Reply", *id_map, "--jury", "j.yaml", "--json"],
-    }[command]
-    return run(*arguments, "--labels", "l.csv", *more)
+    }
+    return run(*arguments[command], "--labels", "l.csv", *more)
 
 
 def right(done: Result) -> tuple[int, int]:
