@@ -228,11 +228,10 @@ class LabelComparison:
         if not rows:
             return ()
         found = list(warn_of_constants(rows))
-        found.extend(describe_sample(self.contradicting, self.selected))
+        found.extend(describe_sample(self.contradicting, self.selected, self.reading()))
         if len(self.labels) == 1 and not self.pass_labels:
             found.append("There is one human label only, so nothing shows whether other cases are told apart.")
-        asked = {row.score.cases for row in rows if row.kind == "juror"}
-        if len(asked) > 1:
+        if len({row.score.cases for row in rows if row.kind == "juror"}) > 1:
             found.append(
                 "Not every juror was asked about every case: a tier sees only what the tiers before it left open, and "
                 "early stopping asks some jurors only where others differ. Compare jurors that were asked about the "
