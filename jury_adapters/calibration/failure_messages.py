@@ -124,7 +124,10 @@ class Target:
             if lower <= max(baseline.share, _COIN):
                 break
             if self._passes(trials, lower):
-                yield f"guarantee less (these labels would do for {lower:g})"
+                yield (
+                    f"guarantee less (these labels would do for {lower:g}; a guarantee of the second target tried on the "
+                    "same labels is somewhat too strong, so confirm it on new ones)"
+                )
                 break
         yield "add a tier that agrees more with human labels"
 
