@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.given_labels import GivenLabels
+from jury_adapters.cli.label_file import UNSURE, said_in, said_of
 from jury_adapters.cli.labelled_cases import (
     NAME_PASS_LABELS,
     HumanLabels,
@@ -16,7 +17,9 @@ from jury_adapters.cli.labelled_cases import (
     labels_of_entries,
     refuse_review_labels,
 )
+from jury_adapters.cli.reviewer_conflicts import latest
 from jury_adapters.cli.streams import Messages
+from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
 from jury_adapters.core.label_reading import describe_sample
@@ -65,7 +68,7 @@ def agreement_of(
     """Return the agreement among the jurors of a file, and with human labels where there are any.
 
     Args:
-        file: results, recorded votes, or a store.
+        file: results, recorded votes, a store, or what `jury review` wrote, whose reviewers are then the jurors.
         cases: the cases of results.
         options: the options of the command.
         people: the options for human labels.
@@ -132,6 +135,8 @@ def _votes(
     first = first_row(file)
     if first is None or first.values is None:
         raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
+    if said_of(first.values) is not None:
+        return _votes_of_reviewers(file, people, reading)
     if not is_result(first):
         recorded = file if people[:2] == (None, GOLD) else _with_labels(_rows_of(file), people, given, file, messages)
         return Votes.from_recorded(recorded, on=_of_recorded(on), **reading)
@@ -148,6 +153,25 @@ def _votes(
         screening_tiers=bool(reading["jurors"]),
     )
     return votes.panel(reading["jurors"]) if reading["jurors"] else votes
+
+
+def _votes_of_reviewers(file: str, people: HumanLabels, reading: _Reading) -> Votes:
+    """Return the labels of a file that `jury review` wrote, with reviewers as jurors; unsure is not a vote.
+
+    Raises:
+        InputError: there is an option for human labels, which are the votes here.
+    """
+    from jury_adapters.calibration import Votes
+
+    if people.file is not None or people.column != GOLD:
+        raise InputError(
+            f"{file} holds the labels of reviewers, which are compared with each other; leave out --labels"
+        )
+    votes: dict[Identity, dict[str, JsonValue]] = {}
+    for (identity, by), said in latest(said_in(Path(file))).items():
+        votes.setdefault(identity, {})[by] = None if said.said == UNSURE else said.said
+    rows = [{"item_id": item_id or f"content {key}", "votes": cast} for (key, item_id), cast in votes.items()]
+    return Votes.from_recorded(rows, **reading)
 
 
 def _labels_of_results(

@@ -272,7 +272,8 @@ class LabelComparison:
             f"their 95 % intervals{by_group}. "
         )
         if not self.pass_fail:
-            return f"{text}Balanced: the mean of the shares that it gets right of each human label. {_KAPPA} It has no interval with more than two labels."
+            balanced = "Balanced: the mean of the shares that it gets right of each human label."
+            return f"{text}{balanced} {_KAPPA} It has no interval with more than two labels."
         return (
             f"{text}Balanced: the mean of the shares that it gets right of the cases with a human PASS and of those "
             f"with a human FAIL; a constant answer has 50 %. {_KAPPA} False passes: cases with a human FAIL that the "

@@ -198,6 +198,18 @@ def test_a_guarantee_names_the_cases_on_which_reviewers_contradict_each_other(ma
     assert "settle these first, then: jury calibrate labels.jsonl" in " ".join(again.stdout.split())
 
 
+def test_a_report_says_how_far_reviewers_agree(many):
+    done = run("report", "labels.jsonl", "--agreement", "--draws", 100, "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["items"], found["jurors"]) == (60, ["ann", "bob"])
+    values = {one["name"]: one["value"] for one in found["sections"]["Agreement"]}
+    assert round(values["raw agreement"], 3) == 0.667
+    refused = run("report", "labels.jsonl", "--agreement", "--labels", "labels.jsonl")
+    assert refused.exit_code == 2
+    assert "which are compared with each other; leave out --labels" in refused.stderr
+
+
 def test_a_report_says_that_labels_of_contested_cases_are_not_a_fair_sample(many):
     (many / "contested.jsonl").write_text("")
     reviewed_only = ["review", "a.out.jsonl", "--only", "contested", "--by", "ann", "--labels", "contested.jsonl"]
