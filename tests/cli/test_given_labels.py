@@ -207,7 +207,7 @@ def test_a_report_says_how_far_reviewers_agree(many):
     assert round(values["raw agreement"], 3) == 0.667
     refused = run("report", "labels.jsonl", "--agreement", "--labels", "labels.jsonl")
     assert refused.exit_code == 2
-    assert "which are compared with each other; leave out --labels" in refused.stderr
+    assert "compared with each other; leave out --labels" in refused.stderr
 
 
 def test_a_report_says_that_labels_of_contested_cases_are_not_a_fair_sample(many):
