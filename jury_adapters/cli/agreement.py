@@ -164,9 +164,7 @@ def _votes_of_reviewers(file: str, people: HumanLabels, reading: _Reading) -> Vo
     from jury_adapters.calibration import Votes
 
     if people.file is not None or people.column != GOLD:
-        raise InputError(
-            f"{file} holds the labels of reviewers, compared with each other; leave out --labels"
-        )
+        raise InputError(f"{file} holds the labels of reviewers, compared with each other; leave out --labels")
     votes: dict[Identity, dict[str, JsonValue]] = {}
     for (identity, by), said in latest(said_in(Path(file))).items():
         votes.setdefault(identity, {})[by] = None if said.said == UNSURE else said.said
