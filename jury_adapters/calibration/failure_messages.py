@@ -124,7 +124,10 @@ class Target:
             if lower <= max(baseline.share, _COIN):
                 break
             if self._passes(trials, lower):
-                yield f"guarantee less (these labels would do for {lower:g})"
+                yield (
+                    f"guarantee less (these labels would do for {lower:g}; the guarantee of a second target tried on "
+                    "the same labels is somewhat too strong: confirm it on new ones)"
+                )
                 break
         yield "add a tier that agrees more with human labels"
 

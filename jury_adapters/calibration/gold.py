@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.duplicates import identity_of, one_label, positions_by_item
+from jury_adapters.core.duplicates import ContradictingLabels, identity_of, positions_by_item
 from jury_adapters.core.human_labels import human_label
 from jury_adapters.core.judge import CaseLike
 
@@ -56,7 +56,10 @@ def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> Label
         truths.append(said)
         places.append(place)
     items = positions_by_item([identity_of(case.content_hash, case.item_id) for case in cases])
-    for copies in items:
-        one_label(cases[copies[0]].item_id, [(places[copy], truths[copy]) for copy in copies])
+    several = [copies for copies in items if len({truths[copy] for copy in copies}) > 1]
+    if several:
+        raise ContradictingLabels(
+            cases[several[0][0]].item_id, [(places[at], truths[at]) for at in several[0]], others=len(several) - 1
+        )
     firsts = [copies[0] for copies in items]
     return LabelledCases([cases[at] for at in firsts], [truths[at] for at in firsts], len(cases) - len(items))

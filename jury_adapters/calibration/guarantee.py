@@ -19,7 +19,7 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
-from jury_adapters.core.formatting import percent
+from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.jury import Jury
@@ -66,6 +66,8 @@ class Guarantee:
         merged: the number of labelled cases that repeat an item and were merged with the first; not part of ``n``.
         broken: the number of labelled cases on which a juror broke; they are not part of ``n`` or ``screened``, and the
             guarantee does not cover such cases.
+        contradicting: the number of labelled cases that are left out because reviewers contradict each other; they are
+            not part of ``n``, and the guarantee does not cover such cases.
         granted_if_false: the rate at which simulated calibrations of these sizes grant the guarantee to a jury whose
             agreement is just below the guaranteed one, 0..1; at most ``delta``, apart from the error of the simulation.
         granted_as_seen: the rate at which they grant it to a jury with the error rate of this one, 0..1.
@@ -90,6 +92,7 @@ class Guarantee:
     screened_errors: int = 0
     merged: int = 0
     broken: int = 0
+    contradicting: int = 0
     granted_if_false: float
     granted_as_seen: float
     simulated_runs: int
@@ -143,12 +146,16 @@ class Guarantee:
             )
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """Return plain values, for a jury file or a report; :meth:`from_dict` reads them back."""
+        """Return plain values, for a jury file or a report; :meth:`from_dict` reads them back.
+
+        A digest of the values is added to the fingerprint, by which :meth:`from_dict` notices changes.
+        """
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         left_out = {
             *(() if self.screening_tiers else _OF_SCREENING),
-            *(name for name in ("merged", "broken") if not plain[name]),
+            *(name for name in _COUNTS if not plain[name]),
         }
+        plain["fingerprint"] += f"-{_digest(self)}"
         kept = {name: value for name, value in plain.items() if name not in left_out}
         return {
             name: dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
@@ -160,11 +167,11 @@ class Guarantee:
         """Read the values that :meth:`to_dict` wrote.
 
         Raises:
-            InputError: a value is missing, unknown or of the wrong kind.
+            InputError: a value is missing, unknown or of the wrong kind, or was changed.
         """
         known = {each.name for each in fields(cls)}
         wrong = [name for name in values if name not in known]
-        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, "merged", "broken"}]
+        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, *_COUNTS}]
         if wrong or missing:
             raise InputError(
                 f"this is not a guarantee: {', '.join(f'no {m}' for m in missing) or f'unknown {wrong[0]}'}"
@@ -173,7 +180,14 @@ class Guarantee:
             if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
                 raise InputError(f"this is not a guarantee: {name} is {plain_repr(values[name])}")
         screening = tuple(map(str, values.get("screening_tiers", ())))  # type: ignore[call-overload]  # a list, as checked
-        return cls(**{**values, "screening_tiers": screening})  # type: ignore[arg-type]  # names and kinds are checked
+        identifier, _, digest = str(values["fingerprint"]).rpartition("-")
+        found = cls(**{**values, "screening_tiers": screening, "fingerprint": identifier})  # type: ignore[arg-type]  # names and kinds are checked
+        if _digest(found) != digest:
+            raise InputError(
+                "the numbers of the guarantee are not those that the calibration found: they were changed by hand; "
+                "calibrate again (jury calibrate)"
+            )
+        return found
 
     def to_yaml(self) -> str:
         """Return a YAML document with the key ``guarantee``, which :func:`load_jury` applies in a jury file."""
@@ -200,31 +214,50 @@ class Guarantee:
     def headline(self) -> str:
         """The guarantee in one line, for the summary of a run."""
         cases = "the cases decided after screening" if self.screening_tiers else "the decided cases"
+        less = f" without {self.contradicting:,} on which reviewers contradict each other" if self.contradicting else ""
         return (
             f"at least {percent(self.agreement)} of {cases} agree with human labels, with a confidence of "
-            f"{percent(1 - self.delta, 0)}, for cases like the labelled ones; where no tier is sure enough, it abstains"
+            f"{percent(1 - self.delta, 0)}, for cases like the labelled ones{less}; where no "
+            "tier is sure enough, it abstains"
+        )
+
+    @property
+    def cases(self) -> str:
+        """The words for the cases of which the coverage is a share."""
+        named = ["that screening lets through"] * bool(self.screening_tiers)
+        return " ".join(
+            ["the cases", " and ".join(named + ["on which reviewers agree"] * bool(self.contradicting))]
+        ).strip()
+
+    @property
+    def left_out(self) -> str:
+        """A sentence about the cases on which reviewers contradict each other; empty without any."""
+        if not self.contradicting:
+            return ""
+        are = "is" if self.contradicting == 1 else "are"
+        return (
+            f"{counted(self.contradicting, 'labelled case')} on which reviewers contradict each other {are} left out, "
+            "and the guarantee does not cover such cases; let one more reviewer settle them, and calibrate again"
         )
 
     def __str__(self) -> str:
         tiers = ", ".join(f"{name} {share:.0%}" for name, share in self.tier_shares.items())
         cost = f" Expected cost: US$ {self.cost_expected:.6g} a case." if self.cost_expected else ""
-        cases, before = "the cases", ""
+        before = ""
         if self.screening_tiers:
-            cases = "the cases that screening lets through"
             before = (
                 f" Before that, {name_screening_tiers(self.screening_tiers)} decided {self.screened} of "
                 f"{self.screened + self.n} labelled cases, {self.screened_errors} of them unlike their human labels; "
                 "the guarantee does not cover these."
             )
-        broken = ""
-        if self.broken:
-            broken = f" {broken_sentence(self.broken)}"
+        broken = f" {broken_sentence(self.broken)}" if self.broken else ""
         merged = f" {merged_sentence(self.merged, 'labelled case')}" if self.merged else ""
+        left_out = f" {self.left_out}." if self.left_out else ""
         return (
             f"At least {self.agreement:.1%} of the decided cases agree with human labels, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
-            f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of {cases} ({tiers}) and "
-            f"abstains on the rest.{before}{cost}{merged}{broken} "
+            f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of {self.cases} ({tiers}) and "
+            f"abstains on the rest.{before}{cost}{merged}{broken}{left_out} "
             f"{self.grants.sentence(self.agreement)}"
         )
 
@@ -321,6 +354,23 @@ class _Abstaining(Judge):
         return abstain(f"no tier is sure enough to keep the guaranteed agreement of {self._agreement:g}")
 
 
+def _digest(guarantee: Guarantee) -> str:
+    """Return a short hash of all values of a guarantee, apart from its fingerprint."""
+    values = {each.name: getattr(guarantee, each.name) for each in fields(guarantee) if each.name != "fingerprint"}
+    text = json.dumps({name: _normal(value) for name, value in values.items()}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _normal(value: object) -> object:
+    """Return a value in the form that it has after it was written to a file and read again."""
+    if isinstance(value, Mapping):
+        return [[str(name), _normal(each)] for name, each in value.items()]
+    if isinstance(value, list | tuple):
+        return [_normal(each) for each in value]
+    return float(value) if isinstance(value, int | float) else value
+
+
+_COUNTS = ("merged", "broken", "contradicting")  # omitted if they are 0
 _OF_SCREENING = ("screening_tiers", "screened", "screened_errors")  # omitted if there are no screening tiers
 _NUMBER = (int, float)
 _KINDS: dict[str, type | tuple[type, ...]] = {
@@ -341,6 +391,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "screened": int,
     "screened_errors": int,
     "merged": int,
+    "contradicting": int,
     "granted_if_false": _NUMBER,
     "granted_as_seen": _NUMBER,
     "simulated_runs": int,

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.given_labels import GivenLabels
+from jury_adapters.cli.label_file import UNSURE, said_in, said_of
 from jury_adapters.cli.labelled_cases import (
     NAME_PASS_LABELS,
     HumanLabels,
+    field_map_of_run,
     labels_of_entries,
     refuse_review_labels,
 )
+from jury_adapters.cli.reviewer_conflicts import latest
 from jury_adapters.cli.streams import Messages
+from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
+from jury_adapters.core.label_reading import describe_sample
 from jury_adapters.core.results_file import cases_named_in, is_result
 from jury_adapters.core.row_files import first_row, read_whole_rows
 from jury_adapters.core.values import JsonValue
@@ -27,6 +32,9 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.calibration.types import On
     from jury_adapters.calibration.votes import Votes
+
+RATES = "Rates"
+"""Section of a report on agreement that depends on the choice of the labelled cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ def agreement_of(
     """Return the agreement among the jurors of a file, and with human labels where there are any.
 
     Args:
-        file: results, recorded votes, or a store.
+        file: results, recorded votes, a store, or what `jury review` wrote, whose reviewers are then the jurors.
         cases: the cases of results.
         options: the options of the command.
         people: the options for human labels.
@@ -75,16 +83,29 @@ def agreement_of(
         "group": group,
     }  # fmt: skip
     try:
-        given = None if people.file is None else GivenLabels(people.file, people.column)
+        given = None if people.file is None else GivenLabels(people.file, people.column, field_map_of_run(file))
         votes = _votes(file, cases, people, reading, given=given, on=options.on, messages=messages)
         from jury_adapters.statistics import full_report
 
         measured = full_report(votes, draws=options.draws or DRAWS)
-        if given is not None and measured.label_comparison is not None:
-            measured.label_comparison.contradicting = len(given.contradicting)
-        return measured
+        return measured if given is None else _with_sample_of(given, measured)
     except UnclearLabels as error:
         raise InputError(f"{file}: {error.what}; {NAME_PASS_LABELS}") from None
+
+
+def _with_sample_of(given: GivenLabels, measured: AgreementReport) -> AgreementReport:
+    """Add to the figures that depend on human labels why these are not a fair sample."""
+    against, contradicting, selected = measured.label_comparison, len(given.contradicting), given.selected
+    if against is not None:
+        against.contradicting, against.selected = contradicting, selected
+    notes = tuple(describe_sample(contradicting, selected))
+    if not notes:
+        return measured
+    rates = tuple(
+        replace(one, sentence=" ".join((one.sentence, *notes)), warnings=(*one.warnings, *notes))
+        for one in measured.sections.get(RATES, ())
+    )
+    return replace(measured, sections={**measured.sections, **({RATES: rates} if rates else {})})
 
 
 class _Reading(TypedDict):
@@ -114,6 +135,8 @@ def _votes(
     first = first_row(file)
     if first is None or first.values is None:
         raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
+    if said_of(first.values) is not None:
+        return _votes_of_reviewers(file, people, reading)
     if not is_result(first):
         recorded = file if people[:2] == (None, GOLD) else _with_labels(_rows_of(file), people, given, file, messages)
         return Votes.from_recorded(recorded, on=_of_recorded(on), **reading)
@@ -132,6 +155,23 @@ def _votes(
     return votes.panel(reading["jurors"]) if reading["jurors"] else votes
 
 
+def _votes_of_reviewers(file: str, people: HumanLabels, reading: _Reading) -> Votes:
+    """Return the labels of a file that `jury review` wrote, with reviewers as jurors; unsure is not a vote.
+
+    Raises:
+        InputError: there is an option for human labels, which are the votes here.
+    """
+    from jury_adapters.calibration import Votes
+
+    if people.file is not None or people.column != GOLD:
+        raise InputError(f"{file} holds the labels of reviewers, compared with each other; leave out --labels")
+    votes: dict[Identity, dict[str, JsonValue]] = {}
+    for (identity, by), said in latest(said_in(Path(file))).items():
+        votes.setdefault(identity, {})[by] = None if said.said == UNSURE else said.said
+    rows = [{"item_id": item_id or f"content {key}", "votes": cast} for (key, item_id), cast in votes.items()]
+    return Votes.from_recorded(rows, **reading)
+
+
 def _labels_of_results(
     results: str, cases: Path | None, people: HumanLabels, given: GivenLabels | None, messages: Messages
 ) -> list[str | None] | None:
@@ -144,11 +184,12 @@ def _labels_of_results(
         return None
     from jury_adapters.report.entries import results_of
 
+    judged = None if given is None else results
     if given is None and cases is not None:
         given = GivenLabels(cases, people.column)
     found = results_of(results, cases or cases_named_in(Path(results)) if given is not None else None)
     if given is not None:
-        labels = list(labels_of_entries(given, found))
+        labels = labels_of_entries(given, found, judged)
         given.check(results, messages)
         return labels
     said = [human_label_of(None, one.judgment, people.column) for one in found]
@@ -188,6 +229,7 @@ def _with_labels(
                 f"{file}: no row has a label in the column {plain_repr(people.column)}; name it with --label-column"
             )
     else:
+        labels.match(((None, row) for row in rows), file)
         said = [labels.of_row(row) for row in rows]
         labels.check(file, messages)
     return [{**row, GOLD: label} for row, label in zip(rows, said, strict=True)]

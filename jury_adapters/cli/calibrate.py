@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from json import dumps
 from pathlib import Path
 from textwrap import indent
@@ -106,7 +107,7 @@ def calibrate(
             force=force,
             permissions={"allow_commands": allow_commands, "allow_base_url": allow_base_url},
         )
-        labelled, places = labelled_cases(
+        labelled, places, contradicting = labelled_cases(
             CaseFile(cases, messages.info, field_map=FieldMap.parse(map_ or ())), label_column, messages,
             labels=labels, holds="the guarantee holds",
         )  # fmt: skip
@@ -121,6 +122,7 @@ def calibrate(
                 file.jury, labelled, agreement, delta, method, groups=group or None, pass_labels=pass_label or (),
                 max_concurrency=concurrency, store=store,
             ).guarantee  # fmt: skip
+            guarantee = replace(guarantee, contradicting=contradicting)
         except CalibrationFailed as error:
             messages.info(f"no guarantee is possible: {error}", "yellow")
             if as_json:
@@ -252,6 +254,8 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labe
         console.print(Text(f"  {merged_sentence(guarantee.merged, 'labelled case')}"))
     if guarantee.broken:
         console.print(Text(f"  {broken_sentence(guarantee.broken)}", "yellow"))
+    if guarantee.contradicting:
+        console.print(Text(f"  {guarantee.left_out}", "yellow"))
     for name, said in (
         ("labels", labels),
         *([("before it", _of_screening_tiers(guarantee))] if guarantee.screening_tiers else []),
@@ -262,17 +266,18 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labe
             "bound",
             f"at most {percent(guarantee.bound)} disagree, with a confidence of {percent(1 - guarantee.bound_delta)}",
         ),
-        ("coverage", f"{percent(guarantee.coverage)} of the cases{through} are decided; on the rest the jury abstains"),
+        ("coverage", f"{percent(guarantee.coverage)} of {guarantee.cases} are decided; on the rest the jury abstains"),
         ("expected cost", _cost(guarantee.cost_expected)),
     ):
         console.print(Text(f"  {name:<14} {said}"))
     console.print()
     console.print(_tiers(guarantee))
     console.print(Text(f"\n{guarantee.grants.sentence(guarantee.agreement)}"))
+    contradicted = "cases on which reviewers contradict each other, " if guarantee.contradicting else ""
     console.print(
         "\nIt holds for cases like the labelled ones, judged by this jury. It does not cover cases from elsewhere, the "
         f"cases {'that a screening tier decides or ' if guarantee.screening_tiers else ''}on which the jury abstains "
-        "or a juror breaks, any group of cases taken alone, or any change of jurors, models or rubrics."
+        f"or a juror breaks, {contradicted}any group of cases taken alone, or any change of jurors, models or rubrics."
     )
 
 

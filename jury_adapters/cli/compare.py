@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, labelled_cases
+from jury_adapters.cli.given_labels import paths_in
+from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, LabelledCases, labelled_cases
 from jury_adapters.cli.options import AsJson, Group, LabelColumn, PassLabels, file_argument, file_option, flag_option
 from jury_adapters.cli.report_sources import compare_files
 from jury_adapters.cli.streams import Messages, write
-from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.duplicates import ContradictingLabels
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -83,7 +83,7 @@ class _HumanLabels(NamedTuple):
 def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str, messages: Messages) -> Comparison:
     if human is None:
         return compare_files(a, b, group=group)
-    labels, places = _labels(human, a, messages)
+    labels, places, _ = _labels(human, a, messages)
     try:
         return compare_files(a, b, labels=labels, pass_labels=human.pass_labels, group=group)
     except ContradictingLabels as error:
@@ -92,11 +92,11 @@ def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str, messages
         raise InputError(f"{human.file}: {error.what}; {NAME_PASS_LABELS}") from None
 
 
-def _labels(human: _HumanLabels, results: Path, messages: Messages) -> tuple[list[tuple[Case, str | bool]], list[str]]:
-    """Read the labels with the field map of the results, so that the content of the cases is the same."""
+def _labels(human: _HumanLabels, results: Path, messages: Messages) -> LabelledCases:
+    """Read the labels with the field map of the results where its paths exist: the content of the cases is the same."""
     field_map = None if is_store(results) else field_map_named_in(results)
     return labelled_cases(
-        CaseFile(human.file, messages.info, field_map=field_map),
+        CaseFile(human.file, messages.info, field_map=field_map and paths_in(human.file, field_map)),
         human.column,
         messages,
         holds="the corrected difference holds",

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jury_adapters.cli.label_file import Said, said_in, said_of
-from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, final_labels
+from jury_adapters.cli.label_order import Columns, Matching, find_matching
+from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, final_labels, latest
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import EMPTY_KEY, Case, item_id_in
 from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import GOLD, human_label
 from jury_adapters.core.row_files import first_row, read_rows
@@ -27,6 +29,7 @@ class _Row(NamedTuple):
     Attributes:
         label: the label; None for a case on which reviewers contradict each other.
         said: the labels of these reviewers.
+        chosen: how reviewers chose the case.
     """
 
     label: str | None
@@ -35,6 +38,7 @@ class _Row(NamedTuple):
     key: str | None
     answer: str | None
     said: tuple[Said, ...] = ()
+    chosen: frozenset[str] = frozenset()
 
 
 class GivenLabels:
@@ -43,43 +47,84 @@ class GivenLabels:
     Args:
         file: what `jury review` wrote, or rows with a column of labels.
         column: the name of this column; for a file of `jury review` always ``gold``.
+        field_map: the field map of the cases, for the rows in which its paths exist.
 
     Raises:
         InputError: the file cannot be read, no row has a label, or rows of one case have different labels.
     """
 
-    def __init__(self, file: Path, column: str = GOLD) -> None:
-        self._file = file
+    def __init__(self, file: Path, column: str = GOLD, field_map: FieldMap | None = None) -> None:
+        self._file, self._column = file, column
         first = first_row(file)
         reviewed = first is not None and first.values is not None and said_of(first.values) is not None
         if reviewed and column != GOLD:
             raise InputError(
                 f"{file}: jury review wrote its labels into the column {plain_repr(GOLD)}; leave out --label-column"
             )
-        self._rows = list(dict.fromkeys(_reviewed(file) if reviewed else _labelled_rows(file, column)))
+        self._lines: dict[int, Columns | None] = {}
+        if not reviewed:
+            paths = None if field_map is None else paths_in(file, field_map)
+            self._lines = {row.line: _read_with(paths, row.values) for row in read_rows(file)}
+        self._matching: Matching | None = None
+        self._set(_reviewed(file) if reviewed else _labelled_rows(file, column, self._lines))
+
+    def _set(self, rows: Iterable[_Row]) -> None:
+        """Keep the rows, and find them by name and by content."""
+        self._rows = list(dict.fromkeys(rows))
         self._by_name: dict[str, list[_Row]] = {}
         self._by_key: dict[str, list[_Row]] = {}
         self._used: set[_Row] = set()
         self._content_of: dict[_Row, str | None] = {}  # of the case that a row without an answer belongs to
         self._of_several: set[str] = set()
+        self._ids: dict[str | None, None] = {}  # of the cases, in order
         for row in self._rows:
             self._by_name.setdefault(row.name, []).append(row)
             if row.key is not None:
                 self._by_key.setdefault(row.key, []).append(row)
 
-    def of(self, *, item_id: str | None, line: int | None, key: str | None, answer: str | None) -> str | None:
+    def match(self, cases: Iterable[tuple[int | None, Columns]], judged: object) -> None:
+        """Find out how labels that name neither an id nor an answer belong to the cases; call it before :meth:`of`.
+
+        Args:
+            cases: the line and the metadata of each case.
+            judged: the file of the cases, for messages.
+
+        Raises:
+            InputError: neither a column nor the order of the rows tells it.
+        """
+        if not any(not row.has_id and row.answer is None for row in self._rows):
+            return
+        self._matching = find_matching(self._file, self._lines, self._column, list(cases), judged)
+        self._set(_labelled_rows(self._file, self._column, self._lines, self._matching.column))
+
+    def of(
+        self,
+        *,
+        item_id: str | None,
+        line: int | None,
+        key: str | None,
+        answer: str | None,
+        metadata: Columns | None = None,
+    ) -> str | None:
         """Return the label of a case; None without one.
 
         A label is found by the content of the case, and by its id if both have one: the same content under two ids is
         two items. If the content differs, because the labels lack a field of the cases, it is found by the id (else the
-        line) and the answer. A row of labels without an answer is found by the id or the line alone.
+        line) and the answer. A row of labels without an answer is found by the id or the line alone, or as
+        :meth:`match` found out.
 
         Args:
             item_id: the id of the case, or None.
             line: its line in its file, from 1, or None.
             key: the hash of its content, or None.
             answer: its answer; None if it is unknown.
+            metadata: its other columns.
         """
+        self._ids.setdefault(item_id)
+        if self._matching is not None and self._matching.column is not None:
+            item_id = human_label((metadata or {}).get(self._matching.column))
+        elif self._matching is not None and line is not None:
+            line = self._matching.lines.get(line)
         name = _name(item_id, line)
         found = [
             row for row in self._by_key.get(key or "", ()) if row.name == name or item_id is None or not row.has_id
@@ -95,12 +140,17 @@ class GivenLabels:
     def of_row(self, row: Mapping[str, Any]) -> str | None:
         """Return the label of a row of recorded votes; None without one."""
         key, answer = _content(row)
-        return self.of(item_id=item_id_in(row), line=None, key=key, answer=answer)
+        return self.of(item_id=item_id_in(row), line=None, key=key, answer=answer, metadata=row)
 
     @property
     def contradicting(self) -> dict[Identity, Sequence[Said]]:
         """The cases among those asked about on which reviewers contradict each other, with the label of each."""
         return {row.said[0].identity: row.said for row in self._rows if row.said and row in self._used}
+
+    @property
+    def selected(self) -> set[str]:
+        """How the labelled cases among those asked about were chosen, unless it was at random."""
+        return {chosen for row in self._used for chosen in row.chosen} - {"all"}
 
     def check(self, judged: object, messages: Messages | None = None) -> None:
         """Check that some case has one of the labels, and report those that do not count.
@@ -114,12 +164,14 @@ class GivenLabels:
         """
         unused = [row for row in self._rows if row not in self._used]
         if not self._used:
-            raise InputError(f"{self._file}: none of its labels is of a case of {judged}")
+            raise InputError(f"{self._file}: none of its labels is of a case of {judged}; {self._ids_of_both()}")
         if self._of_several:
             raise InputError(
                 f"{self._file}: the label of {min(self._of_several)!r} belongs to several cases of {judged}, which "
                 "differ in content; add the answer to the row of the label, or give each case its own id"
             )
+        if self._matching is not None and messages is not None:
+            messages.info(self._matching.described(self._file))
         split = self.contradicting
         if all(row.label is None for row in self._used):
             raise InputError(f"{self._file}: {describe_left_out(split)}; no other case of {judged} has a label")
@@ -132,6 +184,24 @@ class GivenLabels:
                 f"{unused[0].name}: no case has its id or content, or it is of another answer",
                 "yellow",
             )
+
+    def _ids_of_both(self) -> str:
+        """Return an example of the ids of the labels, with their column, and one of the cases."""
+        ours = next((row.name for row in self._rows if row.has_id), None)
+        theirs = next((name for name in self._ids if name is not None), None)
+        if ours is None:
+            label = "the labels have no id"
+        else:
+            columns = next((row for row in self._lines.values() if row and item_id_in(row) == ours), {})
+            column = next((name for name in columns if str(columns[name]) == ours and item_id_in({name: ours})), None)
+            of = "" if column is None else f" (column {plain_repr(column)})"
+            label = f"an id of the labels{of} is {plain_repr(ours)}"
+        case = "the cases have no id" if theirs is None else f"one of the cases is {plain_repr(theirs)}"
+        fix = "" if theirs is not None else " (judge them with a column `id`, or with --map id=COLUMN)"
+        answers = (
+            ", and the answers differ" if theirs is not None and theirs in {row.name for row in self._rows} else ""
+        )
+        return f"{label}, {case}{fix}{answers}"
 
     def _by_name_and_answer(self, name: str, answer: str | None) -> Iterator[_Row]:
         rows = self._by_name.get(name, [])
@@ -168,28 +238,64 @@ def _reviewed(file: Path) -> Iterator[_Row]:
     said_rows = said_in(file)
     lines = {one.identity: one.line for one in said_rows}
     split = contradictions(said_rows)
+    chosen: dict[Identity, set[str]] = {}
+    for one in latest(said_rows).values():
+        chosen.setdefault(one.identity, set()).add(one.chosen)
     for identity, label in final_labels(said_rows).items():
         if label is not None or identity in split:
             key, item_id = identity
             name, reviewers = _name(item_id, lines[identity]), tuple(split.get(identity, ()))
-            yield _Row(label, name, item_id is not None, key, answers.get(identity), reviewers)
+            yield _Row(label, name, item_id is not None, key, answers.get(identity), reviewers,
+                       frozenset(chosen[identity]))  # fmt: skip
 
 
-def _labelled_rows(file: Path, column: str) -> Iterator[_Row]:
+def paths_in(file: Path, field_map: FieldMap) -> FieldMap | None:
+    """Return a field map with the paths that exist in a row of a file of labels; None without any.
+
+    Labels may be of the rows that were judged, with their columns, or have the names of the fields, as in what `jury
+    review` wrote.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    if wrote_review(file):
+        return None
+    rows = [row.values for row in read_rows(file) if row.values is not None]
+    paths = {field: path for field, path in field_map.paths.items() if any(_leads(field, path, row) for row in rows)}
+    return FieldMap(paths) if paths else None
+
+
+def _leads(field: str, path: str, row: Mapping[str, Any]) -> bool:
+    try:
+        return FieldMap({field: path}).apply(row) is not None
+    except ConfigurationError:
+        return False
+
+
+def _read_with(field_map: FieldMap | None, row: Mapping[str, Any] | None) -> Columns | None:
+    if field_map is None or row is None:
+        return row
+    there = {field: path for field, path in field_map.paths.items() if _leads(field, path, row)}
+    return FieldMap(there).apply(row)
+
+
+def _labelled_rows(
+    file: Path, column: str, rows: Mapping[int, Columns | None], id_column: str | None = None
+) -> Iterator[_Row]:
     columns: set[str] = set()
     seen: dict[tuple[str, str | None], str] = {}
-    for row in read_rows(file):
-        values = row.values or {}
+    for line, row in rows.items():
+        values = row or {}
         columns |= {str(name) for name in values}
         label = human_label(values.get(column))
         if label is None:
             continue
-        item_id = item_id_in(values)
-        name = _name(item_id, row.line)
+        item_id = item_id_in(values) if id_column is None else human_label(values.get(id_column))
+        name = _name(item_id, line)
         key, answer = _content({known: value for known, value in values.items() if known != column})
         if seen.setdefault((name, key), label) != label:
             raise InputError(
-                f"{file}, line {row.line}: {name} has the labels {seen[name, key]} and {label}; keep one of them"
+                f"{file}, line {line}: {name} has the labels {seen[name, key]} and {label}; keep one of them"
             )
         yield _Row(label, name, item_id is not None, key, answer)
     if not seen:

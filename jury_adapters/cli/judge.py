@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from jury_adapters.cli.empty_fields import report_empty_fields
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.fail_under import FailUnder
@@ -157,6 +158,9 @@ def judge(
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store_file))
         judges = _jury(jury, permissions, price)
+        if cases.is_file():
+            unchecked = CaseFile(cases, lambda _: None, limit=limit, field_map=field_map, image_folder=image_folder)
+            report_empty_fields(judges, unchecked, cases, messages)
         gate.check_gates(judges.gates)
         name = judges.name or ("" if jury is None else jury.name)
         page = ReportPage(
@@ -196,8 +200,10 @@ def _estimate(
 ) -> None:
     """Print an estimate of judging the cases; nothing is sent, and nothing is written to a file."""
     try:
-        file = read()
-        estimate = read_judges().estimate_cost(file)
+        file, judges = read(), read_judges()
+        if file.path.is_file():
+            report_empty_fields(judges, read(), file.path, messages)
+        estimate = judges.estimate_cost(file)
         if not estimate.cases:
             raise InputError(file.why_none())
     except ConfigurationError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import GivenLabels, no_labels, wrote_review
@@ -23,7 +23,8 @@ from jury_adapters.core.human_labels import GOLD, UnclearLabels, check_pass_labe
 from jury_adapters.core.judgment import evolve
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.opinions import votes_in
-from jury_adapters.core.results_file import pass_labels_named_in
+from jury_adapters.core.results_file import field_map_named_in, is_result, pass_labels_named_in
+from jury_adapters.core.row_files import first_row
 from jury_adapters.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -44,6 +45,20 @@ class HumanLabels(NamedTuple):
     file: Path | None = None
     column: str = GOLD
     pass_labels: Sequence[str] = ()
+
+
+class LabelledCases(NamedTuple):
+    """Cases with human labels.
+
+    Attributes:
+        pairs: the cases with their labels.
+        places: the line of each.
+        contradicting: the number of cases that are left out because reviewers contradict each other.
+    """
+
+    pairs: list[tuple[Case, str | bool]]
+    places: list[str]
+    contradicting: int
 
 
 def check_labels_of(
@@ -136,12 +151,11 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
     Raises:
         InputError: no case of the report has a label.
     """
-    contradicting = 0
+    labels = None
     if people.file is not None:
-        labels = GivenLabels(people.file, people.column)
-        said = labels_of_entries(labels, found.entries)
+        labels = GivenLabels(people.file, people.column, field_map_of_run(file))
+        said = labels_of_entries(labels, found.entries, file)
         labels.check(file, messages)
-        contradicting = len(labels.contradicting)
     elif people.column != GOLD:
         said = labels_of_run(found, people.column)
     else:
@@ -153,21 +167,55 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
         votes = (vote.label for entry in found.entries for _, vote in votes_in(entry.judgment))
         pass_labels = pass_labels_named_in(file, itertools.chain(said, votes))
     changed = relabelled(found, said, pass_labels)
-    changed.label_comparison.contradicting = contradicting
+    if labels is not None:
+        changed.label_comparison.contradicting = len(labels.contradicting)
+        changed.label_comparison.selected = labels.selected
     return changed
 
 
-def labels_of_entries(labels: GivenLabels, entries: Iterable[Entry]) -> list[str | None]:
-    """Return the label of each judged case; None for a case without one."""
+def field_map_of_run(results: Path | str) -> FieldMap | None:
+    """Return the field map with which a run was judged; None without one, and for a store or recorded votes.
+
+    Raises:
+        InputError: the results cannot be read.
+    """
+    from jury_adapters.critic.recorded import is_store
+
+    return None if is_store(results) or not is_result(first_row(results)) else field_map_named_in(results)
+
+
+def labels_of_entries(
+    labels: GivenLabels, entries: Sequence[Entry], judged: Path | str | None = None
+) -> list[str | None]:
+    """Return the label of each judged case; None for a case without one.
+
+    Args:
+        labels: the labels.
+        entries: the judged cases.
+        judged: the file of the results, for messages; None for labels in the file of the cases itself, whose rows have
+            the same lines.
+
+    Raises:
+        InputError: labels without an id cannot be matched with the cases.
+    """
+    if judged is not None:
+        labels.match(((entry.line, _metadata(entry)) for entry in entries), judged)
     return [
         labels.of(
             item_id=entry.item_id,
             line=entry.line,
             key=entry.key,
             answer=None if entry.case is None else entry.case.answer or "",
+            metadata=_metadata(entry),
         )
         for entry in entries
     ]
+
+
+def _metadata(entry: Entry) -> Mapping[str, Any]:
+    if entry.case is not None:
+        return entry.case.metadata
+    return entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
 
 
 def relabelled(found: Report, said: Sequence[str | None], pass_labels: Collection[str]) -> Report:
@@ -181,8 +229,8 @@ def relabelled(found: Report, said: Sequence[str | None], pass_labels: Collectio
 
 def labelled_cases(
     cases: CaseFile, column: str, messages: Messages, *, labels: Path | None = None, holds: str
-) -> tuple[list[tuple[Case, str | bool]], list[str]]:
-    """Return the labelled cases with their labels, and the line of each; report the cases that are left out.
+) -> LabelledCases:
+    """Read the labelled cases, and report the cases that are left out.
 
     Args:
         cases: the file.
@@ -198,7 +246,7 @@ def labelled_cases(
     at = [cases.place_of(index) for index in range(len(rows))]
     elsewhere: Collection[Identity] = ()  # the cases that a file of labels leaves out
     if labels is not None:
-        rows, given = _with_labels_of(labels, column, rows, at)
+        rows, given = _with_labels_of(labels, column, cases, rows, at)
         given.check(cases.path, messages)
         elsewhere = given.contradicting
     lines = {id(case): place for case, place in zip(rows, at, strict=True)}
@@ -237,25 +285,23 @@ def labelled_cases(
             "chosen alike; for all cases label with: jury review --only all",
             "yellow",
         )
-    return labelled, places
+    return LabelledCases(labelled, places, len(split) + len(elsewhere))
 
 
 def _with_labels_of(
-    file: Path, column: str, cases: Sequence[Case], places: Sequence[Place | None]
+    file: Path, column: str, source: CaseFile, cases: Sequence[Case], places: Sequence[Place | None]
 ) -> tuple[list[Case], GivenLabels]:
     """Return the cases with the labels of a file in the column, and no others; and the labels."""
-    labels = GivenLabels(file, column)
-    found = [
-        case.model_copy(update={"metadata": {**case.metadata, column: label_of_case(labels, case, place)}})
-        for case, place in zip(cases, places, strict=True)
-    ]
+    labels = GivenLabels(file, column, source.field_map)
+    lines = [None if place is None else place.line for place in places]
+    labels.match(zip(lines, (case.metadata for case in cases), strict=True), source.path)
+    found = []
+    for case, line in zip(cases, lines, strict=True):
+        label = labels.of(
+            item_id=case.item_id, line=line, key=case.content_hash, answer=case.answer or "", metadata=case.metadata
+        )
+        found.append(case.model_copy(update={"metadata": {**case.metadata, column: label}}))
     return found, labels
-
-
-def label_of_case(labels: GivenLabels, case: Case, place: Place | None = None) -> str | None:
-    """Return the label of a case; None without one."""
-    line = None if place is None else place.line
-    return labels.of(item_id=case.item_id, line=line, key=case.content_hash, answer=case.answer or "")
 
 
 def _labelled(entry: Entry, label: str | None) -> Entry:

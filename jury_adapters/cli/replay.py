@@ -19,7 +19,7 @@ from rich.text import Text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.jury_files import Permissions, read_jury
-from jury_adapters.cli.labelled_cases import refuse_review_labels
+from jury_adapters.cli.labelled_cases import field_map_of_run, refuse_review_labels
 from jury_adapters.cli.options import (
     AllowCommands,
     AsJson,
@@ -94,7 +94,7 @@ def replay(
         recording = Recording.read(votes) if is_store(votes) else None
         refuse_review_labels(cases)
         named = cases_with_votes(file, cases, limit, messages, recording)
-        given = None if labels is None else GivenLabels(labels, label_column)
+        given = None if labels is None else GivenLabels(labels, label_column, field_map_of_run(file))
         judged = ReplayedCases(named, label_column, limit, given)
         judged.check_labels(file, messages)
         if recording is not None:

@@ -62,6 +62,7 @@ class ReplayedCases:
             InputError: no case has one.
         """
         if self.labels is not None:
+            self.labels.match(((_line_in(name), case.metadata) for name, case in self.named), votes)
             for name, case in self.named:
                 self._label_of(self.labels, name, case)
             self.labels.check(votes, messages)
@@ -80,13 +81,20 @@ class ReplayedCases:
     def _label_of(labels: GivenLabels, name: str, case: Case) -> str | None:
         """Return the label of a case that is named by its id or its line, if any; recorded votes may have no texts."""
         recorded = case.metadata.get(NO_TEXTS)
-        line = re.fullmatch(r"line (\d+)", name)
+        line = _line_in(name)
         return labels.of(
-            item_id=None if line or not name else name,
-            line=int(line[1]) if line else None,
+            item_id=None if line is not None or not name else name,
+            line=line,
             key=case.content_hash if recorded is None else str(recorded),
             answer=case.answer,
+            metadata=case.metadata,
         )
+
+
+def _line_in(name: str) -> int | None:
+    """Return the line by which a case is named; None for an id."""
+    line = re.fullmatch(r"line (\d+)", name)
+    return int(line[1]) if line else None
 
 
 def cases_with_votes(

@@ -53,7 +53,7 @@ def report(
         str,
         file_argument(
             "What `jury judge --out` wrote, or a store (.db); with --agreement also recorded votes (item_id, "
-            "votes, gold) and the URL of a store."
+            "votes, gold), what `jury review` wrote, and the URL of a store."
         ),
     ],
     *,

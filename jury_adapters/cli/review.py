@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 Which = Literal["escalated", "contested", "all"]
 
 _MOST_REVIEWERS = 4
+_UNTIL_SETTLED = "left out of every figure and guarantee until one more reviewer settles it: --only all --by NAME"
 
 
 def review(
@@ -202,7 +203,7 @@ class ReviewSummary:
     def _next(self) -> str:
         has = f"{counted(self.settled, 'case')} in it {'has' if self.settled == 1 else 'have'} a label; "
         if self.split:
-            has += f"{describe_contradictions(self.split)}, which a third reviewer settles with --only all --by NAME; "
+            has += f"{describe_contradictions(self.split)}, {_UNTIL_SETTLED}; "
         if self.selected:
             return (
                 f"{has}labels of {' and '.join(sorted(self.selected))} cases are not a fair sample: for jury "
@@ -210,7 +211,8 @@ class ReviewSummary:
             )
         if self.settled < FEWEST_LABELS:
             return f"{has}jury calibrate needs {FEWEST_LABELS} or more, labelled with --only all"
-        return f"{has}next: jury calibrate {visible(str(self.file))} --jury JURY"
+        then = "settle these first, then" if self.split else "next"
+        return f"{has}{then}: jury calibrate {visible(str(self.file))} --jury JURY"
 
 
 class _Session:

@@ -54,7 +54,7 @@ def describe_contradictions(split: Mapping[Identity, Sequence[Said]]) -> str:
 def describe_left_out(split: Mapping[Identity, Sequence[Said]]) -> str:
     """Return the message that these cases are left out, with the command that settles them."""
     return (
-        f"{describe_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; a third reviewer "
+        f"{describe_contradictions(split)} and {'is' if len(split) == 1 else 'are'} left out; one more reviewer "
         "settles it: jury review RESULTS --only all --by NAME"
     )
 

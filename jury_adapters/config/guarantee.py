@@ -37,12 +37,18 @@ class GuaranteeSpec(Spec):
     screened: Count = Field(0, description="How many labelled cases these screening tiers decided; not among n.")
     screened_errors: Count = Field(0, description="How many of these disagree with human labels.")
     merged: Count = Field(0, description="How many labelled cases repeat an item and count once; not among n.")
+    broken: Count = Field(0, description="How many labelled cases are left out because a juror broke; not among n.")
+    contradicting: Count = Field(
+        0, description="How many labelled cases are left out because reviewers contradict each other; not among n."
+    )
     granted_if_false: Share = Field(
         description="How often simulated calibrations of these sizes grant it to a jury that is just not good enough."
     )
     granted_as_seen: Share = Field(description="How often they grant it to a jury as good as this one seemed.")
     simulated_runs: Count = Field(description="The number of simulated calibrations of each kind.")
-    fingerprint: str = Field(description="Identifies the tiers, jurors, rubrics and voting rules it is for.")
+    fingerprint: str = Field(
+        description="Identifies the tiers, jurors, rubrics and voting rules it is for, and the values above."
+    )
 
     def applied_to(self, jury: Jury) -> Jury:
         """Return the jury with the thresholds, which abstains if no tier reaches its own.

@@ -193,6 +193,11 @@ class CaseFile:
         self._columns = ColumnChecks(self._about_the_file)
         self._ids: set[int] | None = set() if unique_ids else None  # hashes, because there may be millions of ids
 
+    @property
+    def field_map(self) -> FieldMap | None:
+        """The paths of fields in its rows; None without any."""
+        return self._field_map if isinstance(self._field_map, FieldMap) else None
+
     def __iter__(self) -> Iterator[Case]:
         if self._limit == self._read:
             return

@@ -119,7 +119,7 @@ def advise_on_columns(row: Mapping[str, object]) -> str:
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             return f"{name!r} holds a list of rows: give each a line of its own, or the list a .json file"
     meant = [f"{name!r} as {meant_field(name)!r}" for name in map(str, row) if meant_field(name)]
-    return f"did you mean {', '.join(meant)}?" if meant else f"rename them ({_NAMES})"
+    return f"did you mean {', '.join(meant)}?" if meant else f"rename them ({_NAMES}), or give --map answer=COLUMN"
 
 
 def clip(columns: str) -> str:

@@ -22,14 +22,17 @@ class ContradictingLabels(InputError):
     Args:
         item_id: the item's own id, or None.
         labels: the label of each copy that has one, with its position in the batch.
+        others: the number of other items with different labels, as far as it is known.
 
     Attributes:
         item_id: the same.
         labels: the same.
+        others: the same.
     """
 
-    def __init__(self, item_id: str | None, labels: Sequence[tuple[int, object]]) -> None:
+    def __init__(self, item_id: str | None, labels: Sequence[tuple[int, object]], others: int = 0) -> None:
         self.item_id = item_id
+        self.others = others
         self.labels = tuple(labels)
         super().__init__(self.describe([f"row {position + 1}" for position, _ in labels]))
 
@@ -40,7 +43,12 @@ class ContradictingLabels(InputError):
             said.setdefault(visible(str(label)), []).append(place)
         labels = " and ".join(f"{label} ({_few(found)})" for label, found in said.items())
         name = "one item" if self.item_id is None else f"item {visible(self.item_id)!r}"
-        return f"{name} has the labels {labels}; an item has one label: decide which is right, and remove the others"
+        have = "has" if self.others == 1 else "have"
+        more = f", and {counted(self.others, 'other item')} {have} several too" if self.others else ""
+        return (
+            f"{name} has the labels {labels}{more}; an item (the same content, and the same id or none) has one label: "
+            "decide which is right, and remove the others"
+        )
 
 
 def identity_of(key: str | None, item_id: str | None) -> Identity | None:

@@ -22,7 +22,7 @@ from jury_adapters.core.human_labels import (
     tally,
 )
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, read_labels, said_by
+from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, describe_sample, read_labels, said_by
 from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, constant_score, table_lines, warn_of_constants
 from jury_adapters.core.opinions import Path, comparable_opinions_of, juror_names
 from jury_adapters.core.statistics import Score
@@ -55,6 +55,7 @@ class LabelComparison:
         labels: the number of cases by human label.
         merged: number of labelled cases that repeat an item and are not counted again.
         contradicting: number of cases without a label here because reviewers contradict each other.
+        selected: how the labelled cases were chosen (``"contested"``, ``"escalated"``), unless it was at random.
 
     >>> against = LabelComparison()
     >>> against.add(Case(answer="4", metadata={"gold": "pass"}), Judgment("PASS"))
@@ -69,6 +70,7 @@ class LabelComparison:
         self.labels: Counter[str] = Counter()
         self.merged = 0
         self.contradicting = 0
+        self.selected: Collection[str] = ()
         self._human: Counter[tuple[str, Hashable]] = Counter()  # number of cases by label and group
         self._jury: Counts = Counter()
         self._jurors: dict[Path, Counts] = {}
@@ -228,15 +230,10 @@ class LabelComparison:
         if not rows:
             return ()
         found = list(warn_of_constants(rows))
-        if self.contradicting:
-            found.append(
-                f"{counted(self.contradicting, 'case is', 'cases are')} left out because reviewers contradict each "
-                "other; a third reviewer settles them."
-            )
+        found.extend(describe_sample(self.contradicting, self.selected, self.reading()))
         if len(self.labels) == 1 and not self.pass_labels:
             found.append("There is one human label only, so nothing shows whether other cases are told apart.")
-        asked = {row.score.cases for row in rows if row.kind == "juror"}
-        if len(asked) > 1:
+        if len({row.score.cases for row in rows if row.kind == "juror"}) > 1:
             found.append(
                 "Not every juror was asked about every case: a tier sees only what the tiers before it left open, and "
                 "early stopping asks some jurors only where others differ. Compare jurors that were asked about the "
@@ -277,7 +274,8 @@ class LabelComparison:
             f"their 95 % intervals{by_group}. "
         )
         if not self.pass_fail:
-            return f"{text}Balanced: the mean of the shares that it gets right of each human label. {_KAPPA}"
+            balanced = "Balanced: the mean of the shares that it gets right of each human label."
+            return f"{text}{balanced} {_KAPPA} It has no interval with more than two labels."
         return (
             f"{text}Balanced: the mean of the shares that it gets right of the cases with a human PASS and of those "
             f"with a human FAIL; a constant answer has 50 %. {_KAPPA} False passes: cases with a human FAIL that the "

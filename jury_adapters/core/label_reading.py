@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from jury_adapters.core.formatting import visible
+from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.human_labels import LabelMeanings, tally, unclear
 from jury_adapters.core.judgment import Judgment, Status
 
@@ -50,9 +50,43 @@ class Reading:
         if said is None:
             return None
         if self.meanings is None:
-            return _word(said)
+            return _word(said, self.labels)
         status = _status(said, self.meanings, self.labels)
         return None if status is None else str(status)
+
+
+def describe_sample(contradicting: int, selected: Collection[str], reading: Reading | None = None) -> Iterator[str]:
+    """Yield a sentence for each reason why figures of the labelled cases may mislead.
+
+    Args:
+        contradicting: the number of cases that are left out because reviewers contradict each other.
+        selected: how labelled cases were chosen, unless it was at random.
+        reading: the way in which the labels are compared.
+    """
+    yield from () if reading is None else _describe_other_labels(reading)
+    if contradicting:
+        yield (
+            f"{counted(contradicting, 'case is', 'cases are')} left out because reviewers contradict each other, so "
+            "the figures are of the cases on which they agree; one more reviewer settles the others."
+        )
+    if selected:
+        yield (
+            f"Labels of {' and '.join(map(visible, sorted(selected)))} cases are not a fair sample, so figures for all "
+            "cases differ, and so does the share that human labels pass; for all cases label with: jury review --only "
+            "all."
+        )
+
+
+def _describe_other_labels(reading: Reading) -> Iterator[str]:
+    """Yield a sentence if several human labels mean FAIL only because others are listed as PASS."""
+    if reading.problem or reading.meanings is None or not reading.meanings.only:
+        return
+    others = {label: times for label, times in reading.labels.items() if reading.truth(label) == str(Status.FAIL)}
+    if len(others) > 1:
+        yield (
+            f"All labels that are not said to mean PASS count as FAIL ({tally(others)}). To leave out a label that "
+            "means neither, such as unclear, leave its cells empty."
+        )
 
 
 def read_labels(labels: Mapping[str, int], opinions: Collection[Opinion], meanings: LabelMeanings) -> Reading:
@@ -66,17 +100,20 @@ def read_labels(labels: Mapping[str, int], opinions: Collection[Opinion], meanin
     known = all(meanings.status_of(label) is not None for label in labels)
     if meanings.only or (known and all(_status(said, meanings, labels) is not None for said in opinions)):
         return Reading(meanings, labels)
-    words = {word for said in opinions if (word := _word(said)) is not None}
+    words = {word for said in opinions if (word := _word(said, labels)) is not None}
     if any(_status(said, meanings, labels) is not None for said in opinions) and not words <= set(labels):
         return Reading(problem=f"{unclear(labels)}; {HOW_TO_NAME_THEM}")
     if words and words.isdisjoint(labels) and len(words | set(labels)) > len(("PASS", "FAIL")):
         used = ", ".join(map(visible, sorted(words)[:_MOST_NAMED]))
         return Reading(problem=f"human labels are {tally(labels)}, and the jury gives others: {used}")
-    return Reading()
+    return Reading(labels=labels)
 
 
-def _word(said: Opinion) -> str | None:
+def _word(said: Opinion, labels: Collection[str]) -> str | None:
+    """Return an opinion in the words of the human labels: its own label, unless only its status is one of them."""
     status, label = said
+    if label not in labels and status is not None and str(status) in labels:
+        return str(status)
     return label if label is not None else None if status is None else str(status)
 
 

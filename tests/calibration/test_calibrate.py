@@ -318,6 +318,14 @@ def test_what_is_no_guarantee_is_refused(spoil: Any) -> None:
         Guarantee.from_dict(spoil(plain))
 
 
+def test_changed_numbers_of_a_guarantee_are_refused() -> None:
+    plain = the_guarantee().to_dict()
+    assert Guarantee.from_dict(plain) == the_guarantee()
+    for change in ({"agreement": 0.99}, {"errors": 0}, {"thresholds": dict.fromkeys(the_guarantee().thresholds, 0.5)}):
+        with pytest.raises(InputError, match="were changed by hand; calibrate again"):
+            Guarantee.from_dict({**plain, **change})
+
+
 def test_files_without_a_guarantee_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing\.yaml: No such file"):
         Guarantee.from_yaml(tmp_path / "missing.yaml")

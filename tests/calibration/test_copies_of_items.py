@@ -16,6 +16,7 @@ from jury_adapters.calibration import (
     suggest,
     true_pass_rate,
 )
+from jury_adapters.calibration.gold import gold_of
 from jury_adapters.core.duplicates import ContradictingLabels
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.function_judge import FunctionJudge
@@ -138,3 +139,9 @@ def test_recorded_rows_of_one_id_must_say_the_same() -> None:
         Votes.from_recorded([row, {**row, "votes": {"k": "PASS"}}])
     with pytest.raises(InputError, match=r"item 'a' has the labels PASS \(row 1, row 2\) and FAIL \(row 3\)"):
         Votes.from_recorded([row, row, {**row, "gold": "FAIL"}])
+
+
+def test_other_items_with_several_labels_are_counted():
+    rows = [{"id": n, "answer": "Yes.", "gold": label} for n in range(3) for label in ("PASS", "FAIL")]
+    with pytest.raises(ContradictingLabels, match=r"FAIL \(row 2\), and 2 other items have several too; an item"):
+        gold_of(rows)

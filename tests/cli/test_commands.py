@@ -384,8 +384,8 @@ def test_columns_with_other_names_are_told_once_with_what_to_do(tmp_path: Path):
     result = jury("judge", table)
     assert result.exit_code == 2
     assert result.stderr.count("no column is") == 1
-    fix = "there are Frage, Antwort; rename them (question, answer, contexts; query, response, ...)"
-    assert fix in " ".join(result.stderr.split())
+    fix = "there are Frage, Antwort; rename them (question, answer, contexts; query, response, ...), or give --map"
+    assert f"{fix} answer=COLUMN" in " ".join(result.stderr.split())
     mixed = lines(tmp_path / "b.jsonl", *['{"Frage": 1}'] * 3, '{"answer": "x"}', *['{"Frage": 1}'] * 2)
     told = jury("judge", mixed).stderr
     assert [f"line {line}:" in told for line in range(1, 7)] == [True, False, False, False, True, True]

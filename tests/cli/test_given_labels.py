@@ -149,8 +149,11 @@ def test_cases_on_which_reviewers_contradict_each_other_are_named_and_counted(fo
     assert labels == {"PASS": 5, "FAIL": 5}
     assert "labels.jsonl: 2 cases have contradicting labels (" in messages
     assert "ann PASS, bob FAIL" in messages
-    assert "are left out; a third reviewer settles it: jury review RESULTS --only all --by NAME" in messages
-    note = "2 cases are left out because reviewers contradict each other; a third reviewer settles them."
+    assert "are left out; one more reviewer settles it: jury review RESULTS --only all --by NAME" in messages
+    note = (
+        "2 cases are left out because reviewers contradict each other, so the figures are of the cases on which they "
+        "agree; one more reviewer settles the others."
+    )
     for more in ([], ["--agreement", "--draws", 100]):
         done = run("report", "a.out.jsonl", "--labels", "labels.jsonl", "--json", *more)
         against = json.loads(done.stdout)["label_comparison"]
@@ -161,6 +164,63 @@ def test_cases_on_which_reviewers_contradict_each_other_are_named_and_counted(fo
     done = run("calibrate", "a.jsonl", "--jury", "jury.yaml", "--agreement", 0.8, "--labels", "labels.jsonl")
     assert "2 cases have contradicting labels" in done.stderr
     assert "have no label" not in done.stderr
+
+
+@pytest.fixture
+def many(tmp_path, monkeypatch):
+    """Sixty cases, half of which the jury passes, of which bob contradicts ann on every third."""
+    monkeypatch.chdir(tmp_path)
+    rows = [{"id": f"q{n}", "answer": f"In {2018 + n % 2}, {n}."} for n in range(60)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "jury.yaml").write_text("jurors: [{check: contains, texts: ['2018']}, {check: not_empty}]\n")
+    assert run("judge", "a.jsonl", "--jury", "jury.yaml", "--out", "a.out.jsonl", "-q").exit_code == 0
+    reviewed(("ann", "p\n" * 60), ("bob", "p\np\nf\n" * 20))
+    return tmp_path
+
+
+def test_a_guarantee_names_the_cases_on_which_reviewers_contradict_each_other(many):
+    (many / "jury.yaml").write_text("jurors: [{check: not_empty}, {check: contains, texts: [In]}]\n")
+    calibrate = ["calibrate", "labels.jsonl", "--jury", "jury.yaml", "--agreement", 0.9]
+    done = run(*calibrate, "--out", "calibrated.yaml")
+    assert done.exit_code == 0, done.stderr
+    shown = " ".join(done.stdout.split())
+    left_out = (
+        "20 labelled cases on which reviewers contradict each other are left out, and the guarantee does not cover"
+    )
+    assert left_out in shown
+    assert "100.0 % of the cases on which reviewers agree are decided" in shown
+    assert "cases on which reviewers contradict each other, any group of cases" in shown
+    assert json.loads(run(*calibrate, "--json").stdout)["contradicting"] == 20
+    assert "contradicting: 20" in (many / "calibrated.yaml").read_text()
+    judged = run("judge", "a.jsonl", "--jury", "calibrated.yaml", "--out", "b.jsonl")
+    assert "without 20 on which reviewers contradict each other" in " ".join((judged.stdout + judged.stderr).split())
+    again = run("review", "a.out.jsonl", "--only", "all", "--by", "bob", "--labels", "labels.jsonl")
+    assert "settle these first, then: jury calibrate labels.jsonl" in " ".join(again.stdout.split())
+
+
+def test_a_report_says_how_far_reviewers_agree(many):
+    done = run("report", "labels.jsonl", "--agreement", "--draws", 100, "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["items"], found["jurors"]) == (60, ["ann", "bob"])
+    values = {one["name"]: one["value"] for one in found["sections"]["Agreement"]}
+    assert round(values["raw agreement"], 3) == 0.667
+    refused = run("report", "labels.jsonl", "--agreement", "--labels", "labels.jsonl")
+    assert refused.exit_code == 2
+    assert "compared with each other; leave out --labels" in refused.stderr
+
+
+def test_a_report_says_that_labels_of_contested_cases_are_not_a_fair_sample(many):
+    (many / "contested.jsonl").write_text("")
+    reviewed_only = ["review", "a.out.jsonl", "--only", "contested", "--by", "ann", "--labels", "contested.jsonl"]
+    assert run(*reviewed_only, given="p\nf\np\np\n" * 10).exit_code == 0
+    note = "Labels of contested cases are not a fair sample"
+    plain = run("report", "a.out.jsonl", "--labels", "contested.jsonl")
+    assert note in " ".join(plain.stdout.split())
+    measured = run("report", "a.out.jsonl", "--labels", "contested.jsonl", "--agreement", "--draws", 100, "--json")
+    found = json.loads(measured.stdout)
+    assert note in found["in_short"][1]
+    assert note not in run("report", "a.out.jsonl", "--labels", "labels.jsonl").stdout
 
 
 def test_labels_that_all_contradict_each_other_are_refused(folder):

@@ -42,9 +42,11 @@ tiers:
 
 def calibrated_text(tiers: str = CALIBRATED_TIERS) -> str:
     """A jury file with a guarantee for these tiers, as they are without it."""
-    from jury_adapters.calibration.guarantee import fingerprint_of
+    from jury_adapters.calibration.guarantee import Guarantee, fingerprint_of
 
-    return tiers + GUARANTEE.replace("FINGERPRINT", fingerprint_of(load_jury(CALIBRATED_TIERS)))
+    values = read_source(GUARANTEE, "").content["guarantee"]
+    values["fingerprint"] = fingerprint_of(load_jury(CALIBRATED_TIERS))
+    return tiers + GUARANTEE.replace("FINGERPRINT", Guarantee(**values).to_dict()["fingerprint"])
 
 
 def test_a_guarantee_sets_the_thresholds_and_is_kept_by_the_jury():
@@ -65,6 +67,8 @@ def test_a_guarantee_sets_the_thresholds_and_is_kept_by_the_jury():
         (calibrated_text(CALIBRATED_TIERS.replace("careful", "slow")), "guarantee: .* for the tiers quick, careful, "),
         (calibrated_text(CALIBRATED_TIERS.replace("refusal_check", "contains, texts: x")), "guarantee: .*other jurors"),
         (calibrated_text("jurors: [{check: not_empty}]\n"), "line 3: guarantee: .* not for jury"),
+        (calibrated_text().replace("agreement: 0.9", "agreement: 0.95"), "line .*: guarantee: .* were changed by hand"),
+        (calibrated_text().replace("quick: 0.9", "quick: 0.1"), "guarantee: .* were changed by hand"),
         (calibrated_text().replace("n: 100", "n: many"), "guarantee.n: expected a whole number"),
         (calibrated_text().replace("  delta: 0.1\n", ""), "guarantee: needs `delta:`"),
         (calibrated_text().replace("delta", "dleta"), "guarantee.dleta: unknown key.*Did you mean 'delta'"),

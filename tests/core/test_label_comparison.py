@@ -35,6 +35,24 @@ def test_false_passes_and_false_fails_have_their_own_denominators():
     assert (jury.accuracy.hits, jury.accuracy.n) == (3, 5)
 
 
+def test_a_third_human_label_leaves_jurors_with_labels_of_their_own_comparable():
+    said = [("PASS", "YES")] * 15 + [("FAIL", "NO")] * 12 + [("UNSURE", "NO")] * 3
+    against = LabelComparison()
+    for at, (gold, label) in enumerate(said):
+        juror = Judgment("PASS" if label == "YES" else "FAIL", label=label)
+        jury = Ensemble({"m": lambda case, juror=juror: juror}).judge(answer=str(at))
+        against.add(Case(answer=str(at), metadata={"gold": gold}), jury)
+    assert (against.jury.accuracy.hits, against.jury.accuracy.n) == (27, 30)
+    assert (against.jurors[0].accuracy.hits, against.jurors[0].accuracy.n) == (27, 30)
+
+
+def test_several_labels_that_count_as_fail_are_named():
+    pairs = [("good", Judgment("PASS")), ("bad", Judgment("FAIL")), ("unclear", Judgment("PASS"))]
+    note = "All labels that are not said to mean PASS count as FAIL (bad 1, unclear 1)."
+    assert any(one.startswith(note) for one in counted(pairs, ["good"]).notes)
+    assert not any(one.startswith("All labels") for one in counted(pairs[:2], ["good"]).notes)
+
+
 def test_nothing_is_shown_without_labels():
     against = counted([(None, Judgment("PASS")), ("", Judgment("FAIL"))])
     assert (against.cases, against.rows, against.to_dict(), str(against)) == (0, (), None, "")

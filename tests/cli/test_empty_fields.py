@@ -1,0 +1,33 @@
+"""A criterion that speaks of a field that no case has is named before anything is sent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jury_adapters import Critic, Ensemble
+from jury_adapters.cli.empty_fields import report_empty_fields
+from jury_adapters.cli.streams import Messages
+from jury_adapters.core.case import Case
+from jury_adapters.critic.rubric import Rubric
+
+
+def said(criterion: str, cases: list[Case], capsys: pytest.CaptureFixture[str]) -> str:
+    async def answer(prompt: str) -> str:
+        return json.dumps({"verdict": "PASS"})
+
+    critic = Critic(answer, Rubric.from_criteria(criterion))
+    report_empty_fields(Ensemble([critic]), cases, Path("a.jsonl"), Messages())
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_fields_that_no_case_has_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    bare, whole = Case(answer="Yes."), Case(answer="Yes.", contexts=["It is so."])
+    shown = said("Every claim is in the contexts.", [bare, bare], capsys)
+    assert "a.jsonl: no case has contexts, of which a criterion speaks ('Every claim is in the contexts.')" in shown
+    assert "--map contexts=COLUMN" in shown
+    assert said("Every claim is in the contexts.", [bare, whole], capsys) == ""
+    assert said("The answer is polite.", [bare], capsys) == ""
+    assert said("Every claim is in the contexts.", [], capsys) == ""
