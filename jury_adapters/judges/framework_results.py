@@ -20,6 +20,7 @@ from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.scorecard import verdict_of_criteria
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import freeze_mapping, plain_scalar
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.judges.external_results import EvaluatorResult, Scale, read_result
 
 
@@ -148,7 +149,10 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
         raise ConfigurationError(f"every evaluator has one result per item, in the same order; {counts}")
     for of_item in zip(*by_name.values(), strict=True):
         judgments = {name: pair_of(result)[1] for name, result in zip(by_name, of_item, strict=True)}
-        yield _case_of(of_item), _joined(judgments)
+        case, judgment = _case_of(of_item), _joined(judgments)
+        if case is not None and isinstance(judgment, Verdict):
+            judgment = evolve(judgment, case_id=case.item_id, case_metadata=case.metadata)
+        yield case, judgment
 
 
 def _items_of(results: Iterable[object]) -> Iterable[object]:
@@ -251,7 +255,7 @@ def _run_of(run: object) -> Run:
 
 
 def _case_of(results: Sequence[Any]) -> Case | None:
-    """Return the case of an item; each text, and the id, is from the first result that has it."""
+    """Return the case of an item; each text, the id and each entry of metadata is from the first result that has it."""
     query = next((one.query for one in results if one.query is not None), None)
     response = next((one.response for one in results if one.response is not None), None)
     contexts = next((one.contexts for one in results if one.contexts), ())
@@ -259,11 +263,19 @@ def _case_of(results: Sequence[Any]) -> Case | None:
         return None
     answer = None if response is None else text_of(response)
     item = next((found for one in results if (found := getattr(one, "item_id", None)) is not None), None)
+    reference = next((found for one in results if (found := getattr(one, "reference", None)) is not None), None)
+    metadata: dict[str, object] = {}
+    for one in results:
+        kept = getattr(one, "metadata", None)
+        metadata = {**(kept if isinstance(kept, Mapping) else {}), **metadata}
+    if item is not None and not {"item_id", "id"} & metadata.keys():
+        metadata["item_id"] = str(item)
     return Case(
         question=None if query is None else text_of(query),
         answer=answer,
         contexts=texts_of(contexts),
-        metadata={} if item is None else {"item_id": str(item)},
+        reference=None if reference is None else text_of(reference),
+        metadata=freeze_mapping(metadata),
     )
 
 
