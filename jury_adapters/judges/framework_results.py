@@ -142,6 +142,7 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
             if not is_llama_index_result(item):
                 raise ConfigurationError(
                     f"the results of {plain_repr(name)} are EvaluationResults, not {type(item).__name__}"
+                    f"{_retrieval_hint(item)}"
                 )
     numbers = {name: len(found) for name, found in by_name.items()}
     if len(set(numbers.values())) > 1:
@@ -170,7 +171,17 @@ def _pair_in(item: object) -> Pair:
         return item
     raise ConfigurationError(
         "results are verdicts, what judge_pairs() yields, judged runs, EvaluationResults of LlamaIndex, or rows of a "
-        f"LangSmith experiment; not {type(item).__name__}"
+        f"LangSmith experiment; not {type(item).__name__}{_retrieval_hint(item)}"
+    )
+
+
+def _retrieval_hint(item: object) -> str:
+    """Return what to do with a result of LlamaIndex's ``RetrieverEvaluator``; empty for other objects."""
+    if not all(hasattr(item, name) for name in ("metric_dict", "retrieved_ids", "expected_ids")):
+        return ""
+    return (
+        ", which has numbers and no verdict. Judge its case: Case(question=one.query, contexts=one.retrieved_texts, "
+        "retrieved_ids=one.retrieved_ids, relevant_ids=one.expected_ids)"
     )
 
 
