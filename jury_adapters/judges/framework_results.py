@@ -20,6 +20,7 @@ from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.scorecard import verdict_of_criteria
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import freeze_mapping, plain_scalar
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.judges.external_results import EvaluatorResult, Scale, read_result
 
 
@@ -141,6 +142,7 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
             if not is_llama_index_result(item):
                 raise ConfigurationError(
                     f"the results of {plain_repr(name)} are EvaluationResults, not {type(item).__name__}"
+                    f"{_retrieval_hint(item)}"
                 )
     numbers = {name: len(found) for name, found in by_name.items()}
     if len(set(numbers.values())) > 1:
@@ -148,7 +150,10 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
         raise ConfigurationError(f"every evaluator has one result per item, in the same order; {counts}")
     for of_item in zip(*by_name.values(), strict=True):
         judgments = {name: pair_of(result)[1] for name, result in zip(by_name, of_item, strict=True)}
-        yield _case_of(of_item), _joined(judgments)
+        case, judgment = _case_of(of_item), _joined(judgments)
+        if case is not None and isinstance(judgment, Verdict):
+            judgment = evolve(judgment, case_id=case.item_id, case_metadata=case.metadata)
+        yield case, judgment
 
 
 def _items_of(results: Iterable[object]) -> Iterable[object]:
@@ -166,7 +171,17 @@ def _pair_in(item: object) -> Pair:
         return item
     raise ConfigurationError(
         "results are verdicts, what judge_pairs() yields, judged runs, EvaluationResults of LlamaIndex, or rows of a "
-        f"LangSmith experiment; not {type(item).__name__}"
+        f"LangSmith experiment; not {type(item).__name__}{_retrieval_hint(item)}"
+    )
+
+
+def _retrieval_hint(item: object) -> str:
+    """Return what to do with a result of LlamaIndex's ``RetrieverEvaluator``; empty for other objects."""
+    if not all(hasattr(item, name) for name in ("metric_dict", "retrieved_ids", "expected_ids")):
+        return ""
+    return (
+        ", which has numbers and no verdict. Judge its case: Case(question=one.query, contexts=one.retrieved_texts, "
+        "retrieved_ids=one.retrieved_ids, relevant_ids=one.expected_ids)"
     )
 
 
@@ -251,7 +266,7 @@ def _run_of(run: object) -> Run:
 
 
 def _case_of(results: Sequence[Any]) -> Case | None:
-    """Return the case of an item; each text, and the id, is from the first result that has it."""
+    """Return the case of an item; each text, the id and each entry of metadata is from the first result that has it."""
     query = next((one.query for one in results if one.query is not None), None)
     response = next((one.response for one in results if one.response is not None), None)
     contexts = next((one.contexts for one in results if one.contexts), ())
@@ -259,11 +274,19 @@ def _case_of(results: Sequence[Any]) -> Case | None:
         return None
     answer = None if response is None else text_of(response)
     item = next((found for one in results if (found := getattr(one, "item_id", None)) is not None), None)
+    reference = next((found for one in results if (found := getattr(one, "reference", None)) is not None), None)
+    metadata: dict[str, object] = {}
+    for one in results:
+        kept = getattr(one, "metadata", None)
+        metadata = {**(kept if isinstance(kept, Mapping) else {}), **metadata}
+    if item is not None and not {"item_id", "id"} & metadata.keys():
+        metadata["item_id"] = str(item)
     return Case(
         question=None if query is None else text_of(query),
         answer=answer,
         contexts=texts_of(contexts),
-        metadata={} if item is None else {"item_id": str(item)},
+        reference=None if reference is None else text_of(reference),
+        metadata=freeze_mapping(metadata),
     )
 
 

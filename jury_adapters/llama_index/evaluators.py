@@ -29,6 +29,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.loose_values import is_list_of_texts, texts_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.values import JsonValue, freeze, is_missing, shown
+from jury_adapters.llama_index.attempts import METADATA_KEY
 from jury_adapters.llama_index.misspelt_arguments import refuse_misspelt
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
 from jury_adapters.llama_index.response_images import asked_with, images_at, images_of, node_images
@@ -182,6 +183,7 @@ class JuryEvaluator(BaseEvaluator):
             "contexts": contexts_of(response, evidence_tools=self.evidence),
             "trajectory": steps_of(response),
             **({"attachments": images} if images else {}),
+            **_guard_outcome(response),
             **given,
         }
 
@@ -248,6 +250,14 @@ def _case(query: object, answer: object, other: object, contexts: object, kwargs
         row["contexts"] = _contexts(contexts)
     case = Case.from_row({**row, "metadata": {**row.get("metadata", {}), **details}})
     return case.model_copy(update={"attachments": (*case.attachments, *images)}) if images else case
+
+
+def _guard_outcome(response: object) -> dict[str, Any]:
+    """Return the outcome of the guard that a response came through, as an entry of the case's metadata."""
+    metadata = getattr(response, "metadata", None)
+    record = metadata.get(METADATA_KEY) if isinstance(metadata, Mapping) else None
+    outcome = record.get("outcome") if isinstance(record, Mapping) else None
+    return {"guard": outcome} if isinstance(outcome, str) else {}
 
 
 def _fits(field: str, value: object) -> bool:

@@ -74,7 +74,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         on_undecided: the action if the jury abstains or fails (ABSTAIN, ERROR). ``"allow"`` (default) fails open:
             the answer is returned, marked ``"unjudged"``. ``"block"`` fails closed: ``refusal`` is returned. The engine
             is not asked again, because there is no fault to name. If the option is given, it also decides about a FAIL
-            that only failed jurors caused; by default such a FAIL is one.
+            that only failed jurors caused; by default such a FAIL is one. So by default, two models of which one is
+            down block every answer, and with both down every answer is returned.
         field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``inputs`` and ``outputs``: paths by
             field, ``{"contexts": "outputs.metadata.passages"}``, in addition to the fields that are always read; or a
             function from the row to the case. ``inputs`` has the ``query``; ``outputs`` is the response, or for a

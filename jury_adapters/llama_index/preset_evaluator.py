@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypeVar, Unpack, cast
 
-from llama_index.core import Settings
-from llama_index.core.llms import MockLLM
-
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.evidence import EvidenceTools
@@ -21,6 +18,7 @@ from jury_adapters.core.voting import Voting
 from jury_adapters.core.voting.base import ErrorPolicy
 from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.judges.presets import JurorLike, PanelOptions, check_vote, one_or_panel
+from jury_adapters.llama_index.configured_llm import configured_llm
 from jury_adapters.llama_index.evaluators import JuryEvaluator, ready_judge
 from jury_adapters.llama_index.replaced_arguments import check_options
 from jury_adapters.models.registry import ModelLike
@@ -97,7 +95,7 @@ class PresetEvaluator(JuryEvaluator):
     def _judge_of(self, given: tuple[JurorLike, ...], options: ModelOptions, **vote: Unpack[PanelOptions]) -> Judge:
         """Return one judge made of the given models and judges."""
         if not given:
-            configured = _configured_llm()
+            configured = configured_llm()
             offline = self._offline(options) if configured is None else None
             if offline is not None:
                 return offline
@@ -161,16 +159,3 @@ def _given(llm: JurorLike | None, llms: Sequence[JurorLike] | None, jury: object
     if len(named) > 1:
         raise ConfigurationError(f"give one of llm=, llms= and jury=, not {' and '.join(named)}")
     return tuple(llms or ()) if llm is None else (llm,)
-
-
-def _configured_llm() -> object | None:
-    """Return ``Settings.llm`` if it was set explicitly.
-
-    The property itself must not be read first: if it is unset, it creates an OpenAI model, or fails without that
-    package, and evaluation would use a vendor that was not named. Only the private attribute shows the difference. If a
-    later release renames it, no model is assumed, and one must be named. ``Settings.llm = None`` sets a plain MockLLM,
-    which echoes its prompt: the model is then disabled, and must not judge.
-    """
-    if getattr(Settings, "_llm", None) is None or type(Settings.llm) is MockLLM:
-        return None
-    return Settings.llm

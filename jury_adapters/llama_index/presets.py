@@ -2,7 +2,7 @@
 
 All of them take the same arguments, and look for a judge in this order: the ``jury=`` argument; the models in ``llm=``
 or ``llms=``; ``Settings.llm``, if it was set explicitly; the offline judge, if there is one. Otherwise, the error says
-what to pass. No data go to a vendor that was not named.
+what to pass. No data go to a vendor that was not named, so LlamaIndex's own default model is refused, too.
 
     >>> from llama_index.core.evaluation import BatchEvalRunner
     >>> panel = ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"]

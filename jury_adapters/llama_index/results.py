@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from llama_index.core.evaluation.base import EvaluationResult
-from pydantic import ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from jury_adapters.core.case import Case, item_id_in
 from jury_adapters.core.feedback import agreeing_jurors, notes_of, reason_of, without_errors
+from jury_adapters.core.field_names import FIELD_NAMES, columns_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict, to_dict
@@ -49,6 +50,9 @@ class JuryEvaluationResult(EvaluationResult):
         cost_usd: the cost in US dollars; None if the price of a call is unknown (``verdict.usage`` then has the
             known part).
         item_id: the id of the item, if ``evaluate()`` or the runner was given one as ``id=`` or ``item_id=``.
+        reference: the reference of the case.
+        metadata: the metadata of the case: all keywords of ``evaluate()`` or the runner that are not fields of it, such
+            as ``gold=`` for human labels.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
@@ -57,6 +61,8 @@ class JuryEvaluationResult(EvaluationResult):
     agreement: float | None = None
     cost_usd: float | None = None
     item_id: str | None = None
+    reference: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def jurors(self) -> tuple[Judgment, ...]:
@@ -97,6 +103,8 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
         agreement=judgment.agreement if isinstance(judgment, Verdict) else None,
         cost_usd=judgment.usage.cost_usd if judgment.usage.cost_complete else None,
         item_id=case.item_id,
+        reference=case.reference,
+        metadata=case.metadata,
     )
 
 
@@ -110,7 +118,7 @@ def refused(
         error: the reason.
         query: the query, as it was given.
         response: the response, as it was given.
-        given: the other arguments, which may have the id of the item.
+        given: the other arguments, which may have the id of the item and its metadata.
     """
     judgment = judge.failure(error, "the item cannot be judged")
     return JuryEvaluationResult(
@@ -122,7 +130,15 @@ def refused(
         verdict=judgment,
         cost_usd=0.0,
         item_id=item_id_in(given),
+        metadata=_metadata_in(given),
     )
+
+
+def _metadata_in(given: Mapping[str, object]) -> dict[str, object]:
+    """Return the metadata among the arguments of an item of which no case could be made: texts and numbers."""
+    own, fields = given.get("metadata"), columns_of(given, FIELD_NAMES).of.values()
+    named = {**(own if isinstance(own, Mapping) else {}), **{k: v for k, v in given.items() if k not in fields}}
+    return {str(name): value for name, value in named.items() if isinstance(value, str | int | float)}
 
 
 def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:

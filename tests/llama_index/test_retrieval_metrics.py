@@ -8,7 +8,7 @@ from llama_index.core.evaluation import RetrieverEvaluator
 from llama_index.core.evaluation.retrieval.metrics import MRR, AveragePrecision, HitRate, Precision, Recall
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from jury_adapters import ConfigurationError, Ensemble, abstain, judge
+from jury_adapters import Case, ConfigurationError, Ensemble, Report, abstain, judge
 from jury_adapters.checks import RetrievalMeasure
 from jury_adapters.llama_index import JuryRetrievalMetric
 from jury_adapters.retrieval import EachPassage
@@ -86,3 +86,16 @@ def test_a_metric_without_a_name_is_refused_because_another_would_replace_it(nam
         JuryRetrievalMetric(nameless, name=name)
     named = [JuryRetrievalMetric(lambda case: True, name="yes"), JuryRetrievalMetric(lambda case: False, name="no")]
     assert {name: result.score for name, result in evaluated(*named).items()} == {"yes": 1.0, "no": 0.0}
+
+
+@pytest.mark.parametrize("kept_as", ["a list", "a dictionary"])
+def test_a_report_says_how_to_judge_results_of_a_retriever(kept_as):
+    found = RetrieverEvaluator(metrics=[JuryRetrievalMetric(RetrievalMeasure("recall"))], retriever=Fixed()).evaluate(
+        "When did it open?", ["b", "z"]
+    )
+    results = [found] if kept_as == "a list" else {"recall": [found]}
+    with pytest.raises(ConfigurationError, match=r"not RetrievalEvalResult.*Case\(question=one.query") as raised:
+        Report.from_results(results)
+    (said,) = [part for part in str(raised.value).split(": ") if part.startswith("Case(")]
+    case = eval(said, {"Case": Case, "one": found})  # noqa: S307  the line that the message gives
+    assert RetrievalMeasure("recall").judge(case).score == found.metric_dict["recall"].score

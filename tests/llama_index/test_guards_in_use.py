@@ -1,0 +1,68 @@
+"""A guard in use: a jury that is down, and refusals among the answers that a batch evaluates."""
+
+import logging
+
+import pytest
+from llama_index.core.base.response.schema import PydanticResponse, Response
+from llama_index.core.evaluation import BatchEvalRunner
+from llama_index.core.query_engine import CustomQueryEngine
+from pydantic import BaseModel
+
+from jury_adapters import Ensemble, Report
+from jury_adapters.llama_index import JuryEvaluator, JuryGuardQueryEngine
+
+
+class City(BaseModel):
+    name: str = "Paris"
+
+
+class Engine(CustomQueryEngine):
+    typed: bool = False
+
+    def custom_query(self, query_str: str) -> object:
+        return PydanticResponse(City()) if self.typed else Response("Paris.")
+
+
+def passes(case):
+    return True
+
+
+def down(case):
+    raise ConnectionError("no line")
+
+
+@pytest.mark.parametrize(
+    ("jury", "outcomes"),
+    [
+        (Ensemble([passes, down]), {None: "blocked 2", "allow": "unjudged 1", "block": "blocked 1"}),
+        (Ensemble([down, down]), {None: "unjudged 1", "allow": "unjudged 1", "block": "blocked 1"}),
+        (lambda case: None, {None: "unjudged 1", "allow": "unjudged 1", "block": "blocked 1"}),
+        (lambda case: False, {None: "blocked 2", "allow": "blocked 2", "block": "blocked 2"}),
+    ],
+    ids=["one down", "both down", "abstains", "a fault"],
+)
+def test_what_a_user_gets_from_a_guard_whose_jury_cannot_decide(jury, outcomes, caplog):
+    caplog.set_level(logging.ERROR)
+    for on_undecided, wanted in outcomes.items():
+        record = JuryGuardQueryEngine(Engine(), jury, on_undecided=on_undecided).query("q").metadata["jury"]
+        assert f"{record['outcome']} {record['attempts']}" == wanted, on_undecided
+
+
+def test_a_blocked_typed_response_is_a_text():
+    refused = JuryGuardQueryEngine(Engine(typed=True), lambda case: False, refusal="No.").query("q")
+    assert (type(refused), refused.response) == (Response, "No.")
+    passed = JuryGuardQueryEngine(Engine(typed=True), passes).query("q")
+    assert isinstance(passed, PydanticResponse)
+
+
+@pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")
+def test_a_batch_marks_refusals_of_a_guarded_engine():
+    guarded = JuryGuardQueryEngine(Engine(), lambda case: "bad" not in case.question, refusal="No.")
+    results = BatchEvalRunner({"any": JuryEvaluator(passes)}).evaluate_queries(guarded, ["good?", "bad?"])
+    assert [(one.response, one.metadata["guard"]) for one in results["any"]] == [
+        ("Paris.", "passed"),
+        ("No.", "blocked"),
+    ]
+    answers = [one for one in results["any"] if one.metadata["guard"] != "blocked"]
+    assert [entry.case.question for entry in Report.from_results(answers).entries] == ["good?"]
+    assert JuryEvaluator(passes).evaluate_response("q", Engine().query("q")).metadata == {}
