@@ -339,7 +339,7 @@ class Report:
         Args:
             other: the second run. Cases are matched by item id if all have one, else by question if each has its own,
                 else by content. Verdicts without their cases are matched by line or position. If no case is in both
-                runs, the pass rates are compared as those of independent samples.
+                runs, or questions repeat without ids, the pass rates are compared as those of independent samples.
             labels: cases with human labels, as :func:`jury_adapters.calibration.calibrate` takes them: rows with
                 ``gold``, cases with ``metadata["gold"]``, or pairs of case and label. A label belongs to an answer;
                 labels of both answers of a case correct the difference. Needs NumPy.
