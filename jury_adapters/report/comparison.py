@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from jury_adapters.calibration.estimates import Estimate
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.formatting import clip, counted, percent
+from jury_adapters.core.formatting import clip, counted, percent, visible
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
@@ -242,13 +242,19 @@ def compare(
         flips=_flips(before, after, changed),
         outages=(first.outage_bias.warning, second.outage_bias.warning),
         other_questions=matching.other_questions,
-        warnings=tuple(_warnings(matching, group)),
+        warnings=tuple(_warnings(matching, group, [] if same else list(first.jury.differences(second.jury)))),
         why_unpaired=matching.why_unpaired,
     )
 
 
-def _warnings(matching: Matching, group: str) -> Iterator[str]:
-    """Yield sentences about what makes the pairs doubtful."""
+def _warnings(matching: Matching, group: str, juries: Sequence[str]) -> Iterator[str]:
+    """Yield sentences about what makes the pairs doubtful, and about what differs between the juries."""
+    if juries:
+        more = f"; and {len(juries) - _CLAUSES} more" if len(juries) > _CLAUSES else ""
+        yield (
+            "different juries judged a and b, so the difference is not one of the systems alone: "
+            f"{visible('; '.join(juries[:_CLAUSES]))}{more}."
+        )
     if matching.other_questions:
         have = "pair has different questions" if matching.other_questions == 1 else "pairs have different questions"
         yield (
@@ -348,4 +354,5 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
+_CLAUSES = 4
 _LONGEST = 240  # characters of a line about a changed case

@@ -16,6 +16,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entries, Entry
+from jury_adapters.report.jury_facts import JuryFacts
 
 
 @dataclass
@@ -37,6 +38,7 @@ class RunFacts:
         groups: the groups, or the error of a case without one; empty if no groups were asked for.
         labels: the positions of the human labels of the answers; empty if there are no labels.
         outage_bias: the bias of the pass rate by judges that broke.
+        jury: the voting rules and the jurors.
     """
 
     item_id: list[str | None] = field(default_factory=list)
@@ -52,6 +54,7 @@ class RunFacts:
     groups: list[Hashable | InputError] = field(default_factory=list)
     labels: list[Set[int]] = field(default_factory=list)
     outage_bias: OutageBias = field(default_factory=OutageBias)
+    jury: JuryFacts = field(default_factory=JuryFacts)
 
     @classmethod
     def of(cls, entries: Entries, *, group: str = "", labels: AnswerLabels | None = None) -> RunFacts:
@@ -72,6 +75,7 @@ class RunFacts:
             facts.line.append(entry.line)
             facts.index.append(entry.index)
             facts.outage_bias.add(entry.judgment)
+            facts.jury.add(entry.judgment)
             judgment = outage_as_error(entry.judgment)
             facts.passed.append(_passed(judgment))
             facts.verdict.append(intern(to_word(judgment)))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment
 from jury_adapters.core.batch import Judged, stream
+from jury_adapters.core.judgment import evolve
 from jury_adapters.core.statistics import paired_interval, unpaired_interval
 from jury_adapters.report import Entry, Report
 
@@ -293,3 +294,33 @@ def test_both_answers_of_a_changed_case_are_shown_without_control_characters():
     a, b = report("ab", answer="old"), report("abc", answer="new\x1b[2J")
     told = str(a.compare(b))
     assert "    answer of a: old\n    answer of b: new\\x1b[2J" in told
+
+
+def judged_by(answer, *jurors, voting="majority", names=("one", "two")):
+    votes = [
+        Judgment("PASS", critic=name, model=model, metadata={"rubric_fingerprint": rubric})
+        for name, (model, rubric) in zip(names, jurors, strict=True)
+    ]
+    verdict = Ensemble([lambda case: True] * 2, voting=voting).aggregate(votes)
+    return Report.from_results([(Case(answer=answer, metadata={"id": "x"}), verdict)])
+
+
+def test_a_warning_names_what_differs_between_two_juries():
+    plain = judged_by("x", ("m", "r"), ("n", "r"))
+    other = judged_by("y", ("m", "s"), ("o", "r"), voting="unanimous")
+    compared = plain.compare(other)
+    assert compared.remarks[0] == (
+        "Warning: different juries judged a and b, so the difference is not one of the systems alone: a votes by "
+        "majority and b by unanimous; one has another rubric in b; two is n in a and o in b."
+    )
+    assert not plain.compare(judged_by("y", ("m", "r"), ("n", "r"))).warnings
+    renamed = plain.compare(judged_by("y", ("m", "r"), ("n", "r"), names=("one", "three")))
+    assert "1 juror is in a only (two); 1 juror is in b only (three)" in renamed.warnings[0]
+    assert not plain.compare(judged_by("x", ("m", "s"), ("o", "r"))).warnings  # the same answers: two juries
+
+
+def test_jurors_that_a_jury_did_not_need_are_no_difference():
+    full = judged_by("x", ("m", "r"), ("n", "r"))
+    stopped = Ensemble([lambda case: True] * 2).aggregate([Judgment("PASS", critic="one", model="m")])
+    partial = Report.from_results([(Case(answer="y", metadata={"id": "x"}), evolve(stopped, partial=True))])
+    assert not full.compare(partial).warnings
