@@ -190,6 +190,7 @@ def compare(
     labels: Iterable[CaseLike | tuple[CaseLike, str | bool]] | None = None,
     pass_labels: Collection[str] = (),
     group: str = "",
+    needs_groups: bool = True,
 ) -> Comparison:
     """Compare two runs case by case.
 
@@ -203,6 +204,8 @@ def compare(
         pass_labels: the labels that mean PASS.
         group: the field that identifies the group of a case; empty for independent cases. It is read from the second
             run, or from the first if the second does not have it.
+        needs_groups: whether independent samples, whose interval takes no account of groups, are an error; otherwise
+            they get a warning.
 
     Raises:
         ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, a case has no such
@@ -214,7 +217,7 @@ def compare(
     first, second = (RunFacts.of(run, group=group, labels=known) for run in (before, after))
     matching = match(first, second)
     pairs, same = matching.pairs, matching.same_answers
-    if group and not pairs:
+    if group and not pairs and needs_groups:
         raise ConfigurationError(
             f"{matching.why_unpaired or 'no case is in both runs'}, and the interval of independent samples takes no "
             "account of groups; leave the group out, and expect the interval to be too narrow"
@@ -249,6 +252,8 @@ def compare(
 
 def _warnings(matching: Matching, group: str, juries: Sequence[str]) -> Iterator[str]:
     """Yield sentences about what makes the pairs doubtful, and about what differs between the juries."""
+    if group and not matching.pairs:
+        yield f"the interval of independent samples takes no account of groups ({visible(group)}), and is too narrow."
     if juries:
         more = f"; and {len(juries) - _CLAUSES} more" if len(juries) > _CLAUSES else ""
         yield (
