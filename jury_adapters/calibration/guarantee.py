@@ -25,6 +25,7 @@ from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import ABSTAINED
 from jury_adapters.core.tier_policies import escalate_below
+from jury_adapters.core.tolerance import exceeds
 from jury_adapters.core.values import JsonValue
 from jury_adapters.yaml_files import read_source
 
@@ -66,6 +67,8 @@ class Guarantee:
         merged: the number of labelled cases that repeat an item and were merged with the first; not part of ``n``.
         broken: the number of labelled cases on which a juror broke; they are not part of ``n`` or ``screened``, and the
             guarantee does not cover such cases.
+        constant: the constant answer that agrees with most human labels of the decided cases; empty if it is unknown.
+        constant_agreement: the share of the decided cases on which it agrees with them, 0..1; None if it is unknown.
         granted_if_false: the rate at which simulated calibrations of these sizes grant the guarantee to a jury whose
             agreement is just below the guaranteed one, 0..1; at most ``delta``, apart from the error of the simulation.
         granted_as_seen: the rate at which they grant it to a jury with the error rate of this one, 0..1.
@@ -90,6 +93,8 @@ class Guarantee:
     screened_errors: int = 0
     merged: int = 0
     broken: int = 0
+    constant: str = ""
+    constant_agreement: float | None = None
     granted_if_false: float
     granted_as_seen: float
     simulated_runs: int
@@ -147,7 +152,7 @@ class Guarantee:
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         left_out = {
             *(() if self.screening_tiers else _OF_SCREENING),
-            *(name for name in ("merged", "broken") if not plain[name]),
+            *(name for name in _OPTIONAL if not plain[name]),
         }
         kept = {name: value for name, value in plain.items() if name not in left_out}
         return {
@@ -164,7 +169,7 @@ class Guarantee:
         """
         known = {each.name for each in fields(cls)}
         wrong = [name for name in values if name not in known]
-        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, "merged", "broken"}]
+        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, *_OPTIONAL}]
         if wrong or missing:
             raise InputError(
                 f"this is not a guarantee: {', '.join(f'no {m}' for m in missing) or f'unknown {wrong[0]}'}"
@@ -197,6 +202,18 @@ class Guarantee:
         return cls.from_dict(found)
 
     @property
+    def constant_sentence(self) -> str:
+        """Warning that a constant answer would do as well as the jury on the decided cases; empty if it would not."""
+        own = 1 - self.errors / self.decided if self.decided else 0.0
+        if self.constant_agreement is None or exceeds(own, self.constant_agreement):
+            return ""
+        return (
+            f"Warning: always answering {self.constant!r} agrees with human labels on "
+            f"{percent(self.constant_agreement)} of the decided cases, and the jury on {percent(own)}, so it decides "
+            "them no better than a constant answer."
+        )
+
+    @property
     def headline(self) -> str:
         """The guarantee in one line, for the summary of a run."""
         cases = "the cases decided after screening" if self.screening_tiers else "the decided cases"
@@ -220,11 +237,12 @@ class Guarantee:
         if self.broken:
             broken = f" {broken_sentence(self.broken)}"
         merged = f" {merged_sentence(self.merged, 'labelled case')}" if self.merged else ""
+        constant = f" {self.constant_sentence}" if self.constant_sentence else ""
         return (
             f"At least {self.agreement:.1%} of the decided cases agree with human labels, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
             f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of {cases} ({tiers}) and "
-            f"abstains on the rest.{before}{cost}{merged}{broken} "
+            f"abstains on the rest.{before}{cost}{merged}{broken}{constant} "
             f"{self.grants.sentence(self.agreement)}"
         )
 
@@ -322,6 +340,7 @@ class _Abstaining(Judge):
 
 
 _OF_SCREENING = ("screening_tiers", "screened", "screened_errors")  # omitted if there are no screening tiers
+_OPTIONAL = ("merged", "broken", "constant", "constant_agreement")
 _NUMBER = (int, float)
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "agreement": _NUMBER,
@@ -331,6 +350,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "thresholds": Mapping,
     "n": int,
     "broken": int,
+    "constant": str,
+    "constant_agreement": _NUMBER,
     "decided": int,
     "errors": int,
     "bound": _NUMBER,

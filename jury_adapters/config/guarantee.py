@@ -37,6 +37,9 @@ class GuaranteeSpec(Spec):
     screened: Count = Field(0, description="How many labelled cases these screening tiers decided; not among n.")
     screened_errors: Count = Field(0, description="How many of these disagree with human labels.")
     merged: Count = Field(0, description="How many labelled cases repeat an item and count once; not among n.")
+    broken: Count = Field(0, description="On how many labelled cases a juror broke; not among n.")
+    constant: str = Field("", description="The constant answer that agrees with most labels of the decided cases.")
+    constant_agreement: Share = Field(0.0, description="The share of the decided cases on which it agrees with them.")
     granted_if_false: Share = Field(
         description="How often simulated calibrations of these sizes grant it to a jury that is just not good enough."
     )
@@ -54,5 +57,5 @@ class GuaranteeSpec(Spec):
             ConfigurationError: it is not the jury that was calibrated.
         """
         guarantee = import_module("jury_adapters.calibration.guarantee").Guarantee
-        calibrated: Jury = guarantee.from_dict(self.model_dump()).applied_to(jury)
+        calibrated: Jury = guarantee.from_dict(self.model_dump(exclude_unset=True)).applied_to(jury)
         return calibrated
