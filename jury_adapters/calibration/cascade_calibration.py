@@ -53,6 +53,7 @@ class TierRuns:
         screened: the number of cases that screening tiers decide.
         screened_errors: the number of these that disagree with human labels.
         broken: the cases that are left out, because a juror broke on them.
+        truths: the human labels of the cases of ``trials``.
     """
 
     trials: Trials
@@ -60,6 +61,7 @@ class TierRuns:
     screened: int
     screened_errors: int
     broken: BrokenCases
+    truths: Sequence[str]
 
     @property
     def cases(self) -> int:
@@ -146,9 +148,11 @@ def calibrate(
     outcome, found_by = choose_thresholds(runs.trials, 1 - agreement, delta, method)
     grants = simulate_grants(runs.trials, agreement, delta, method, seed=seed)
     if not outcome.decided:
-        refusal = target.refusal(runs.trials, Baseline.of(truths, pass_labels), runs.screened)
+        refusal = target.refusal(runs.trials, Baseline.of(runs.truths, pass_labels), runs.screened)
         broken = f" {runs.broken.sentence}." if runs.broken.positions else ""
         raise CalibrationFailed(f"{refusal}.{broken} {grants.sentence(agreement)}", grants)
+    decided_by = runs.trials.decided_by(outcome.thresholds)
+    constant = Baseline.of([runs.truths[at] for at in np.flatnonzero(decided_by >= 0).tolist()], pass_labels)
     asked = [tier for tier, threshold in zip(tiers, outcome.thresholds, strict=True) if not isinf(threshold)]
     priced = all(tier.judge.priced for tier in (*screening_tiers, *asked))
     guarantee = Guarantee(
@@ -171,6 +175,8 @@ def calibrate(
         screened_errors=runs.screened_errors,
         merged=labelled.merged,
         broken=len(runs.broken.positions),
+        constant=constant.label,
+        constant_agreement=constant.share,
         granted_if_false=grants.if_false,
         granted_as_seen=grants.as_seen,
         simulated_runs=grants.runs,
@@ -209,7 +215,7 @@ def run_tiers(
                       for tier, each in zip(tiers, judged, strict=True)], dtype=np.float64).T  # fmt: skip
     screened = {position: verdict for position, verdict in screening.decided.items() if position not in left_out}
     wrong = sum(not meaning.agrees(verdict, truths[position]) for position, verdict in screened.items())
-    return TierRuns(Trials(confidences, correct & (confidences >= 0)), costs, len(screened), wrong, broken)
+    return TierRuns(Trials(confidences, correct & (confidences >= 0)), costs, len(screened), wrong, broken, true)
 
 
 def group_of(case: Case, groups: Groups) -> object:

@@ -95,7 +95,7 @@ class Target:
         ]  # fmt: skip
         through = f" that screening lets through (of {len(trials.correct) + screened})" if screened else ""
         advice = ", or ".join(self._ways_out(trials, baseline, screened))
-        share = f"{baseline.share:.1%} of the labelled cases"
+        share = f"{baseline.share:.1%} of the labelled cases{' that screening lets through' if screened else ''}"
         usual = f"always answering {baseline.label!r} agrees with human labels on {share}"
         return (
             f"no threshold keeps an agreement of {self.agreement:g} with delta={self.delta:g} on {len(trials.correct)} "

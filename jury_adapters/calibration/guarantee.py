@@ -25,6 +25,7 @@ from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import ABSTAINED
 from jury_adapters.core.tier_policies import escalate_below
+from jury_adapters.core.tolerance import exceeds
 from jury_adapters.core.values import JsonValue
 from jury_adapters.yaml_files import read_source
 
@@ -68,6 +69,8 @@ class Guarantee:
             guarantee does not cover such cases.
         contradicting: the number of labelled cases that are left out because reviewers contradict each other; they are
             not part of ``n``, and the guarantee does not cover such cases.
+        constant: the constant answer that agrees with most human labels of the decided cases; empty if it is unknown.
+        constant_agreement: the share of the decided cases on which it agrees with them, 0..1; None if it is unknown.
         granted_if_false: the rate at which simulated calibrations of these sizes grant the guarantee to a jury whose
             agreement is just below the guaranteed one, 0..1; at most ``delta``, apart from the error of the simulation.
         granted_as_seen: the rate at which they grant it to a jury with the error rate of this one, 0..1.
@@ -93,6 +96,8 @@ class Guarantee:
     merged: int = 0
     broken: int = 0
     contradicting: int = 0
+    constant: str = ""
+    constant_agreement: float | None = None
     granted_if_false: float
     granted_as_seen: float
     simulated_runs: int
@@ -153,7 +158,7 @@ class Guarantee:
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         left_out = {
             *(() if self.screening_tiers else _OF_SCREENING),
-            *(name for name in _COUNTS if not plain[name]),
+            *(name for name in _OPTIONAL if not plain[name]),
         }
         plain["fingerprint"] += f"-{_digest(self)}"
         kept = {name: value for name, value in plain.items() if name not in left_out}
@@ -171,7 +176,7 @@ class Guarantee:
         """
         known = {each.name for each in fields(cls)}
         wrong = [name for name in values if name not in known]
-        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, *_COUNTS}]
+        missing = [each.name for each in fields(cls) if each.name not in {*values, *_OF_SCREENING, *_OPTIONAL}]
         if wrong or missing:
             raise InputError(
                 f"this is not a guarantee: {', '.join(f'no {m}' for m in missing) or f'unknown {wrong[0]}'}"
@@ -209,6 +214,18 @@ class Guarantee:
         if not isinstance(found, Mapping):
             raise InputError(source.problem((), "there is no guarantee here: expected the key `guarantee:`"))
         return cls.from_dict(found)
+
+    @property
+    def constant_sentence(self) -> str:
+        """Warning that a constant answer would do as well as the jury on the decided cases; empty if it would not."""
+        own = 1 - self.errors / self.decided if self.decided else 0.0
+        if self.constant_agreement is None or exceeds(own, self.constant_agreement):
+            return ""
+        return (
+            f"Warning: always answering {self.constant!r} agrees with human labels on "
+            f"{percent(self.constant_agreement)} of the decided cases, and the jury on {percent(own)}, so it decides "
+            "them no better than a constant answer."
+        )
 
     @property
     def headline(self) -> str:
@@ -252,12 +269,13 @@ class Guarantee:
             )
         broken = f" {broken_sentence(self.broken)}" if self.broken else ""
         merged = f" {merged_sentence(self.merged, 'labelled case')}" if self.merged else ""
+        constant = f" {self.constant_sentence}" if self.constant_sentence else ""
         left_out = f" {self.left_out}." if self.left_out else ""
         return (
             f"At least {self.agreement:.1%} of the decided cases agree with human labels, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
             f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of {self.cases} ({tiers}) and "
-            f"abstains on the rest.{before}{cost}{merged}{broken}{left_out} "
+            f"abstains on the rest.{before}{cost}{merged}{broken}{left_out}{constant} "
             f"{self.grants.sentence(self.agreement)}"
         )
 
@@ -370,8 +388,8 @@ def _normal(value: object) -> object:
     return float(value) if isinstance(value, int | float) else value
 
 
-_COUNTS = ("merged", "broken", "contradicting")  # omitted if they are 0
 _OF_SCREENING = ("screening_tiers", "screened", "screened_errors")  # omitted if there are no screening tiers
+_OPTIONAL = ("merged", "broken", "contradicting", "constant", "constant_agreement")  # omitted if 0 or unknown
 _NUMBER = (int, float)
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "agreement": _NUMBER,
@@ -381,6 +399,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "thresholds": Mapping,
     "n": int,
     "broken": int,
+    "constant": str,
+    "constant_agreement": _NUMBER,
     "decided": int,
     "errors": int,
     "bound": _NUMBER,

@@ -19,7 +19,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.field_names import holds_no_field
 from jury_adapters.core.results_file import pass_labels_named_in, read_results
 from jury_adapters.core.row_files import read_whole_rows
-from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
+from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases, group_of_repeats
 
 
 def verdict_items(
@@ -40,7 +40,7 @@ def verdict_items(
     in_order = [] if isinstance(gold, Mapping) else list(gold)
     if in_order and len(in_order) != len(batch):
         raise ConfigurationError(f"gold has {len(in_order)} entries for {len(batch)} verdicts")
-    collected = JudgedItems(group)
+    collected = JudgedItems(group or group_of_repeats(one.case for one in batch))
     for one in batch:
         truth = in_order[one.position] if in_order else None
         collected.add(one.index, one.case, one.judgment, truth, by_id, own_label=not (in_order or by_id))

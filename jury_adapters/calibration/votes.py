@@ -168,10 +168,10 @@ class Votes:
         Args:
             verdicts: a batch of one jury; see :meth:`jury_adapters.Report.from_results`. Results that include the case
                 also have its id (``metadata["item_id"]``), gold (``metadata["gold"]``), generator and answer.
-            on: the part of a judgment that is its vote: ``"label"``, ``"status"`` or ``"score"``; by default that on
-                which the jury itself voted.
+            on: the part of a judgment that is its vote: ``"label"``, ``"status"`` or ``"score"``; else the jury's own.
             gold: the human labels, by item id or in the order of the verdicts.
-            group: the entry of the case's metadata that identifies its group, such as ``"meta.program"``.
+            group: the entry of the case's metadata that identifies its group (``"meta.program"``); by default the
+                example, if LangSmith ran examples several times (``num_repetitions``).
             screening_tiers: whether the judges of screening tiers (``reject_on_any_fail``, ``accept_on_all_pass``) are
                 columns too.
             labels: as in :meth:`from_rows`.

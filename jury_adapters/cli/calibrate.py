@@ -270,6 +270,8 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labe
         ("expected cost", _cost(guarantee.cost_expected)),
     ):
         console.print(Text(f"  {name:<14} {said}"))
+    if guarantee.constant_sentence:
+        console.print(Text(f"  {guarantee.constant_sentence}", "yellow"), soft_wrap=True)
     console.print()
     console.print(_tiers(guarantee))
     console.print(Text(f"\n{guarantee.grants.sentence(guarantee.agreement)}"))

@@ -42,7 +42,8 @@ def compare(
     """Compare the pass rates of two systems: the difference (b minus a), its interval, and the cases that changed.
 
     Cases are matched by id, else by question if each case has its own, else by content, and compared as pairs. Where no
-    case is in both files, the rates are compared as those of independent samples.
+    case is in both files, or questions repeat and there are no ids, the rates are compared as those of independent
+    samples.
 
     With --labels, human labels correct the difference for what the jury gets wrong, which may be more for one system
     than for the other. A label belongs to an answer: label both answers of a random part of the cases.

@@ -62,7 +62,8 @@ class _AskingSpec(AnswersSpec):
         from jury_adapters.critic.replayed import ReplayedCritic
         from jury_adapters.models.registry import split_name
 
-        own_name = default_name([rubric], split_name(self.model)[1])
+        model = split_name(self.model)[1]
+        own_name = default_name([rubric], model)
         fingerprint, cost, unknown_because = None, 0.0, ""
         try:
             critic = Critic(rubric=rubric, name=self.name, api_key=_NO_KEY, **options)
@@ -71,7 +72,7 @@ class _AskingSpec(AnswersSpec):
             unknown_because = str(error)
         return ReplayedCritic(
             self.name or own_name, rubric, threshold=self.threshold, fingerprint=fingerprint, order_cost=cost,
-            own_name=own_name, unknown_because=unknown_because, samples=self.samples,
+            own_name=own_name, unknown_because=unknown_because, samples=self.samples, model=model,
         )  # fmt: skip
 
     def _check_address(self, place: Place) -> None:

@@ -41,6 +41,8 @@ class GuaranteeSpec(Spec):
     contradicting: Count = Field(
         0, description="How many labelled cases are left out because reviewers contradict each other; not among n."
     )
+    constant: str = Field("", description="The constant answer that agrees with most labels of the decided cases.")
+    constant_agreement: Share = Field(0.0, description="The share of the decided cases on which it agrees with them.")
     granted_if_false: Share = Field(
         description="How often simulated calibrations of these sizes grant it to a jury that is just not good enough."
     )
@@ -60,5 +62,5 @@ class GuaranteeSpec(Spec):
             ConfigurationError: it is not the jury that was calibrated.
         """
         guarantee = import_module("jury_adapters.calibration.guarantee").Guarantee
-        calibrated: Jury = guarantee.from_dict(self.model_dump()).applied_to(jury)
+        calibrated: Jury = guarantee.from_dict(self.model_dump(exclude_unset=True)).applied_to(jury)
         return calibrated

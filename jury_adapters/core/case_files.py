@@ -191,6 +191,7 @@ class CaseFile:
         self._places: dict[int, Place] = {}  # places of the cases that are in flight
         self._read = 0
         self._columns = ColumnChecks(self._about_the_file)
+        self._repeated_ids = 0
         self._ids: set[int] | None = set() if unique_ids else None  # hashes, because there may be millions of ids
 
     @property
@@ -255,14 +256,15 @@ class CaseFile:
         self._tell(f"{self.name}: {message}")
 
     def _see_id(self, place: Place) -> None:
-        """Report the first duplicate id, because runs are compared by id."""
+        """Report the first duplicate id and count the others, because runs are compared by id."""
         if self._ids is None or place.item_id is None:
             return
-        if hash(place.item_id) in self._ids:
-            self._about_the_file(f"the id of {place} occurs twice; runs are compared by id, so give each row its own")
-            self._ids = None
-        else:
+        if hash(place.item_id) not in self._ids:
             self._ids.add(hash(place.item_id))
+            return
+        if not self._repeated_ids:
+            self._about_the_file(f"the id of {place} occurs twice; runs are compared by id, so give each row its own")
+        self._repeated_ids += 1
 
     def _refuse(self, row: CaseRow) -> None:
         """Count a row that is not a case, and report it unless a problem of the whole file is already reported."""
@@ -282,7 +284,10 @@ class CaseFile:
                 self._alike[kind] = _Alike(f"{row.unit} {row.line}")
 
     def _report_alike(self) -> None:
-        """Report the number of rows with each problem of the whole file, after the first."""
+        """Report the number of rows with each problem of the whole file, after the first, and of repeated ids."""
+        if self._repeated_ids > 1:
+            rows = counted(self._repeated_ids - 1, "more row repeats", "more rows repeat")
+            self._about_the_file(f"{rows} an id")
         for alike in self._alike.values():
             if alike.more:
                 rows = counted(alike.more, "more row has", "more rows have")

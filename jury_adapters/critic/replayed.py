@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -17,6 +18,7 @@ from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, Opi
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import Path
 from jury_adapters.core.runner import run_judge
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.answers import Choice
 from jury_adapters.critic.asking import case_key_of, rubric_statuses
 from jury_adapters.critic.prompt import missing_fields
@@ -46,6 +48,7 @@ class ReplayedCritic(RecordedCritic):
         unknown_because: the reason why the fingerprint is unknown.
         samples: the number of requests per case.
         order_cost: the critic's estimate of a judgment in US dollars; early stopping asks the cheapest first.
+        model: the name of the critic's model; empty if it is unknown.
 
     Attributes:
         namesakes: the full names of the store's critics with this name, if there are several; no vote is served then.
@@ -63,12 +66,15 @@ class ReplayedCritic(RecordedCritic):
         unknown_because: str = "",
         samples: int = 1,
         order_cost: float = 0.0,
+        model: str = "",
     ) -> None:
         super().__init__(name)
         self.cost = order_cost
         self.unknown_because = unknown_because
         self.namesakes: tuple[str, ...] = ()
         self.differs = False
+        self._model = model
+        self._cast_otherwise: dict[str, None] = {}
         self._rubric = rubric
         self._mark = threshold
         self._own_names = (name, own_name or name)
@@ -149,13 +155,31 @@ class ReplayedCritic(RecordedCritic):
     def _found(self, case: Case) -> Judgment | None:
         recording, sample, critic = self._recording, run_context().sample, self._fingerprint
         if recording is None:
-            return None if self._recorded(case) is None else super()._judged(case)
+            vote = self._recorded(case)
+            if isinstance(vote, Judgment):
+                self._note_origin(vote)
+            return None if vote is None else super()._judged(case)
         if critic is None or self.namesakes:
             return None
         found = recording.judgment(case, self._key_of(case), critic, sample)
         if found is None and recording.has_fallback(case, critic, sample):
             return broken("not_recorded", "the store has a judgment of the fallback, and none of the critic")
         return None if found is None else self._served(found)
+
+    @property
+    def cast_otherwise(self) -> str:
+        """What the votes of a results file were cast with, if it is not the critic's model or rubric; else empty."""
+        return " and ".join(self._cast_otherwise)
+
+    def _note_origin(self, vote: Judgment) -> None:
+        """Note the model and rubric with which a vote, or the samples in it, was cast, where they differ."""
+        if vote.fallback_used is not None:
+            return
+        for one in vote.judgments if isinstance(vote, Verdict) else (vote,):
+            if self._model and one.model is not None and not _same_model(self._model, one.model):
+                self._cast_otherwise[f"the model {visible(one.model)}"] = None
+            if one.metadata.get("rubric_fingerprint") not in (None, self._rubric.fingerprint):
+                self._cast_otherwise["another rubric"] = None
 
     def _key_of(self, case: Case) -> str | None:
         """Return the key under which this critic's judgment of a case is recorded, or None if it is unknown."""
@@ -242,6 +266,8 @@ def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]
             raise InputError(_no_votes(critic, name, cases, source))
         if critic.differs and critic.served:
             yield f"{name} has votes that were cast with another model, address, rubric or parameters, under its name"
+        if critic.cast_otherwise:
+            yield f"{name} has votes that were cast with {critic.cast_otherwise}, which the jury file does not name"
         if critic.missed:
             where = "that reached it" if id(critic) in jurors else "that reached it as a fallback"
             what = "case" if critic.size == 1 else "ask"
@@ -306,6 +332,11 @@ def _judges_in(judge: Judge) -> Iterator[Judge]:
 
 def _critics_in(jury: Jury) -> list[ReplayedCritic]:
     return [judge for judge in _judges_in(jury) if isinstance(judge, ReplayedCritic)]
+
+
+def _same_model(name: str, recorded: str) -> bool:
+    """Whether a recorded model is the one of a jury file, or a dated version of it (``gpt-4o-2024-08-06``)."""
+    return re.fullmatch(rf"{re.escape(name)}([-@]\d[\d-]*)?", recorded) is not None
 
 
 def _voters_of(case: Case) -> Iterable[str]:

@@ -23,6 +23,9 @@ from jury_adapters.core.values import freeze_mapping, plain_scalar
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.judges.external_results import EvaluatorResult, Scale, read_result
 
+REPEATED_EXAMPLE = "langsmith_example"
+"""Entry of a case's metadata: the id of its example, in a LangSmith experiment that ran an example several times."""
+
 
 class LlamaIndexResult(Protocol):
     """Fields of LlamaIndex's ``EvaluationResult`` that are read."""
@@ -89,7 +92,7 @@ def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
             hint = "; collect them first: [row async for row in results]"
         raise ConfigurationError(f"results are a list or another iterable, not {type(results).__name__}{hint}")
     batch: list[object] = list(_items_of(results))
-    found, examples = [], Counter[str]()
+    found, runs = [], _RunsOfExamples(batch)
     for position in input_order(batch):
         item = batch[position]
         if isinstance(item, Judged) and isinstance(item.judgment, Judgment):
@@ -98,10 +101,22 @@ def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
         elif isinstance(item, JudgedRun):
             found.append(EvaluatedCase(position, position, item.case, item.judgment, item.run))
         elif _is_experiment_row(item):
-            found.append(_of_experiment_row(item, position, examples))
+            found.append(_of_experiment_row(item, position, runs))
         else:
             found.append(EvaluatedCase(position, position, *_pair_in(item)))
     return found
+
+
+def group_of_repeats(cases: Iterable[Case | None]) -> str:
+    """Return the field that groups the runs of one example of LangSmith (``num_repetitions``); empty without repeats.
+
+    Runs of one example are not independent of each other, so they must not count as that many cases.
+
+    >>> group_of_repeats([Case(answer="a"), None])
+    ''
+    """
+    known = [case is not None and REPEATED_EXAMPLE in case.metadata for case in cases]
+    return REPEATED_EXAMPLE if known and all(known) else ""
 
 
 def is_llama_index_result(item: object) -> TypeGuard[LlamaIndexResult]:
@@ -201,7 +216,7 @@ def _is_experiment_row(item: object) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(item, Mapping) and "run" in item and "evaluation_results" in item
 
 
-def _of_experiment_row(row: Mapping[str, Any], position: int, examples: Counter[str]) -> EvaluatedCase:
+def _of_experiment_row(row: Mapping[str, Any], position: int, runs: _RunsOfExamples) -> EvaluatedCase:
     """Return the case of a row of LangSmith's ``ExperimentResults``, with the judgments of all its evaluators."""
     run, example = row["run"], row.get("example")
     judgments: dict[str, Judgment] = {}
@@ -217,7 +232,7 @@ def _of_experiment_row(row: Mapping[str, Any], position: int, examples: Counter[
     return EvaluatedCase(
         position,
         position,
-        _case_of_run(run, example, examples),
+        _case_of_run(run, example, runs),
         _joined(judgments) if judgments else abstain("no evaluator returned a result"),
         _run_of(run),
     )
@@ -233,11 +248,37 @@ def _judgment_in(result: object) -> Judgment:
     return _judgment_of(result)
 
 
-def _case_of_run(run: object, example: object, examples: Counter[str]) -> Case | None:
-    """Return the case of a run and its example, with the example's id; None if it cannot be read.
+class _RunsOfExamples:
+    """Ids of the runs of an experiment: in one with repetitions, each run of an example is an item of its own.
 
-    ``examples`` counts the runs per example: in an experiment with repetitions, each run is an item of its own.
+    Args:
+        batch: the rows, and other results.
     """
+
+    def __init__(self, batch: Iterable[object]) -> None:
+        ids = Counter(_example_id(row.get("example")) for row in batch if _is_experiment_row(row))
+        self._repeated = any(times > 1 for own_id, times in ids.items() if own_id)
+        self._seen = Counter[str]()
+
+    def item_id(self, own_id: str) -> str:
+        """Return the id of the next run of an example."""
+        self._seen[own_id] += 1
+        return own_id if self._seen[own_id] == 1 else f"{own_id} run {self._seen[own_id]}"
+
+    def with_example(self, case: Case | None, own_id: str, item_id: str) -> Case | None:
+        """Return a case with its example, by which repeated runs are grouped; unchanged without repetitions."""
+        if not self._repeated:
+            return case
+        case = case or Case(metadata={"item_id": item_id})  # of a run that cannot be read
+        return case.model_copy(update={"metadata": {**case.metadata, REPEATED_EXAMPLE: own_id}})
+
+
+def _example_id(example: object) -> str:
+    return text_of(field_of(example, "id")) or ""
+
+
+def _case_of_run(run: object, example: object, runs: _RunsOfExamples) -> Case | None:
+    """Return the case of a run and its example, with the example's id; None if it cannot be read."""
     metadata = field_of(example, "metadata")
     row: dict[str, object] = {
         "inputs": field_of(example, "inputs") or field_of(run, "inputs"),
@@ -245,13 +286,14 @@ def _case_of_run(run: object, example: object, examples: Counter[str]) -> Case |
         "reference_outputs": field_of(example, "outputs"),
         "metadata": metadata,
     }
-    if own_id := text_of(field_of(example, "id")):
-        examples[own_id] += 1
-        row["item_id"] = own_id if examples[own_id] == 1 else f"{own_id} run {examples[own_id]}"
+    own_id = _example_id(example)
+    if own_id:
+        row["item_id"] = runs.item_id(own_id)
     try:
-        return Case.from_row({name: part for name, part in row.items() if part})
+        case = Case.from_row({name: part for name, part in row.items() if part})
     except (InputError, ValueError, TypeError):  # the outputs of a run may be anything
-        return None
+        case = None
+    return runs.with_example(case, own_id, str(row["item_id"])) if own_id else case
 
 
 def _run_of(run: object) -> Run:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
 from jury_adapters.calibration.estimates import Estimate
-from jury_adapters.core.case import EMPTY_KEY
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.formatting import clip, counted, percent
+from jury_adapters.core.formatting import clip, counted, percent, visible
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entries, entries_at
 from jury_adapters.report.figures import contest
 from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of, said_in
-from jury_adapters.report.run_facts import RunFacts, matched
+from jury_adapters.report.matching import Matching, match
+from jury_adapters.report.run_facts import RunFacts
 from jury_adapters.statistics.differences import PairedCounts, counts_by_group, paired_difference, unpaired_difference
 
 
@@ -25,8 +25,9 @@ from jury_adapters.statistics.differences import PairedCounts, counts_by_group, 
 class Comparison:
     """Comparison of two runs: the first is called a, the second b, and every difference is b minus a.
 
-    ``str(comparison)`` gives it as text. Cases that are in both runs are compared as pairs. If no case is in both, the
-    pass rates are compared as those of independent samples.
+    ``str(comparison)`` gives it as text. Cases that are in both runs are compared as pairs. If no case is in both, or
+    if cases cannot be paired because they have neither ids nor questions of their own, the pass rates are compared as
+    those of independent samples.
 
     Attributes:
         before: the title of the first run, a.
@@ -45,6 +46,9 @@ class Comparison:
             first.
         outages: for each run, the sentences of :attr:`Summary.pass_rate_warning` about all its cases; empty for a run
             whose pass rate is not known to be biased by judges that broke.
+        other_questions: the number of pairs whose questions differ, so that two different cases are compared.
+        warnings: sentences about doubtful pairs and different juries, which come first in every form of the report.
+        why_unpaired: why cases of equal content are not compared as pairs; empty if they are.
     """
 
     before: str
@@ -61,6 +65,9 @@ class Comparison:
     same_answers: bool
     flips: tuple[Flip, ...]
     outages: tuple[str, str] = ("", "")
+    other_questions: int = 0
+    warnings: tuple[str, ...] = ()
+    why_unpaired: str = ""
 
     @property
     def difference(self) -> float | None:
@@ -106,7 +113,7 @@ class Comparison:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the cases and the difference, with warnings; the same in every form of the report."""
-        sentences = [self._cases(), self.sentence]
+        sentences = [*(f"Warning: {warning}" for warning in self.warnings), self._cases(), self.sentence]
         shown = self.found
         if self.corrected is not None and self.corrected.value is not None:
             shown = self.corrected
@@ -135,6 +142,7 @@ class Comparison:
             "sentence": self.sentence, "found": self.found.to_dict(),
             "corrected": None if self.corrected is None else self.corrected.to_dict(),
             "unmatched_labels": self.unmatched_labels, "same_answers": self.same_answers,
+            "other_questions": self.other_questions, "warnings": list(self.warnings), "why_unpaired": self.why_unpaired,
             "pass_rate_warnings": {"a": self.outages[0], "b": self.outages[1]},
             "flips": [
                 {"where": flip.where, "before": flip.before, "after": flip.after, "why": flip.why}
@@ -153,10 +161,14 @@ class Comparison:
     def _cases(self) -> str:
         a, b = percent(self.rate_before), percent(self.rate_after)
         if not self.paired:
+            why = (
+                f"Cases cannot be paired: {self.why_unpaired}. So"
+                if self.why_unpaired
+                else "No case is in both runs, so"
+            )
             return (
-                f"No case is in both runs, so {self.only_before:,} cases of a and {self.only_after:,} of b are "
-                f"compared as independent samples: a passes {a}, b {b}. Give both answers to a question the same id to "
-                "compare them as pairs."
+                f"{why} {self.only_before:,} cases of a and {self.only_after:,} of b are compared as independent "
+                f"samples: a passes {a}, b {b}. Give both answers to a question the same id to compare them as pairs."
             )
         both = f"{counted(self.paired, 'case')} in both runs"
         if self.decided:
@@ -178,11 +190,11 @@ def compare(
     labels: Iterable[CaseLike | tuple[CaseLike, str | bool]] | None = None,
     pass_labels: Collection[str] = (),
     group: str = "",
+    needs_groups: bool = True,
 ) -> Comparison:
     """Compare two runs case by case.
 
-    Cases are matched by item id; without ids, by question if each case has its own; else by their content. Verdicts
-    without their cases are matched by line or position.
+    Cases are matched as :func:`jury_adapters.report.matching.match` does.
 
     Args:
         before: the first run.
@@ -192,6 +204,8 @@ def compare(
         pass_labels: the labels that mean PASS.
         group: the field that identifies the group of a case; empty for independent cases. It is read from the second
             run, or from the first if the second does not have it.
+        needs_groups: whether independent samples, whose interval takes no account of groups, are an error; otherwise
+            they get a warning.
 
     Raises:
         ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, a case has no such
@@ -201,12 +215,12 @@ def compare(
     if labels is not None:
         known = AnswerLabels.of(labels, (entry.judgment for entry in chain(before, after)), pass_labels)
     first, second = (RunFacts.of(run, group=group, labels=known) for run in (before, after))
-    pairs = matched(first, second)
-    same = bool(pairs) and all(first.key[a] == second.key[b] not in (None, EMPTY_KEY) for a, b in pairs)
-    if group and not pairs:
+    matching = match(first, second)
+    pairs, same = matching.pairs, matching.same_answers
+    if group and not pairs and needs_groups:
         raise ConfigurationError(
-            "no case is in both runs, and the interval of independent samples takes no account of groups; leave the "
-            "group out, and expect the interval to be too narrow"
+            f"{matching.why_unpaired or 'no case is in both runs'}, and the interval of independent samples takes no "
+            "account of groups; leave the group out, and expect the interval to be too narrow"
         )
     groups = [_group(first.groups[a], second.groups[b]) for a, b in pairs] if group else []
     verdicts = [first.passed[a] for a, _ in pairs], [second.passed[b] for _, b in pairs]
@@ -214,7 +228,7 @@ def compare(
     corrected = None
     if known is not None:
         of_both = [known.passes(first.labels[a]) for a, _ in pairs], [known.passes(second.labels[b]) for _, b in pairs]
-        corrected = _corrected(verdicts, of_both, known, groups, same_answers=same)
+        corrected = _corrected(verdicts, of_both, known, groups, matching)
     changed = [(a, b) for a, b in pairs if first.verdict[a] != second.verdict[b]]
     return Comparison(
         *_distinguish(titles),
@@ -230,7 +244,34 @@ def compare(
         same_answers=same,
         flips=_flips(before, after, changed),
         outages=(first.outage_bias.warning, second.outage_bias.warning),
+        other_questions=matching.other_questions,
+        warnings=tuple(_warnings(matching, group, [] if same else list(first.jury.differences(second.jury)))),
+        why_unpaired=matching.why_unpaired,
     )
+
+
+def _warnings(matching: Matching, group: str, juries: Sequence[str]) -> Iterator[str]:
+    """Yield sentences about what makes the pairs doubtful, and about what differs between the juries."""
+    if group and not matching.pairs:
+        yield f"the interval of independent samples takes no account of groups ({visible(group)}), and is too narrow."
+    if juries:
+        more = f"; and {len(juries) - _CLAUSES} more" if len(juries) > _CLAUSES else ""
+        yield (
+            "different juries judged a and b, so the difference is not one of the systems alone: "
+            f"{visible('; '.join(juries[:_CLAUSES]))}{more}."
+        )
+    if matching.other_questions:
+        have = "pair has different questions" if matching.other_questions == 1 else "pairs have different questions"
+        yield (
+            f"{matching.other_questions:,} of {len(matching.pairs):,} {have} under one id, so different cases are "
+            "compared; check the ids of both runs."
+        )
+    if matching.repeated_ids:
+        what = f"{counted(matching.repeated_ids, 'id occurs', 'ids occur')} more than once in a run"
+        yield (
+            f"{what}; such cases are paired by equal content, then by equal question, then in order. Give each case "
+            f"its own id{'' if group else ', or name what belongs together as the group'}."
+        )
 
 
 Opinions: TypeAlias = list[bool | None]
@@ -263,20 +304,19 @@ def _corrected(
     labels: tuple[Opinions, Opinions],
     known: AnswerLabels,
     groups: Sequence[Hashable],
-    *,
-    same_answers: bool,
+    matching: Matching,
 ) -> Estimate:
     """Return the difference corrected by human labels.
 
     Raises:
         ConfigurationError: there are no pairs, the runs judged the same answers, or no label belongs to any of them.
     """
-    if not verdicts[0]:
+    if not matching.pairs:
         raise ConfigurationError(
-            "labels correct the difference of cases that are in both runs, and no case is; give both answers to a "
-            "question the same id"
+            "labels correct the difference of cases that are in both runs, and "
+            f"{matching.why_unpaired or 'no case is'}; give both answers to a question the same id"
         )
-    if same_answers:
+    if matching.same_answers:
         raise ConfigurationError(
             "both runs judged the same answers, so human labels pass as many of the one as of the other, and labels "
             "cannot correct the difference; which jury agrees more with human labels: jury replay"
@@ -319,4 +359,5 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
+_CLAUSES = 4
 _LONGEST = 240  # characters of a line about a changed case

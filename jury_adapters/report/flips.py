@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.formatting import to_word
+from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.report.entries import Entry
+from jury_adapters.report.run_facts import has_content, judged_metadata
 
 FLIPS_SHOWN = 15
 """Number of changed cases that a comparison shows, in the terminal and in Markdown."""
@@ -69,28 +72,42 @@ class Flip:
         return "; ".join(causes) or "every juror said what it said before; the rule that counts the votes differs"
 
 
+class Opinion(NamedTuple):
+    """Opinion of a juror, with its reasoning, and with the model and the hash of the rubric that identify the juror."""
+
+    word: str
+    reasoning: str
+    juror: tuple[str | None, object]
+
+
 class Said(NamedTuple):
     """Opinions on a case in the first run, without the rest of the verdict.
 
     Attributes:
         key: the hash of the content, or None.
         case: the case; None if its texts are unknown.
+        metadata: the metadata of the case, as far as it is known.
         verdict: the verdict.
-        opinions: the opinion and the reasoning of each juror, by name.
+        opinions: the opinion of each juror, by name; that of a judge without jurors under its own name.
     """
 
     key: str | None
     case: Case | None
+    metadata: Mapping[str, JsonValue]
     verdict: str
-    opinions: Mapping[str, tuple[str, str]]
+    opinions: Mapping[str, Opinion]
 
 
 def said_in(entry: Entry) -> Said:
     """Return the opinions on a case."""
-    opinions = dict(opinions_of(entry.judgment))
+    opinions = dict(opinions_of(entry.judgment)) or {(entry.judgment.critic,): entry.judgment}
     names = juror_names(opinions)
-    by_name = {names[path]: (to_word(vote), vote.reasoning) for path, vote in opinions.items()}
-    return Said(entry.key, entry.case, to_word(outage_as_error(entry.judgment)), by_name)
+    by_name = {
+        names[path]: Opinion(to_word(vote), vote.reasoning, (vote.model, vote.metadata.get("rubric_fingerprint")))
+        for path, vote in opinions.items()
+        if names[path]
+    }
+    return Said(entry.key, entry.case, judged_metadata(entry), to_word(outage_as_error(entry.judgment)), by_name)
 
 
 def flip_of(before: Said, entry: Entry) -> Flip:
@@ -101,16 +118,19 @@ def flip_of(before: Said, entry: Entry) -> Flip:
         entry: the case in the second run.
     """
     after = said_in(entry)
-    silent = (None, "")
+    renamed = _renamed(before.opinions, after.opinions)
+    opinions = {renamed.get(name, name): opinion for name, opinion in before.opinions.items()}
     changes = []
-    for name in dict.fromkeys((*before.opinions, *after.opinions)):
-        (old, reasoning), (new, newer) = before.opinions.get(name, silent), after.opinions.get(name, silent)
-        if old != new:
-            changes.append(Change(name, old, new, reasoning if new is None else newer))
+    for name in dict.fromkeys((*opinions, *after.opinions)):
+        old, new = opinions.get(name), after.opinions.get(name)
+        words = old and old.word, new and new.word
+        if words[0] != words[1]:
+            changes.append(Change(name, *words, (new or old or _NOTHING).reasoning))
     other = None if before.key is None or after.key is None else before.key != after.key
+    entries = () if other else tuple(_changed_entries(before, after))
     return Flip(
-        entry.where, entry.index, before.verdict, after.verdict, tuple(changes), other,
-        _changed(before.case, after.case), tuple(_texts(before.case, after.case)),
+        entry.where, entry.index, before.verdict, after.verdict, tuple(changes), True if entries else other,
+        entries or _changed(before.case, after.case), tuple(_texts(before.case, after.case)),
     )  # fmt: skip
 
 
@@ -126,6 +146,33 @@ def _texts(before: Case | None, after: Case | None) -> Iterator[str]:
         yield from [f"answer: {answers[0]}"] if answers[0] else []
     else:
         yield from (f"answer of {name}: {text}" for name, text in zip("ab", answers, strict=True) if text)
+
+
+def _renamed(before: Mapping[str, Opinion], after: Mapping[str, Opinion]) -> dict[str, str]:
+    """Return the second name of each juror that has another name in each run, as a single judge has in a panel.
+
+    Such a juror is the only one of its model and rubric in both runs.
+    """
+    names = {}
+    for name, opinion in before.items():
+        same = [other for other, said in after.items() if said.juror == opinion.juror]
+        alone = sum(said.juror == opinion.juror for said in before.values()) == 1 == len(same)
+        if alone and opinion.juror[0] is not None and name not in after and same[0] not in before:
+            names[name] = same[0]
+    return names
+
+
+def _changed_entries(before: Said, after: Said) -> Iterator[str]:
+    """Yield the entries of the metadata that differ and were judged; for other content, those of a retriever only."""
+    alone = before.case is not None and after.case is not None and not has_content(before.case)
+    for name in dict.fromkeys((*before.metadata, *after.metadata)):
+        counts = name == "retrieved_ids" or (alone and name not in _NOT_JUDGED)
+        if counts and before.metadata.get(name) != after.metadata.get(name):
+            yield name
+
+
+_NOTHING = Opinion("", "", (None, None))
+_NOT_JUDGED = {"id", "item_id", GOLD}
 
 
 def _changed(before: Case | None, after: Case | None) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.whole_file import whole_file, write_whole
 from jury_adapters.critic.recorded import is_store
-from jury_adapters.judges.framework_results import FrameworkResults
+from jury_adapters.judges.framework_results import FrameworkResults, group_of_repeats
 from jury_adapters.report.analysis import Analysis, CollectedVotes
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, recorded_of
@@ -123,7 +123,8 @@ class Report:
             unread: rows that were not cases, and so have no verdict, with the reason, as in ``line 3: not JSON``.
             decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
             pass_labels: the human labels that mean PASS.
-            group: as for the class.
+            group: as for the class; by default the example, if LangSmith ran examples several times
+                (``num_repetitions``), because its runs are not independent.
 
         Raises:
             ConfigurationError: there are no results, or there are other objects among them, evaluators of one batch
@@ -135,8 +136,10 @@ class Report:
         """
         if isinstance(results, Mapping) and len(results) == 1:
             title = title or next(iter(results))
+        entries = entries_of(results)
+        group = group or group_of_repeats(entry.case for entry in entries)
         return cls(
-            entries_of(results), title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group
+            entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group
         )._checked()
 
     @classmethod
@@ -345,13 +348,13 @@ class Report:
         Args:
             other: the second run. Cases are matched by item id if all have one, else by question if each has its own,
                 else by content. Verdicts without their cases are matched by line or position. If no case is in both
-                runs, the pass rates are compared as those of independent samples.
+                runs, or questions repeat without ids, the pass rates are compared as those of independent samples.
             labels: cases with human labels, as :func:`jury_adapters.calibration.calibrate` takes them: rows with
                 ``gold``, cases with ``metadata["gold"]``, or pairs of case and label. A label belongs to an answer;
                 labels of both answers of a case correct the difference. Needs NumPy.
             pass_labels: the labels that mean PASS.
             group: the field that identifies the group of a case, as for the class; by default that of the other run,
-                else that of this one.
+                else that of this one, if cases are compared as pairs.
 
         Raises:
             ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, or a case has no
@@ -368,6 +371,7 @@ class Report:
             labels=labels,
             pass_labels=pass_labels,
             group=group or other.group or self.group,
+            needs_groups=bool(group),
         )
 
     def _page(self, compared: Comparison | None) -> Iterator[str]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Hashable, Mapping, Set
 from dataclasses import dataclass, field
 from sys import intern
 
+from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import to_word
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.outage_bias import OutageBias
-from jury_adapters.core.verdict import outage_as_error
+from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entries, Entry
+from jury_adapters.report.jury_facts import JuryFacts
 
 
 @dataclass
@@ -24,6 +27,9 @@ class RunFacts:
         item_id: the ids.
         question: the hashes of the questions.
         key: the hashes of the content.
+        has_content: whether the case is known to have anything to judge outside its metadata; see :func:`has_content`.
+        metadata: the hashes of the metadata of cases without such content; 0 for the others.
+        retrieved: the hashes of the ids of the retrieved documents; 0 without any.
         line: the lines.
         index: the positions in the run.
         passed: True for PASS, False for FAIL, None for anything else, also for a FAIL that only jurors that broke
@@ -32,11 +38,15 @@ class RunFacts:
         groups: the groups, or the error of a case without one; empty if no groups were asked for.
         labels: the positions of the human labels of the answers; empty if there are no labels.
         outage_bias: the bias of the pass rate by judges that broke.
+        jury: the voting rules and the jurors.
     """
 
     item_id: list[str | None] = field(default_factory=list)
     question: list[int | None] = field(default_factory=list)
     key: list[str | None] = field(default_factory=list)
+    has_content: list[bool] = field(default_factory=list)
+    metadata: list[int] = field(default_factory=list)
+    retrieved: list[int] = field(default_factory=list)
     line: list[int | None] = field(default_factory=list)
     index: list[int] = field(default_factory=list)
     passed: list[bool | None] = field(default_factory=list)
@@ -44,6 +54,7 @@ class RunFacts:
     groups: list[Hashable | InputError] = field(default_factory=list)
     labels: list[Set[int]] = field(default_factory=list)
     outage_bias: OutageBias = field(default_factory=OutageBias)
+    jury: JuryFacts = field(default_factory=JuryFacts)
 
     @classmethod
     def of(cls, entries: Entries, *, group: str = "", labels: AnswerLabels | None = None) -> RunFacts:
@@ -60,9 +71,11 @@ class RunFacts:
             question = None if entry.case is None else entry.case.question
             facts.question.append(hash(question) if question else None)
             facts.key.append(entry.key)
+            facts._add_judged(entry)
             facts.line.append(entry.line)
             facts.index.append(entry.index)
             facts.outage_bias.add(entry.judgment)
+            facts.jury.add(entry.judgment)
             judgment = outage_as_error(entry.judgment)
             facts.passed.append(_passed(judgment))
             facts.verdict.append(intern(to_word(judgment)))
@@ -72,33 +85,38 @@ class RunFacts:
                 facts.labels.append(labels.positions(entry))
         return facts
 
+    def _add_judged(self, entry: Entry) -> None:
+        metadata = judged_metadata(entry)
+        known = entry.case is not None and has_content(entry.case)
+        self.has_content.append(known)
+        self.metadata.append(0 if known or not metadata else _hash_of(metadata))
+        retrieved = metadata.get("retrieved_ids")
+        self.retrieved.append(0 if retrieved is None else _hash_of(retrieved))
+
     def __len__(self) -> int:
         return len(self.index)
 
 
-def matched(before: RunFacts, after: RunFacts) -> list[tuple[int, int]]:
-    """Return the positions of the cases that are in both runs, in the order of the second; each case is used once."""
-    old, new = _names(before, after)
-    waiting: dict[object, list[int]] = {}
-    for position in reversed(range(len(before))):
-        waiting.setdefault(old[position], []).append(position)
-    return [(waiting[name].pop(), position) for position, name in enumerate(new) if waiting.get(name)]
+def judged_metadata(entry: Entry) -> Mapping[str, JsonValue]:
+    """Return the metadata of a case; from its verdict if the case itself is not known."""
+    if entry.case is not None:
+        return entry.case.metadata
+    return entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
 
 
-def _names(before: RunFacts, after: RunFacts) -> tuple[Sequence[object], Sequence[object]]:
-    """Return the values that match cases of both runs.
+def has_content(case: Case) -> bool:
+    """Whether a case has an answer, passages, messages or anything else to judge outside its metadata."""
+    return any(getattr(case, name) for name in _CONTENT)
 
-    They are ids if every case has one, else questions if every case has its own, else contents, lines or indexes.
-    Questions come before contents, because two systems that answer a question differently have different contents.
-    """
-    asked = before.question, after.question
-    once = all(len(set(questions)) == len(questions) for questions in asked)
-    names = ("item_id", *(("question",) if once else ()), "key", "line")
-    known = ((getattr(before, name), getattr(after, name)) for name in names)
-    return next(
-        ((old, new) for old, new in known if None not in old and None not in new),
-        (before.index, after.index),
-    )
+
+_CONTENT = ("answer", "contexts", "candidates", "messages", "trajectory", "attachments", "workspace")
+
+
+def _hash_of(value: object) -> int:
+    try:
+        return hash(value)
+    except TypeError:  # metadata of a case that was built without validation
+        return hash(repr(value))
 
 
 def _group(entry: Entry, group: str) -> Hashable | InputError:

@@ -134,3 +134,35 @@ def test_one_of_each_group_is_drawn_before_the_screening_tiers_are_asked() -> No
 def test_jurors_that_cost_nothing_have_an_expected_cost_of_nothing() -> None:
     assert calibrate(screened(), CASES, agreement=0.88).guarantee.cost_expected == 0.0
     assert calibrate(screened(screen(cost=0.1)), CASES, agreement=0.88).guarantee.cost_expected == pytest.approx(0.1)
+
+
+def a_tier_beside_a_constant(agreement: float) -> Guarantee:
+    """Calibrate on 81 good and 39 bad answers; screening rejects 21 bad ones, and the tier fails 20 good ones."""
+    contents: list[dict[str, Any]] = [
+        *({"answer": "", "metadata": {"good": False, "gold": "FAIL"}} for _ in range(21)),
+        *({"answer": "yes", "metadata": {"good": False, "gold": "FAIL"}} for _ in range(18)),
+        *({"answer": "yes", "metadata": {"good": i >= 20, "gold": "PASS"}} for i in range(81)),
+    ]
+    cases = [{**case, "metadata": {**case["metadata"], "item_id": f"{i}"}} for i, case in enumerate(contents)]
+    return calibrate(screened(), cases, agreement=agreement).guarantee
+
+
+def test_a_tier_and_a_constant_answer_are_measured_on_the_same_cases() -> None:
+    with pytest.raises(CalibrationFailed) as refused:
+        a_tier_beside_a_constant(0.9)
+    assert "rest agrees on 79.8% of the 99 cases" in str(refused.value)
+    assert "'PASS' agrees with human labels on 81.8% of the labelled cases that screening lets" in str(refused.value)
+
+
+def test_a_guarantee_says_that_a_constant_answer_would_do_as_well() -> None:
+    guarantee = a_tier_beside_a_constant(0.6)
+    assert guarantee.constant == "PASS"
+    assert guarantee.constant_agreement == pytest.approx(81 / 99)
+    warning = "always answering 'PASS' agrees with human labels on 81.8 % of the decided cases, and the jury on 79.8 %"
+    assert warning in guarantee.constant_sentence
+    assert warning in str(guarantee)
+    again = Guarantee.from_yaml(guarantee.to_yaml())
+    assert again == guarantee
+    both = [{"metadata": {"good": i % 2 == 0, "gold": "PASS" if i % 2 == 0 else "FAIL"}} for i in range(60)]
+    better = calibrate(CascadedJury([Tier("rest", confident())]), both, agreement=0.9).guarantee
+    assert not better.constant_sentence

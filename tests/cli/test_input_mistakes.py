@@ -202,6 +202,7 @@ def test_an_id_that_stands_twice_is_told_once():
     result = judged(TABLE + "q1,B?,d,d\nq1,C?,d,d\n")
     assert told(result).count("occurs twice") == 1
     assert "the id of q1 (line 3) occurs twice; runs are compared by id" in told(result)
+    assert "1 more row repeats an id" in told(result)
 
 
 def test_strict_minds_a_row_that_could_not_be_read():

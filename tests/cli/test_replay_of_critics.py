@@ -125,6 +125,27 @@ def test_a_critic_that_lacks_votes_of_some_cases_is_reported(judged, server):
     )
 
 
+@pytest.mark.parametrize("samples", [1, 3])
+def test_votes_of_another_model_or_rubric_are_served_and_reported_once(judged, samples):
+    jury = f'jurors: [{{criterion: "Is it true?", model: "openai:gpt-4.1", name: big, samples: {samples}}}]\n'
+    judged(jury)
+
+    def told(text):
+        other = judged.folder / "other.yaml"
+        other.write_text(text)
+        result = run("replay", judged.folder / "results.jsonl", "--jury", other)
+        assert result.exit_code == 0, result.output
+        return " ".join(result.stderr.split())
+
+    assert "cast with" not in told(jury)
+    both = told(jury.replace("gpt-4.1", "gpt-4.1-nano").replace("true", "false"))
+    assert (
+        both.count("big has votes that were cast with the model gpt-4.1 and another rubric, which the jury file") == 1
+    )
+    assert "cast with the model gpt-4.1, which" in told(jury.replace("gpt-4.1", "gpt-4.1-nano"))
+    assert "cast with another rubric, which" in told(jury.replace("true", "false"))
+
+
 def test_a_store_serves_critics_by_their_names(judged, server):
     mini, large = (
         'rubric: faithfulness, model: "openai:gpt-4o-mini"',

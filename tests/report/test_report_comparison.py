@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment
 from jury_adapters.core.batch import Judged, stream
+from jury_adapters.core.judgment import evolve
 from jury_adapters.core.statistics import paired_interval, unpaired_interval
 from jury_adapters.report import Entry, Report
 
@@ -71,10 +72,93 @@ def test_what_changed_in_a_case_is_not_guessed_where_its_texts_are_not_known():
 
 
 def test_without_ids_content_decides_and_each_case_is_used_once():
-    one, two = Case(answer="one"), Case(answer="two")
-    before = Report.from_results([Judged(0, one, Judgment("PASS")), Judged(1, one, Judgment("FAIL"))])
-    after = Report.from_results([Judged(0, two, Judgment("PASS")), Judged(1, one, Judgment("PASS"))])
-    assert before.compare(after).paired == 1
+    one, two, three = (Case(answer=text) for text in ("one", "two", "three"))
+    before = [Judged(at, case, Judgment("PASS")) for at, case in enumerate([one, one, two, three])]
+    after = [Judged(at, case, Judgment("PASS")) for at, case in enumerate([two, one])]
+    compared = Report.from_results(before).compare(Report.from_results(after))
+    assert (compared.paired, compared.only_before, compared.same_answers) == (2, 2, True)
+
+
+def with_ids(cases):
+    judged = [
+        Judged(at, Case(question=question, answer=answer, metadata={"id": name}), Judgment(answer))
+        for at, (name, question, answer) in enumerate(cases)
+    ]
+    return Report.from_results(judged)
+
+
+def test_cases_of_one_id_are_paired_by_what_they_share():
+    rows = [(f"t{ticket}", f"question {ticket} {part}", ("PASS", "FAIL")[part]) for ticket in range(20)
+            for part in (0, 1)]  # fmt: skip
+    compared = with_ids(rows).compare(with_ids(rows[::-1]))
+    assert (compared.paired, compared.better, compared.worse, compared.other_questions) == (40, 0, 0, 0)
+    assert compared.remarks[0].startswith("Warning: 20 ids occur more than once in a run; such cases are paired by")
+    assert "Warning: 20 ids" in Report.from_results([Judgment("PASS")]).to_markdown(compared=compared)
+    assert compared.to_dict()["warnings"] == list(compared.warnings)
+
+
+def test_pairs_of_different_questions_are_counted_first():
+    rows = [(f"t{at}", f"question {at}", "PASS") for at in range(30)]
+    shifted = [(f"t{at}", f"question {at + 1}", "FAIL") for at in range(30)]
+    compared = with_ids(rows).compare(with_ids(shifted))
+    assert compared.remarks[0] == (
+        "Warning: 30 of 30 pairs have different questions under one id, so different cases are compared; check the ids "
+        "of both runs."
+    )
+    assert str(compared).splitlines()[2] == compared.remarks[0]
+    assert compared.to_dict()["other_questions"] == 30
+    assert not with_ids(rows).compare(with_ids(rows)).warnings
+
+
+def repeated(answers):
+    cases = [Case(question=f"q{at // 2}", answer=answer) for at, answer in enumerate(answers)]
+    verdicts = [Judgment("PASS" if case.answer.startswith("ok") else "FAIL") for case in cases]
+    return Report.from_results(list(zip(cases, verdicts, strict=True)))
+
+
+def test_repeated_questions_without_ids_are_independent_samples():
+    """Only the answers that two engines share could be paired, and they hide the difference."""
+    engines = [[f"{word}, attempt {at}" for at in range(20)] for word in ("no", "ok")]
+    for answers in engines:
+        answers[7] = "I do not know."
+    compared = repeated(engines[0]).compare(repeated(engines[1]))
+    assert (compared.paired, compared.only_before, compared.only_after) == (0, 20, 20)
+    assert compared.difference == pytest.approx(0.95)
+    assert not compared.same_answers
+    told = str(compared)
+    assert "Cases cannot be paired: questions repeat, not every case has an id, and only 1 of 20 cases" in told
+    assert "the same id to compare them as pairs" in told
+    with pytest.raises(ConfigurationError, match="questions repeat"):
+        repeated(engines[0]).compare(repeated(engines[1]), labels=[labelled("c", "x", True)])
+    assert repeated(engines[0]).compare(repeated(engines[0])).same_answers
+
+
+def retriever(found):
+    judge = Judge.from_function(lambda case: "p2" in case.metadata["retrieved_ids"], name="recall")
+    cases = [Case(question=f"q{at}", retrieved_ids=[found], relevant_ids=["p2"]) for at in range(12)]
+    return Report.from_results(judge.judge_pairs(cases))
+
+
+def test_retrievers_that_found_other_documents_are_two_systems():
+    compared = retriever("p1").compare(retriever("p2"))
+    assert not compared.same_answers
+    assert "same answers" not in str(compared)
+    assert "b is better" in str(compared)
+    assert compared.flips[0].why == "the retrieved_ids changed; recall: FAIL -> PASS"
+    assert retriever("p1").compare(retriever("p1")).same_answers
+
+
+def test_a_single_judge_is_the_juror_of_a_panel_with_its_model_and_rubric():
+    case = Case(question="q", answer="a", metadata={"id": "one"})
+    rubric = {"rubric_fingerprint": "r"}
+    single = Judgment("FAIL", critic="faithfulness", model="gpt-4o-mini", metadata=rubric)
+    votes = [
+        Judgment("PASS", critic=f"faithfulness {model}", model=model, metadata=rubric)
+        for model in ("gpt-4o-mini", "other")
+    ]
+    panel = Ensemble([lambda case: True] * 2).aggregate(votes)
+    compared = Report.from_results([(case, single)]).compare(Report.from_results([(case, panel)]))
+    assert compared.flips[0].why == ("faithfulness gpt-4o-mini: FAIL -> PASS; faithfulness other: not asked -> PASS")
 
 
 def test_large_changes_are_called_so():
@@ -210,3 +294,33 @@ def test_both_answers_of_a_changed_case_are_shown_without_control_characters():
     a, b = report("ab", answer="old"), report("abc", answer="new\x1b[2J")
     told = str(a.compare(b))
     assert "    answer of a: old\n    answer of b: new\\x1b[2J" in told
+
+
+def judged_by(answer, *jurors, voting="majority", names=("one", "two")):
+    votes = [
+        Judgment("PASS", critic=name, model=model, metadata={"rubric_fingerprint": rubric})
+        for name, (model, rubric) in zip(names, jurors, strict=True)
+    ]
+    verdict = Ensemble([lambda case: True] * 2, voting=voting).aggregate(votes)
+    return Report.from_results([(Case(answer=answer, metadata={"id": "x"}), verdict)])
+
+
+def test_a_warning_names_what_differs_between_two_juries():
+    plain = judged_by("x", ("m", "r"), ("n", "r"))
+    other = judged_by("y", ("m", "s"), ("o", "r"), voting="unanimous")
+    compared = plain.compare(other)
+    assert compared.remarks[0] == (
+        "Warning: different juries judged a and b, so the difference is not one of the systems alone: a votes by "
+        "majority and b by unanimous; one has another rubric in b; two is n in a and o in b."
+    )
+    assert not plain.compare(judged_by("y", ("m", "r"), ("n", "r"))).warnings
+    renamed = plain.compare(judged_by("y", ("m", "r"), ("n", "r"), names=("one", "three")))
+    assert "1 juror is in a only (two); 1 juror is in b only (three)" in renamed.warnings[0]
+    assert not plain.compare(judged_by("x", ("m", "s"), ("o", "r"))).warnings  # the same answers: two juries
+
+
+def test_jurors_that_a_jury_did_not_need_are_no_difference():
+    full = judged_by("x", ("m", "r"), ("n", "r"))
+    stopped = Ensemble([lambda case: True] * 2).aggregate([Judgment("PASS", critic="one", model="m")])
+    partial = Report.from_results([(Case(answer="y", metadata={"id": "x"}), evolve(stopped, partial=True))])
+    assert not full.compare(partial).warnings

@@ -1,0 +1,96 @@
+"""Find from their judgments whether two runs were judged by one jury."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from jury_adapters.core.formatting import clip, counted
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.opinions import Path, has_selected_jurors, juror_names, opinions_of
+from jury_adapters.core.verdict import Verdict
+
+RUBRIC = "rubric_fingerprint"
+"""Entry of a judgment's metadata: the hash of the rubric that was asked."""
+
+
+@dataclass
+class JuryFacts:
+    """Facts about the jury of a run: its voting rules, and its jurors with their models and rubrics.
+
+    A single judge is the only juror of its run. Fallbacks are left out.
+    """
+
+    _votings: dict[Path, set[str]] = field(default_factory=dict)
+    _jurors: set[Path] = field(default_factory=set)
+    _judges: set[Path] = field(default_factory=set)
+    _models: dict[Path, set[str]] = field(default_factory=dict)
+    _rubrics: dict[Path, set[object]] = field(default_factory=dict)
+    _selected: bool = False
+
+    def add(self, judgment: Judgment) -> None:
+        """Note the jurors of one judgment. Beyond the first hundreds, other jurors are not noted."""
+        if len(self._jurors) + len(self._judges) >= _MOST_JURORS:
+            self._selected = True
+            return
+        self._selected = self._selected or has_selected_jurors(judgment)
+        for path, voting in _votings_in(judgment, ()):
+            self._votings.setdefault(path, set()).add(voting)
+        opinions = list(opinions_of(judgment))
+        if not opinions and judgment.valid and judgment.critic:
+            self._judges.add((judgment.critic,))
+            opinions = [((judgment.critic,), judgment)]
+        else:
+            self._jurors.update(path for path, _ in opinions)
+        for path, vote in opinions:
+            if not vote.valid or vote.fallback_used is not None:
+                continue
+            if vote.model is not None:
+                self._models.setdefault(path, set()).add(vote.model)
+            if (rubric := vote.metadata.get(RUBRIC)) is not None:
+                self._rubrics.setdefault(path, set()).add(rubric)
+
+    def differences(self, other: JuryFacts) -> Iterator[str]:
+        """Yield clauses about what differs between this jury, that of a, and another one, that of b."""
+        for path in sorted(self._votings.keys() & other._votings.keys()):
+            if (a := self._votings[path]) != (b := other._votings[path]):
+                where = f"in {path[-1]}, " if path else ""
+                yield f"{where}a votes by {_listed(a)} and b by {_listed(b)}"
+        jurors = self._jurors or self._judges, other._jurors or other._judges
+        names = juror_names(sorted(jurors[0] | jurors[1]))
+        if not (self._selected or other._selected):
+            for run, alone in (("a", jurors[0] - jurors[1]), ("b", jurors[1] - jurors[0])):
+                if alone and all(jurors):
+                    only = sorted(names[path] for path in alone)
+                    yield f"{counted(len(only), 'juror is', 'jurors are')} in {run} only ({_listed(only)})"
+        for path in sorted(jurors[0] & jurors[1]):
+            models = self._models.get(path, set()), other._models.get(path, set())
+            if all(models) and models[0] != models[1]:
+                yield f"{names[path]} is {_listed(models[0])} in a and {_listed(models[1])} in b"
+            rubrics = self._rubrics.get(path, set()), other._rubrics.get(path, set())
+            if all(rubrics) and rubrics[0] != rubrics[1]:
+                yield f"{names[path]} has another rubric in b"
+
+
+def _votings_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, str]]:
+    if not isinstance(judgment, Verdict):
+        return
+    if judgment.tiers:
+        for tier in judgment.tiers:
+            yield from _votings_in(tier.judgment, (*path, tier.name))
+        return
+    if judgment.voting and judgment.judgments:
+        yield path, judgment.voting
+    for juror in judgment.judgments:
+        yield from _votings_in(juror, (*path, juror.critic))
+
+
+def _listed(names: set[str] | list[str]) -> str:
+    shown = sorted(names)
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return clip(", ".join(shown[:_SHOWN]), _LONGEST) + more
+
+
+_MOST_JURORS = 500
+_SHOWN = 3
+_LONGEST = 120  # characters of a list of names

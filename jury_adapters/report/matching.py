@@ -1,0 +1,126 @@
+"""Match the cases of two runs, and find what makes their pairs doubtful."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+from jury_adapters.core.case import EMPTY_KEY
+from jury_adapters.report.run_facts import RunFacts
+
+
+class Matching(NamedTuple):
+    """Cases of two runs, as pairs.
+
+    Attributes:
+        pairs: the positions of each case that is in both runs, in the order of the second; each case is used once.
+        same_answers: whether every pair has the same judged content, so that two juries are compared.
+        why_unpaired: why equal contents do not make pairs; empty if they do, or if none are equal.
+        other_questions: the number of pairs with different questions.
+        repeated_ids: the number of ids that occur more than once in a run, if ids match the cases.
+    """
+
+    pairs: list[tuple[int, int]]
+    same_answers: bool = False
+    why_unpaired: str = ""
+    other_questions: int = 0
+    repeated_ids: int = 0
+
+
+def match(before: RunFacts, after: RunFacts) -> Matching:
+    """Match cases by id if every case has one, else by question if each case has its own, else by content.
+
+    Cases that share an id are paired by equal content, then by equal question, then in order. Verdicts without their
+    cases are matched by line or position. If fewer than nearly all cases of the smaller run have an equal content in
+    the other, equal contents do not make pairs: they would be a selection of the answers that two systems share.
+    """
+    by, old, new = _names(before, after)
+    pairs = sorted(_pairs(before, after, old, new), key=lambda pair: pair[1])
+    smaller = min(len(before), len(after))
+    if by == "key" and pairs and len(pairs) < _NEARLY_ALL * smaller:
+        known = None not in before.question and None not in after.question
+        why = "questions repeat" if known else "not every question is known"
+        return Matching(
+            [],
+            why_unpaired=f"{why}, not every case has an id, and only {len(pairs):,} of {smaller:,} cases have equal "
+            "content in both runs",
+        )
+    asked = ((before.question[a], after.question[b]) for a, b in pairs)
+    return Matching(
+        pairs,
+        same_answers=bool(pairs) and all(_same_content(before, a, after, b) for a, b in pairs),
+        other_questions=sum(None not in both and both[0] != both[1] for both in asked),
+        repeated_ids=len(_repeated(old) | _repeated(new)) if by == "item_id" else 0,
+    )
+
+
+def _names(before: RunFacts, after: RunFacts) -> tuple[str, Sequence[Hashable], Sequence[Hashable]]:
+    """Return the fact that matches the cases of both runs, and its values.
+
+    Questions come before contents, because two systems that answer a question differently have different contents.
+    """
+    asked = before.question, after.question
+    once = all(len(set(questions)) == len(questions) for questions in asked)
+    for name in ("item_id", *(("question",) if once else ()), "key", "line"):
+        old, new = getattr(before, name), getattr(after, name)
+        if None not in old and None not in new:
+            return name, old, new
+    return "index", before.index, after.index
+
+
+def _pairs(
+    before: RunFacts, after: RunFacts, old: Sequence[Hashable], new: Sequence[Hashable]
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of cases with the same name; where several have it, those with most in common first."""
+    waiting: dict[Hashable, list[int]] = {}
+    for a, name in enumerate(old):
+        waiting.setdefault(name, []).append(a)
+    arriving: dict[Hashable, list[int]] = {}
+    for b, name in enumerate(new):
+        if name in waiting:
+            arriving.setdefault(name, []).append(b)
+    for name, positions in arriving.items():
+        yield from _pairs_of_one_name(before, after, waiting[name], positions)
+
+
+def _pairs_of_one_name(
+    before: RunFacts, after: RunFacts, left_a: Sequence[int], left_b: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    for old, new in ((before.key, after.key), (before.question, after.question)):
+        if len(left_a) > 1 or len(left_b) > 1:
+            found = _equal(left_a, left_b, old, new)
+            used_a, used_b = {a for a, _ in found}, {b for _, b in found}
+            left_a = [a for a in left_a if a not in used_a]
+            left_b = [b for b in left_b if b not in used_b]
+            yield from found
+    yield from zip(left_a, left_b, strict=False)
+
+
+def _equal(
+    left_a: Sequence[int], left_b: Sequence[int], old: Sequence[Hashable], new: Sequence[Hashable]
+) -> list[tuple[int, int]]:
+    """Return pairs of positions with an equal value; a value that is not known equals no other."""
+    waiting: dict[Hashable, list[int]] = {}
+    for a in reversed(left_a):
+        waiting.setdefault(old[a], []).append(a)
+    return [(waiting[new[b]].pop(), b) for b in left_b if new[b] is not None and waiting.get(new[b])]
+
+
+def _same_content(before: RunFacts, a: int, after: RunFacts, b: int) -> bool:
+    """Whether two cases have the same content, with that of the metadata which a judge reads.
+
+    Where a case has nothing to judge but its metadata, all of its metadata must be equal.
+    """
+    if before.key[a] != after.key[b] or before.key[a] in (None, EMPTY_KEY):
+        return False
+    if before.retrieved[a] != after.retrieved[b]:
+        return False
+    return before.has_content[a] or after.has_content[b] or before.metadata[a] == after.metadata[b]
+
+
+def _repeated(names: Sequence[Hashable]) -> set[Hashable]:
+    return {name for name, times in Counter(names).items() if times > 1}
+
+
+_NEARLY_ALL = 0.95  # share of the smaller run
