@@ -43,14 +43,12 @@ class AnswerGuess:
             self.tell(state.get("inputs"), state["outputs"], name)
             return
         state = {field: given for field, given in state.items() if field not in _REFERENCES}
-        if any(field in state for field in _ANSWERS):
-            return
         texts = [field for field, given in state.items() if isinstance(given, str) and field not in _KNOWN]
+        if not texts or not state.keys().isdisjoint(_RECOGNISED) or messages_in(state) is not None:
+            return
         found = read_outputs(state)
         answer = found.get("answer")
-        if not texts or found.get("candidates") or messages_in(state) is not None:
-            return
-        if answer is not None and (len(texts) < 2 or answer in [state[field] for field in texts]):
+        if found.get("candidates") or (answer is not None and (len(texts) < 2 or answer in map(state.get, texts))):
             return
         self._done = True
         judged = "no answer is judged" if answer is None else "all of the input is judged as one JSON text"
@@ -133,3 +131,4 @@ _LABELS = frozenset({
 _KNOWN = ALIASES.keys() | Case.model_fields
 _REFERENCES = frozenset(FIELD_NAMES["reference"].everywhere)
 _ANSWERS = FIELD_NAMES["answer"].in_its_part
+_RECOGNISED = frozenset({*_ANSWERS, "structured_response", "intermediate_steps", "generations"})

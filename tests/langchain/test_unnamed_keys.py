@@ -110,6 +110,7 @@ def test_a_runnable_says_that_there_is_no_answer(caplog):
     {"question": "When?", "answer": "At nine.", "note": "checked"},
     {"messages": [HumanMessage("When?"), AIMessage("At nine.")], "topic": "hours", "draft": "At nine."},
     {"question": "When?", "candidates": ["At nine.", "At ten."], "note": "checked"},
+    {"structured_response": {"time": "At nine."}, "topic": "hours", "draft": "At nine."},
     {"inputs": {"question": "When?"}, "outputs": "At nine."},
 ])  # fmt: skip
 def test_an_answer_that_is_found_is_not_reported(value, caplog):
