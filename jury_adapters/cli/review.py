@@ -183,13 +183,14 @@ class ReviewSummary:
             if self.chosen != "all":
                 lines.append(f"these cases were chosen ({self.chosen}): on cases at random, expect another figure")
             if self.unblinded:
-                lines.append(
-                    f"of these {counted(self.unblinded, 'label was', 'labels were')} given with the verdict seen"
-                )
+                given = counted(self.unblinded, "label was", "labels were")
+                lines.append(f"of these {given} given with the verdict seen")
         else:
             lines.append("agreement with the jury: no case yet that both have decided")
         if self.total:
             lines.append(f"labels: {visible(str(self.file))}{self._of_reviewers()}; {self._next()}")
+        if len(self.reviewers) > 1:
+            lines.append(f"how far reviewers agree: jury report {visible(str(self.file))} --agreement")
         return "\n".join(lines)
 
     def _of_reviewers(self) -> str:
@@ -308,18 +309,9 @@ class _Session:
         seen: Seen = "before" if _identity(entry) in self._shown else self._seen
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         return Label(
-            _case(entry),
-            entry.line,
-            entry.item_id,
-            said,
-            self._who,
-            now,
-            seconds,
-            note,
-            entry.judgment,
-            seen,
+            _case(entry), entry.line, entry.item_id, said, self._who, now, seconds, note, entry.judgment, seen,
             self._only,
-        )
+        )  # fmt: skip
 
     def _keep(self, label: Label, file: LabelFile) -> None:
         file.add(label)

@@ -196,6 +196,7 @@ def test_a_guarantee_names_the_cases_on_which_reviewers_contradict_each_other(ma
     assert "without 20 on which reviewers contradict each other" in " ".join((judged.stdout + judged.stderr).split())
     again = run("review", "a.out.jsonl", "--only", "all", "--by", "bob", "--labels", "labels.jsonl")
     assert "settle these first, then: jury calibrate labels.jsonl" in " ".join(again.stdout.split())
+    assert "how far reviewers agree: jury report labels.jsonl --agreement" in again.stdout
 
 
 def test_a_report_says_how_far_reviewers_agree(many):
