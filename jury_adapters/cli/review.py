@@ -236,7 +236,9 @@ class _Session:
         """Ask about one case after the other; return whether Ctrl-C ended the session."""
         asked = [entry for entry in self._wanted if _identity(entry) not in self._said][:limit]
         if not asked:
-            self._messages.info(f"nothing to ask: {self._who} has labelled every case of --only {self._only}")
+            done = f"{self._who} has labelled every case of --only {self._only}"
+            none = f"no case is of --only {self._only}; --only all asks about every case"
+            self._messages.info(f"nothing to ask: {done if self._wanted else none}")
             return False
         choices = choices_of(_labels(self._entries.values()), UNSURE)
         try:

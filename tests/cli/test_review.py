@@ -401,3 +401,11 @@ def test_help_explains_every_key_and_asks_again(results: Path, asked: str):
 
 def test_a_key_that_is_none_points_to_the_help(results: Path):
     assert "'x' is not an answer; type one of the keys in brackets, h for help" in review(results, typed="x\n").stderr
+
+
+def test_where_no_case_is_contested_it_says_so(tmp_path: Path):
+    (tmp_path / "cases.jsonl").write_text('{"answer": "In 2018."}\n')
+    (tmp_path / "jury.yaml").write_text('check: contains\ntexts: ["2018"]\n')
+    run("judge", tmp_path / "cases.jsonl", "--jury", tmp_path / "jury.yaml", "--out", tmp_path / "results.jsonl")
+    done = run("review", tmp_path / "results.jsonl", "--by", "ann")
+    assert "nothing to ask: no case is of --only contested; --only all asks about every case" in done.stderr
