@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from jury_adapters.llama_index.retrieval_metrics import JuryRetrievalMetric
     from jury_adapters.llama_index.run_judging import judge_runs
     from jury_adapters.llama_index.spans import JurySpanHandler
+    from jury_adapters.llama_index.verdict_events import JuryVerdictEvent
 
 __all__ = [
     "JuryAnswerRelevancyEvaluator",
@@ -45,6 +46,7 @@ __all__ = [
     "JuryRelevancyEvaluator",
     "JuryRetrievalMetric",
     "JurySpanHandler",
+    "JuryVerdictEvent",
     "ato_case",
     "from_evaluator",
     "judge_runs",
@@ -66,6 +68,7 @@ _HOMES = {
     "retrieval_metrics": ("JuryRetrievalMetric",),
     "run_judging": ("judge_runs",),
     "spans": ("JurySpanHandler",),
+    "verdict_events": ("JuryVerdictEvent",),
 }  # fmt: skip
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 _LLAMA_INDEX = ("LlamaIndex", "llama-index")

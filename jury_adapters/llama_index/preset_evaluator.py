@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, Unpack, cast
 
@@ -16,6 +16,7 @@ from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.scheduling import Schedule
 from jury_adapters.core.voting import Voting
 from jury_adapters.core.voting.base import ErrorPolicy
+from jury_adapters.critic.critic import Critic
 from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.judges.presets import JurorLike, PanelOptions, check_vote, one_or_panel
 from jury_adapters.llama_index.configured_llm import configured_llm
@@ -54,9 +55,11 @@ class PresetEvaluator(JuryEvaluator):
         budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
             fit abstains with ``budget_exhausted``.
         evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JuryEvaluator`.
-        **options: ``store=``, as for :class:`JuryEvaluator`; and options of the critics built here, as for
-            :class:`jury_adapters.Critic`: ``vendor=``, ``temperature=``, ``max_tokens=``, ``api_key=``, ``base_url=``,
-            ``request_timeout=``, ``threshold=``, ``samples=``, ``logprobs=``, ``client=`` and ``limits=``.
+        **options: ``store=``, the path of a store or a :class:`jury_adapters.Store`, which keeps every judgment; and
+            options of the critics built here, as for :class:`jury_adapters.Critic`: ``samples=`` asks each model so
+            many times, ``limits=`` (:class:`jury_adapters.Limits`) sets rates, attempts and times, ``threshold=`` is
+            the score that passes, and there are ``request_timeout=``, ``temperature=``, ``max_tokens=``,
+            ``logprobs=``, ``vendor=``, ``base_url=``, ``api_key=`` and ``client=``.
 
     Raises:
         ConfigurationError: there is no judge, a model cannot be used, arguments are incompatible, or an argument of
@@ -136,10 +139,18 @@ def with_shared_arguments(evaluator: type[E]) -> type[E]:
         evaluator.__doc__ = f"{own_text}\n\nArguments of all preset evaluators:\n{shared}\n"
     made = vars(evaluator).get("__init__")
     if made is not None:
-        own = {name: one for name, one in inspect.signature(made).parameters.items() if name != "options"}
-        found = own | dict(inspect.signature(PresetEvaluator.__init__).parameters)
-        made.__dict__["__signature__"] = inspect.Signature(sorted(found.values(), key=lambda one: one.kind))
+        _show(made, dict(inspect.signature(PresetEvaluator.__init__).parameters))
     return evaluator
+
+
+def _show(made: Callable[..., None], shared: Mapping[str, inspect.Parameter]) -> None:
+    """Let a signature have other parameters in place of ``**options``."""
+    own = {name: one for name, one in inspect.signature(made).parameters.items() if name != "options"}
+    made.__dict__["__signature__"] = inspect.Signature(sorted((own | dict(shared)).values(), key=lambda one: one.kind))
+
+
+_OF_CRITICS = inspect.signature(Critic).parameters
+_show(PresetEvaluator.__init__, {name: _OF_CRITICS[name] for name in ModelOptions.__annotations__})
 
 
 def _given(llm: JurorLike | None, llms: Sequence[JurorLike] | None, jury: object | None) -> tuple[JurorLike, ...]:

@@ -25,7 +25,7 @@ class judge_runs:  # noqa: N801  used like a function
     Args:
         jury: any judge: a jury, a critic, a check, a function of a case.
         select: the runs to judge; see :class:`JurySpanHandler`.
-        events: whether to also emit a :class:`JuryVerdictEvent` per judged run, for other handlers.
+        events: whether to also emit a :class:`JuryVerdictEvent` per judged run, for LlamaIndex's event handlers.
         evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JurySpanHandler`.
         field_map: where the fields of a case are in the inputs and outputs of a run; see :class:`JurySpanHandler`.
         **options: those of :class:`JurySpanHandler`: ``max_open``, ``on_verdict``, ``on_error``, ``sample``,

@@ -87,7 +87,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             a retriever are the contexts of a case without an answer, and their ids its ``metadata["retrieved_ids"]``.
             Runs that this option excludes, and in which no retriever is judged, are counted as ``skipped``; an unknown
             class name causes a warning, since it may be misspelt.
-        events: whether to emit a :class:`JuryVerdictEvent` per judged run.
+        events: whether to emit a :class:`JuryVerdictEvent` per judged run, for LlamaIndex's event handlers.
         max_open: the maximum number of runs under way; a further one drops the oldest, which is counted as evicted.
         evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
             all but those known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
+from pydantic import ConfigDict
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment
@@ -18,6 +19,8 @@ class JuryVerdictEvent(BaseEvent):
         case: the judged case.
         run: the run.
     """
+
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     judgment: Judgment
     case: Case | None

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import sys
 
 import pytest
 from doc_pages import ROOT
@@ -54,6 +55,9 @@ def reader(tmp_path, monkeypatch, vendors):
     loop.close()
     for name in os.environ.keys() - before.keys():  # what the page has exported
         del os.environ[name]
+    if "llama_index_instrumentation" in sys.modules:  # what the page has subscribed
+        root = sys.modules["llama_index_instrumentation"].get_dispatcher()
+        root.event_handlers[:] = [one for one in root.event_handlers if type(one).__module__.startswith("llama_index")]
     for name, logger in logging.Logger.manager.loggerDict.items():  # what the page has made audible
         if isinstance(logger, logging.Logger) and name.startswith(("jury_adapters", "quality")):
             logger.setLevel(logging.NOTSET)

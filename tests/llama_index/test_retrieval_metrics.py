@@ -97,5 +97,5 @@ def test_a_report_says_how_to_judge_results_of_a_retriever(kept_as):
     with pytest.raises(ConfigurationError, match=r"not RetrievalEvalResult.*Case\(question=one.query") as raised:
         Report.from_results(results)
     (said,) = [part for part in str(raised.value).split(": ") if part.startswith("Case(")]
-    case = eval(said, {"Case": Case, "one": found})  # noqa: S307  the line that the message gives
+    case = eval(said, {"Case": Case, "one": found})
     assert RetrievalMeasure("recall").judge(case).score == found.metric_dict["recall"].score
