@@ -109,6 +109,23 @@ def test_a_kept_group_that_is_not_in_the_results_is_reported(folder):
     assert "95 % interval, 2 groups" in run("report", "results.jsonl", "--cases", "cases.jsonl").stdout
 
 
+def test_replay_keeps_or_takes_a_group(folder):
+    written(folder / "cases.jsonl", [{**row, "gold": "PASS" if at % 3 else "FAIL"} for at, row in enumerate(ROWS)])
+    assert judge("--group", "Document", "--out", "results.jsonl", "-q").exit_code == 0
+
+    def replayed(*options):
+        result = run("replay", "results.jsonl", "--jury", "jury.yaml", "--json", *options)
+        assert result.exit_code == 0, result.output
+        (told,) = json.loads(result.stdout)
+        return told
+
+    kept, alone = replayed(), replayed("--group", "")
+    assert (kept["group"], kept["groups"], alone["groups"]) == ("Document", 8, None)
+    assert kept["label_comparison"] != alone["label_comparison"]
+    assert replayed("--group", "meta.user")["groups"] == 4
+    assert "has no page" in run("replay", "results.jsonl", "--jury", "jury.yaml", "--group", "page").stderr
+
+
 def test_fail_under_is_about_the_share_itself(folder):
     assert judge("--group", "Document", "--fail-under", 0.62, "-q").exit_code == 0
     assert judge("--group", "Document", "--fail-under", 0.63, "-q").exit_code == 1
