@@ -11,7 +11,15 @@ import typer
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import paths_in
 from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, LabelledCases, labelled_cases
-from jury_adapters.cli.options import AsJson, Group, LabelColumn, PassLabels, file_argument, file_option, flag_option
+from jury_adapters.cli.options import (
+    AsJson,
+    GroupOfRun,
+    LabelColumn,
+    PassLabels,
+    file_argument,
+    file_option,
+    flag_option,
+)
 from jury_adapters.cli.report_sources import compare_files
 from jury_adapters.cli.streams import Messages, write
 from jury_adapters.core.case_files import CaseFile
@@ -35,7 +43,7 @@ def compare(
     ] = None,
     label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
-    group: Group = "",
+    group: GroupOfRun = None,
     markdown: Annotated[bool, flag_option("--markdown", help="Print Markdown, for a pull request.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -81,7 +89,7 @@ class _HumanLabels(NamedTuple):
     pass_labels: list[str]
 
 
-def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str, messages: Messages) -> Comparison:
+def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str | None, messages: Messages) -> Comparison:
     if human is None:
         return compare_files(a, b, group=group)
     labels, places, _ = _labels(human, a, messages)

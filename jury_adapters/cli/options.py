@@ -119,12 +119,11 @@ Labels = Annotated[
     ),
 ]
 LabelColumn = Annotated[str, typer.Option("--label-column", help="The column with the human labels.", metavar="COLUMN")]
-Group = Annotated[
-    str,
-    typer.Option(
-        help="What belongs together, such as document or meta.user: a column, or a path. Intervals allow for it.",
-        metavar="FIELD",
-    ),
+_GROUP_HELP = "What belongs together, such as document or meta.user: a column, or a path. Intervals allow for it."
+Group = Annotated[str, typer.Option(help=_GROUP_HELP, metavar="FIELD")]
+GroupOfRun = Annotated[
+    str | None,
+    typer.Option("--group", help=_GROUP_HELP, metavar="FIELD", show_default="what `jury judge` was given"),
 ]
 PassLabels = Annotated[
     list[str] | None,

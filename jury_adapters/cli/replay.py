@@ -23,6 +23,7 @@ from jury_adapters.cli.labelled_cases import field_map_of_run, refuse_review_lab
 from jury_adapters.cli.options import (
     AllowCommands,
     AsJson,
+    GroupOfRun,
     LabelColumn,
     Labels,
     PassLabels,
@@ -31,6 +32,7 @@ from jury_adapters.cli.options import (
     number_option,
 )
 from jury_adapters.cli.replayed_cases import NO_TEXTS, ReplayedCases, cases_with_votes
+from jury_adapters.cli.report_sources import group_of_file
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -66,6 +68,7 @@ def replay(
     labels: Labels = None,
     label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
+    group: GroupOfRun = None,
     allow_commands: AllowCommands = False,
     limit: Annotated[int | None, number_option("Replay the first N cases only.", 1)] = None,
     as_json: AsJson = False,
@@ -106,7 +109,8 @@ def replay(
         for one, path in zip(juries, jury, strict=True):
             _check_texts(one, path, judged)
         passing = pass_label or _pass_labels_of(file, judged, label_column)
-        results = _replayed(list(zip(jury, juries, strict=True)), judged, label_column, passing)
+        by = group_of_file(votes, cases) if group is None else group
+        results = _replayed(list(zip(jury, juries, strict=True)), judged, label_column, passing, by)
         for one in juries:
             for lack in check_votes(one, judged, str(file)):
                 messages.info(lack)
@@ -140,6 +144,8 @@ class Replayed:
         summary, usage = self.summary, self.summary.usage.total
         return {
             "jury": self.name,
+            "group": summary.group or None,
+            "groups": summary.groups,
             "label_comparison": summary.label_comparison.to_dict(),
             "cases": summary.cases,
             "decided": summary.valid,
@@ -195,14 +201,17 @@ def _pass_labels_of(votes: Path, cases: Iterable[Case], column: str) -> Sequence
 
 
 def _replayed(
-    juries: Sequence[tuple[Path, Jury]], cases: Iterable[Case], column: str, pass_labels: Sequence[str]
+    juries: Sequence[tuple[Path, Jury]], cases: Iterable[Case], column: str, pass_labels: Sequence[str], group: str
 ) -> list[Replayed]:
     """Let juries vote over the cases, which are read once.
 
     Raises:
-        InputError: the human labels cannot be compared with the verdicts.
+        InputError: the human labels cannot be compared with the verdicts, or a case has no such group.
     """
-    results = [Replayed(jury.name or path.stem, Summary(pass_labels=pass_labels, gold=column)) for path, jury in juries]
+    results = [
+        Replayed(jury.name or path.stem, Summary(pass_labels=pass_labels, gold=column, group=group))
+        for path, jury in juries
+    ]
     places = count(1)
     remaining = iter(cases)
     while some := list(islice(remaining, _AT_ONCE)):

@@ -23,7 +23,7 @@ from jury_adapters.cli.labelled_cases import (
 from jury_adapters.cli.options import (
     AsJson,
     Force,
-    Group,
+    GroupOfRun,
     LabelColumn,
     Labels,
     PassLabels,
@@ -35,7 +35,7 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.report_page import write_page
-from jury_adapters.cli.report_sources import compare_files, named_cases
+from jury_adapters.cli.report_sources import compare_files, group_of_file, named_cases, report_group
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -65,7 +65,7 @@ def report(
     compare: Annotated[
         Path | None, file_option("The results of another run: adds what `jury compare` says of that run and this one.")
     ] = None,
-    group: Group = "",
+    group: GroupOfRun = None,
     title: Annotated[str, typer.Option(help="The heading.", show_default="the jury's name, or the file's")] = "",
     labels: Labels = None,
     label_column: LabelColumn = GOLD,
@@ -116,7 +116,9 @@ def report(
                 {"--html": html, "--compare": compare, "--title": title, "--markdown": markdown, "--force": force}
             )
             people = HumanLabels(labels, label_column, pass_label or ())
-            measured = agreement_of(file, cases, options, people, messages, group=group)
+            measured = agreement_of(
+                file, cases, options, people, messages, group=group_of_file(file, cases) if group is None else group
+            )
             if as_json or not quiet:
                 write((dumps(measured.to_dict(), indent=2) if as_json else str(measured)) + "\n")
             return
@@ -166,7 +168,7 @@ def _found(
     *,
     title: str,
     people: HumanLabels,
-    group: str,
+    group: str | None,
     force: bool,
 ) -> tuple[Report, Comparison | None]:
     """Return the report of the results, and the comparison with another run if one is given.
@@ -184,6 +186,8 @@ def _found(
         file, cases=cases, title=title, pass_labels=people.pass_labels or None, group=group,
         prepare_page=html is not None and compare is None and people[:2] == (None, GOLD),
     )  # fmt: skip
+    if group is None:
+        report_group(found, file, messages)
     found = with_given_labels(found, file, people, messages)
     if people.pass_labels:
         check_pass_labels_of(found.label_comparison, file)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jury_adapters.cli.streams import Messages
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.results_file import cases_named_in
+from jury_adapters.core.formatting import visible
+from jury_adapters.core.results_file import cases_named_in, group_named_in, is_result
 from jury_adapters.core.row_files import first_row
 from jury_adapters.critic.recorded import is_store
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from jury_adapters.core.case import Case
-    from jury_adapters.report import Comparison
+    from jury_adapters.report import Comparison, Report
 
 
 def compare_files(
@@ -24,7 +26,7 @@ def compare_files(
     cases: Path | None = None,
     labels: Iterable[tuple[Case, str | bool]] | None = None,
     pass_labels: Collection[str] = (),
-    group: str = "",
+    group: str | None = "",
 ) -> Comparison:
     """Compare the results of two systems, with distinct titles.
 
@@ -34,20 +36,54 @@ def compare_files(
         cases: the cases of the second; by default those that its results name, as for the first.
         labels: cases with human labels, as for :meth:`jury_adapters.report.Report.compare`.
         pass_labels: the labels that mean PASS.
-        group: the field that identifies the group of a case; empty for independent cases.
+        group: the field that identifies the group of a case; empty for independent cases; None for what the results
+            name.
 
     Raises:
         ConfigurationError: one of them cannot be read, or as in :meth:`jury_adapters.report.Report.compare`.
     """
     from jury_adapters.report.comparison import compare
-    from jury_adapters.report.entries import FileEntries, recorded_of
+    from jury_adapters.report.entries import FileEntries, known_group, recorded_of
 
     titles = (a.name, b.name) if a.name != b.name else (str(a), str(b))
     if empty := [path for path in (a, b) if not is_store(path) and first_row(path) is None]:
         raise InputError(f"{empty[0]}: there are no results in it")
     sources = ((a, named_cases(a)), (b, cases or named_cases(b)))
     first, second = (recorded_of(file) if is_store(file) else FileEntries(file, of) for file, of in sources)
-    return compare(first, second, titles=titles, labels=labels, pass_labels=pass_labels, group=group)
+    kept = ""
+    if group is None:
+        read = (
+            (file, run) for (file, _), run in zip(sources[::-1], (second, first), strict=True) if not is_store(file)
+        )
+        kept = next(filter(None, (known_group(file, run) for file, run in read)), "")
+    return compare(
+        first, second, titles=titles, labels=labels, pass_labels=pass_labels, group=group or kept,
+        needs_groups=bool(group),
+    )  # fmt: skip
+
+
+def report_group(found: Report, file: Path, messages: Messages) -> None:
+    """Say that the cases of a report are grouped as the run was, or why they are not."""
+    named = "" if is_store(file) else group_named_in(file)
+    if found.group:
+        messages.info(
+            f"cases are grouped by {visible(found.group)}, as in the run; --group '' takes them as independent"
+        )
+    elif named:
+        messages.info(
+            f"{file}: the run was grouped by {visible(named)}, which is not in the results; give the file that was "
+            "judged, --cases CASES, or the intervals take no account of it"
+        )
+
+
+def group_of_file(file: str, cases: Path | None) -> str:
+    """Return the field that groups the cases according to results; empty for other files, and if it is unknown."""
+    from jury_adapters.report.entries import FileEntries, known_group
+
+    path = Path(file)
+    if is_store(file) or not path.is_file() or not is_result(first_row(path)):
+        return ""
+    return known_group(path, FileEntries(path, cases))
 
 
 def named_cases(file: Path | None) -> Path | None:

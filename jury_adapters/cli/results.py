@@ -32,6 +32,7 @@ class Results:
         sources: other files that are read or written, and must not be replaced.
         force: whether an existing file may be replaced.
         pass_labels: the human labels that mean PASS, which the results repeat.
+        group: the field that identifies the group of a case, which the results repeat.
 
     Attributes:
         draw: for a run that may end early, its random order; None for other runs. Set before the first verdict.
@@ -49,10 +50,12 @@ class Results:
         sources: Iterable[Path | None] = (),
         force: bool = False,
         pass_labels: Collection[str] = (),
+        group: str = "",
     ) -> None:
         self.draw: Draw | None = None
         self._path = path
         self.pass_labels = tuple(pass_labels)
+        self._group = group
         self._cases = "" if path is None or cases == STDIN else _from_folder(cases, path)
         self._paths = {} if field_map is None else field_map.paths
         self._file: IO[str] | None = None
@@ -89,7 +92,7 @@ class Results:
         notes = None if unmet is None else tuple(gate.note for gate in unmet)
         result = Result(
             judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes,
-            field_map=self._paths, draw=self.draw, pass_labels=self.pass_labels,
+            field_map=self._paths, draw=self.draw, pass_labels=self.pass_labels, group=self._group,
         )  # fmt: skip
         try:
             self._file.write(_ENCODER.encode(result.to_row()) + "\n")

@@ -54,7 +54,10 @@ def group_of_case(case: Case | None, judgment: Judgment | None, field: str, wher
     try:
         return group_of_row(judgment.case_metadata if isinstance(judgment, Verdict) else {}, field, where)
     except InputError as error:
-        raise InputError(f"{error}; the case itself is not known, only the metadata in its verdict") from None
+        raise InputError(
+            f"{error}; the case itself is not known, only the metadata in its verdict; give the file that was judged "
+            "for its texts (jury report --cases CASES, or cases= in Python)"
+        ) from None
 
 
 def row_of_case(case: Case) -> dict[str, Any]:

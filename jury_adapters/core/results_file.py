@@ -47,6 +47,7 @@ class Result:
         draw: the gate, the number of cases in the whole file and the seed of the order of the lines, for a run that may
             end early; None for other runs.
         pass_labels: the human labels that mean PASS, as given by ``--pass-label``.
+        group: the field that identifies the group of a case, as given by ``--group``; empty for independent cases.
     """
 
     judgment: Judgment
@@ -59,6 +60,7 @@ class Result:
     field_map: Mapping[str, str] = field(default_factory=dict)
     draw: Draw | None = None
     pass_labels: tuple[str, ...] = ()
+    group: str = ""
 
     @property
     def unit(self) -> str:
@@ -76,6 +78,8 @@ class Result:
         }
         if self.pass_labels:
             row["pass_labels"] = list(self.pass_labels)
+        if self.group:
+            row["group"] = self.group
         if self.field_map:
             row["field_map"] = dict(self.field_map)
         if self.draw is not None:
@@ -108,6 +112,7 @@ def read_results(path: str | Path, positions: Container[int] | None = None) -> I
             _paths(values),
             _draw(values),
             _pass_labels(values),
+            _group(values),
         )
 
 
@@ -190,6 +195,21 @@ def pass_labels_named_in(results: str | Path, used: Iterable[str | None]) -> tup
     named = _pass_labels(first.values) if first is not None and first.values is not None else ()
     known = set(used) if named else set()
     return tuple(label for label in named if label in known)
+
+
+def group_named_in(results: str | Path) -> str:
+    """Return the field that groups the cases according to a results file; empty if it names none.
+
+    Raises:
+        InputError: the results cannot be read.
+    """
+    first = first_row(results)
+    return _group(first.values) if first is not None and first.values is not None and is_result(first) else ""
+
+
+def _group(values: Mapping[str, object]) -> str:
+    found = values.get("group")
+    return found if isinstance(found, str) else ""
 
 
 def _pass_labels(values: Mapping[str, object]) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TypeAlias
 
 from jury_adapters.calibration.estimates import Estimate
-from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.formatting import clip, counted, percent, visible
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.values import JsonValue
@@ -212,6 +213,11 @@ def compare(
             group, or there are labels or groups and no case is in both runs.
     """
     known = None
+    if isinstance(labels, str | Path):
+        raise ConfigurationError(
+            f"labels are rows or cases with human labels, not the name of a file ({plain_repr(str(labels))}); read its "
+            "rows first, or use jury compare --labels FILE"
+        )
     if labels is not None:
         known = AnswerLabels.of(labels, (entry.judgment for entry in chain(before, after)), pass_labels)
     first, second = (RunFacts.of(run, group=group, labels=known) for run in (before, after))

@@ -12,10 +12,11 @@ from typing import TypeAlias
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import read_cases
+from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment, evolve
-from jury_adapters.core.results_file import Draw, Result, field_map_named_in, read_results
+from jury_adapters.core.results_file import Draw, Result, field_map_named_in, group_named_in, read_results
 from jury_adapters.core.runs import Run
 from jury_adapters.core.sequential_gate import GateDecision, SequentialGate
 from jury_adapters.core.verdict import Verdict
@@ -154,6 +155,25 @@ def entries_at(entries: Entries, positions: Collection[int]) -> Iterator[Entry]:
     if isinstance(entries, FileEntries):
         return entries.at(positions)
     return (entries[position] for position in sorted(set(positions)))
+
+
+def known_group(path: str | Path, entries: Entries) -> str:
+    """Return the field that groups the cases according to a results file; empty if its first case lacks the field.
+
+    Args:
+        path: the file.
+        entries: its entries.
+
+    Raises:
+        InputError: a line is not a result; the message names it.
+    """
+    group = group_named_in(path)
+    try:
+        for entry in entries_at(entries, [0]) if group else ():
+            group_of_case(entry.case, entry.judgment, group, entry.place)
+    except InputError:
+        return ""
+    return group
 
 
 def decision_of(path: str | Path) -> GateDecision | None:

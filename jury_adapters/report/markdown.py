@@ -79,7 +79,7 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
                 f"{juror.asked:,}",
                 percent(juror.pass_rate),
                 percent(juror.count.dissent),
-                two_decimals(juror.kappa),
+                two_decimals(juror.kappa) + (f" of {juror.compared:,}" if juror.kappa is not None else ""),
                 f"{juror.errors:,}",
             )
             yield _cells(f"| {code(juror.name)}", *cells, *([cost] if paid else []))

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Self
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import visible
-from jury_adapters.core.human_labels import UnclearLabels, human_label_of, listed_labels
+from jury_adapters.core.human_labels import UnclearLabels, listed_labels
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.results_file import pass_labels_named_in
 from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.sequential_gate import GateDecision
@@ -25,10 +24,11 @@ from jury_adapters.critic.recorded import is_store
 from jury_adapters.judges.framework_results import FrameworkResults, group_of_repeats
 from jury_adapters.report.analysis import Analysis, CollectedVotes
 from jury_adapters.report.comparison import Comparison, compare
-from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, recorded_of
+from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, known_group, recorded_of
 from jury_adapters.report.figures import Figures
 from jury_adapters.report.prepared_page import PreparedPage
 from jury_adapters.report.rows import flat_rows
+from jury_adapters.report.run_facts import labels_used, noting_juries
 from jury_adapters.report.written_results import write_results_file
 from jury_adapters.store import place_name
 
@@ -151,7 +151,7 @@ class Report:
         title: str = "",
         unread: Sequence[str] = (),
         pass_labels: Collection[str] | None = None,
-        group: str = "",
+        group: str | None = None,
         prepare_page: bool = False,
     ) -> Self:
         """Return the report of a file that ``jury judge --out`` wrote, or of a store (``.db``).
@@ -163,7 +163,8 @@ class Report:
             unread: rows of the cases that could not be read, with the reason; neither results nor a store contain them.
             pass_labels: the human labels that mean PASS; by default those that the results name, unless the labels in
                 use are different ones.
-            group: as for the class. Results hold the metadata of the cases; fields such as the question need ``cases``.
+            group: as for the class; by default that of the run, and ``""`` for none. Results hold the metadata of the
+                cases; fields such as the question need ``cases``.
             prepare_page: whether to collect the cases for :meth:`write_html`, which otherwise reads the results again.
 
         Raises:
@@ -171,12 +172,13 @@ class Report:
         """
         recorded = is_store(path)
         entries = recorded_of(path) if recorded else FileEntries(path, cases)
+        group = (known_group(path, entries) if group is None else group) if not recorded else group or ""
         juries: set[str] = set()
         prepared = PreparedPage(group) if prepare_page else None
         noted = entries if prepared is None else prepared.noting(entries)
-        figures = Figures.of(_noting_juries(noted, juries), group=group)
+        figures = Figures.of(noting_juries(noted, juries), group=group)
         decision = None if recorded else decision_of(path)
-        named = () if recorded or pass_labels else pass_labels_named_in(path, _labels_used(entries))
+        named = () if recorded or pass_labels else pass_labels_named_in(path, labels_used(entries))
         title = title or (juries.pop() if len(juries) == 1 else "") or place_name(path)
         found = cls(
             entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels or named, group=group
@@ -311,7 +313,7 @@ class Report:
             ConfigurationError: a file exists already, does not end in ``.jsonl``, or both are the same.
             OSError: a file cannot be written.
         """
-        write_results_file(self._rows, path, cases, self.pass_labels, force=force)
+        write_results_file(self._rows, path, cases, self.pass_labels, group=self.group, force=force)
 
     def send_to(self, sink: Callable[[JudgedRun], object]) -> None:
         """Call a sink with each case, such as ``otel_events()`` or LangSmith's ``feedback()``.
@@ -401,16 +403,3 @@ class Report:
 
     def __repr__(self) -> str:
         return f"Report({visible(self.title)!r}, {len(self._rows):,} cases)"
-
-
-def _noting_juries(entries: Iterable[Entry], juries: set[str]) -> Iterator[Entry]:
-    """Yield the entries, and add the name of each jury to a set."""
-    for entry in entries:
-        juries.add(entry.judgment.critic)
-        yield entry
-
-
-def _labels_used(entries: Iterable[Entry]) -> Iterator[str | None]:
-    for entry in entries:
-        yield human_label_of(entry.case, entry.judgment)
-        yield from (vote.label for _, vote in votes_in(entry.judgment))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from sys import intern
 
@@ -10,7 +10,9 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import to_word
+from jury_adapters.core.human_labels import human_label_of
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, outage_as_error
@@ -128,3 +130,17 @@ def _group(entry: Entry, group: str) -> Hashable | InputError:
 
 def _passed(judgment: Judgment) -> bool | None:
     return judgment.passed if judgment.status in (Status.PASS, Status.FAIL) else None
+
+
+def noting_juries(entries: Iterable[Entry], juries: set[str]) -> Iterator[Entry]:
+    """Yield the entries, and add the name of each jury to a set."""
+    for entry in entries:
+        juries.add(entry.judgment.critic)
+        yield entry
+
+
+def labels_used(entries: Iterable[Entry]) -> Iterator[str | None]:
+    """Yield the human labels of the cases and the labels of the votes."""
+    for entry in entries:
+        yield human_label_of(entry.case, entry.judgment)
+        yield from (vote.label for _, vote in votes_in(entry.judgment))

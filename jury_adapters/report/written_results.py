@@ -10,14 +10,22 @@ from pathlib import Path
 from typing import IO
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.results_file import Result
-from jury_adapters.core.values import JsonValue
+from jury_adapters.core.values import JsonValue, freeze_mapping
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.core.whole_file import whole_file
 from jury_adapters.report.entries import Entry
 
 
 def write_results_file(
-    entries: Iterable[Entry], path: str | Path, cases: str | Path | None, pass_labels: tuple[str, ...], *, force: bool
+    entries: Iterable[Entry],
+    path: str | Path,
+    cases: str | Path | None,
+    pass_labels: tuple[str, ...],
+    *,
+    group: str = "",
+    force: bool,
 ) -> None:
     """Write a line per entry, as ``jury judge --out`` does, and the texts of the cases to a second file.
 
@@ -26,6 +34,7 @@ def write_results_file(
         path: the file of results.
         cases: the file of the texts; None to write none.
         pass_labels: the human labels that mean PASS.
+        group: the field that identifies the group of a case.
         force: whether existing files may be replaced.
 
     Raises:
@@ -42,12 +51,21 @@ def write_results_file(
             written = texts is not None and entry.case is not None
             line += written
             result = Result(
-                entry.judgment, line=line if written else None, item_id=entry.item_id, key=entry.key,
-                cases=source, unmet=entry.unmet or None, pass_labels=pass_labels,
+                _with_group(entry, group), line=line if written else None, item_id=entry.item_id, key=entry.key,
+                cases=source, unmet=entry.unmet or None, pass_labels=pass_labels, group=group,
             )  # fmt: skip
             _write(results, result.to_row())
             if texts is not None and entry.case is not None:
                 _write(texts, entry.case.model_dump(mode="json", exclude_defaults=True))
+
+
+def _with_group(entry: Entry, group: str) -> Judgment:
+    """Return the judgment with the group in the metadata of its verdict, where only the case has it."""
+    judgment = entry.judgment
+    if not group or entry.case is None or not isinstance(judgment, Verdict) or group not in entry.case.metadata:
+        return judgment
+    known = freeze_mapping({**judgment.case_metadata, group: entry.case.metadata[group]})
+    return evolve(judgment, case_metadata=known)
 
 
 def _write(file: IO[bytes], row: dict[str, JsonValue]) -> None:

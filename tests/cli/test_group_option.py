@@ -84,6 +84,48 @@ def test_a_comparison_and_the_agreement_know_the_groups(folder):
     )
 
 
+def test_later_commands_keep_the_group_of_the_run(folder):
+    low, _ = clustered_wilson(GROUPS)
+    words = f"95 % interval, 8 groups: {100 * low:.1f}"
+    assert judge("--group", "Document", "--out", "results.jsonl", "-q").exit_code == 0
+    (folder / "cases.jsonl").unlink()
+    kept = run("report", "results.jsonl")
+    assert words in kept.stdout
+    assert "cases are grouped by Document, as in the run" in " ".join(kept.stderr.split())
+    assert words in run("report", "results.jsonl", "--markdown").stdout
+    assert "Its items come from 8 groups only" in run("report", "results.jsonl", "--agreement", "--draws", 100).stdout
+    compared = json.loads(run("compare", "results.jsonl", "results.jsonl", "--json").stdout)
+    assert compared["groups"] == 8
+    for command in (("report", "results.jsonl"), ("compare", "results.jsonl", "results.jsonl")):
+        assert "8 groups" not in run(*command, "--group", "").stdout
+    assert run("report", "results.jsonl", "--group", "meta.user", "--json").stdout.count('"groups": 4') == 1
+
+
+def test_a_kept_group_that_is_not_in_the_results_is_reported(folder):
+    assert judge("--group", "answer", "--out", "results.jsonl", "-q").exit_code == 0
+    without = run("report", "results.jsonl")
+    assert without.exit_code == 0
+    assert "the run was grouped by answer, which is not in the results" in " ".join(without.stderr.split())
+    assert "95 % interval, 2 groups" in run("report", "results.jsonl", "--cases", "cases.jsonl").stdout
+
+
+def test_replay_keeps_or_takes_a_group(folder):
+    written(folder / "cases.jsonl", [{**row, "gold": "PASS" if at % 3 else "FAIL"} for at, row in enumerate(ROWS)])
+    assert judge("--group", "Document", "--out", "results.jsonl", "-q").exit_code == 0
+
+    def replayed(*options):
+        result = run("replay", "results.jsonl", "--jury", "jury.yaml", "--json", *options)
+        assert result.exit_code == 0, result.output
+        (told,) = json.loads(result.stdout)
+        return told
+
+    kept, alone = replayed(), replayed("--group", "")
+    assert (kept["group"], kept["groups"], alone["groups"]) == ("Document", 8, None)
+    assert kept["label_comparison"] != alone["label_comparison"]
+    assert replayed("--group", "meta.user")["groups"] == 4
+    assert "has no page" in run("replay", "results.jsonl", "--jury", "jury.yaml", "--group", "page").stderr
+
+
 def test_fail_under_is_about_the_share_itself(folder):
     assert judge("--group", "Document", "--fail-under", 0.62, "-q").exit_code == 0
     assert judge("--group", "Document", "--fail-under", 0.63, "-q").exit_code == 1

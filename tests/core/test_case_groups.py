@@ -51,5 +51,5 @@ def test_the_texts_of_a_case_group_it_too(field):
 def test_without_the_case_its_verdict_knows_the_metadata_only():
     assert group_of_case(None, VERDICT, "meta.user", "line 1") == 7
     assert group_of_case(None, VERDICT, "document", "line 1") == "minutes"
-    with pytest.raises(InputError, match="the case itself is not known, only the metadata in its verdict"):
+    with pytest.raises(InputError, match=r"only the metadata in its verdict; give .*\(jury report --cases"):
         group_of_case(None, VERDICT, "answer", "line 1")

@@ -53,3 +53,12 @@ def test_repeated_runs_that_are_not_paired_are_compared_with_a_warning():
     other = Report.from_results([(Case(answer="x", metadata={"id": "other"}), Equals("x").judge(answer="x"))])
     compared = Report.from_results(rows).compare(other)
     assert "takes no account of groups (langsmith_example)" in compared.warnings[0]
+
+
+def test_a_kept_report_of_repeated_runs_has_its_groups(tmp_path):
+    report = Report.from_results(repeated(["yes"] * 4 + ["no"] * 8, num_repetitions=3))
+    report.write_results(tmp_path / "kept.jsonl")
+    again = Report.read(tmp_path / "kept.jsonl")
+    assert again.group == report.group
+    assert again.figures.summary.pass_interval == report.figures.summary.pass_interval
+    assert Report.read(tmp_path / "kept.jsonl", group="").figures.summary.groups is None

@@ -264,6 +264,12 @@ def test_labels_that_cannot_correct_say_so():
         a.compare(b, labels=[labelled("c01", "x", "fine")])
 
 
+def test_the_name_of_a_file_of_labels_is_refused():
+    a, b = two_systems(IDS[:20], IDS[:25])
+    with pytest.raises(ConfigurationError, match=r"not the name of a file \('labels.csv'\)"):
+        a.compare(b, labels="labels.csv")
+
+
 def test_groups_are_read_from_the_cases():
     def run(passing, answer):
         cases = [Case(answer=answer, metadata={"item_id": name, "meta": {"doc": at // 10}})
