@@ -12,7 +12,7 @@ class ExitCode(IntEnum):
         meaning: when a command ends with it, for the documentation.
 
     >>> ExitCode.BAD_INPUT, ExitCode(130).meaning
-    (<ExitCode.BAD_INPUT: 2>, 'stopped by Ctrl-C; `judge` and `review` print the summary so far')
+    (<ExitCode.BAD_INPUT: 2>, 'stopped by Ctrl-C; `judge` and `review` print the summary so far, if judging had begun')
     """
 
     meaning: str
@@ -31,5 +31,5 @@ class ExitCode(IntEnum):
         "allow (`calibrate`); a model or a store that does not answer (`doctor`)",
     )
     BAD_INPUT = 2, "bad input or usage, or an output that cannot be written; the message says what to do"
-    INTERRUPTED = 130, "stopped by Ctrl-C; `judge` and `review` print the summary so far"
+    INTERRUPTED = 130, "stopped by Ctrl-C; `judge` and `review` print the summary so far, if judging had begun"
     TERMINATED = 143, "ended by SIGTERM, which `review` catches to leave the terminal as it was"

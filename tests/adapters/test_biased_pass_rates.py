@@ -16,6 +16,7 @@ from jury_adapters.llama_index import JuryEvaluator
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning"),
+    pytest.mark.usefixtures("own_loop"),
     pytest.mark.filterwarnings("ignore:'upload_runs' parameter is in beta"),
 ]
 
