@@ -52,6 +52,14 @@ def test_what_the_oldest_step_collects_needs_no_framework():
     assert sorted((path, name) for path, name in needed if name.startswith(FRAMEWORKS)) == []
 
 
+def test_what_the_step_of_llama_index_collects_needs_neither_langchain_nor_the_command_line():
+    collected = [*ROOT.glob("tests/llama_index/test_*.py"), *ROOT.glob("tests/models/test_llama_index*.py")]
+    absent = ("langchain", "langgraph", "langsmith", "typer", "jury_adapters.langchain", "jury_adapters.cli")
+    needed = {(path.name, name) for path in collected for name in imported_at_once(path, {path})}
+    assert collected
+    assert sorted((path, name) for path, name in needed if name.startswith(absent)) == []
+
+
 def test_every_test_with_a_full_size_runs_at_it(request):
     script = (ROOT / ".ci/run").read_text()
     assert re.search(r'export JURY_TESTS=slow\n *\.venv/bin/pytest -m "slow or sized and not \([^"]*\)"\n', script)

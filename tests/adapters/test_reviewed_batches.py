@@ -11,7 +11,10 @@ from jury_adapters import Report
 from jury_adapters.cli.app import app
 from jury_adapters.llama_index import JuryCorrectnessEvaluator, JuryFaithfulnessEvaluator, JuryRelevancyEvaluator
 
-pytestmark = pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning"),
+    pytest.mark.usefixtures("own_loop"),
+]
 
 MODELS = ["openai:gpt-4o-mini", "openai:gpt-4o"]
 TRUTHS = ["YES", "YES", "NO"] * 20
