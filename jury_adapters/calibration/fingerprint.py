@@ -11,6 +11,7 @@ from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.values import JsonValue
+from jury_adapters.models.fingerprint import digest
 
 # Prices, limits and caches do not change a judgment; and environment variables may contain a key.
 _IRRELEVANT = frozenset({"cost", "timeout", "inline", "blocking", "priced", "env"})
@@ -37,6 +38,20 @@ def identity_of(judge: Judge) -> JsonValue:
         return [kind, judge.name, _plain(judge._function), judge.threshold]
     members: list[JsonValue] = [identity_of(member) for member in judge.members]
     return [kind, judge.name, _settings(judge), members]
+
+
+def seal_of(values: Mapping[str, object]) -> str:
+    """Return a short hash of values, which is the same after they were written to a YAML file and read again."""
+    return digest({name: _as_read(value) for name, value in values.items()})[:8]
+
+
+def _as_read(value: object) -> object:
+    """Return a value in the form that it has after it was written to a file and read again."""
+    if isinstance(value, Mapping):
+        return [[str(name), _as_read(each)] for name, each in value.items()]
+    if isinstance(value, list | tuple):
+        return [_as_read(each) for each in value]
+    return float(value) if isinstance(value, int | float) else value
 
 
 def _tier(tier: Tier) -> list[JsonValue]:

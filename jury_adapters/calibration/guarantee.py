@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import yaml
 
 from jury_adapters.calibration.broken_cases import broken_sentence
-from jury_adapters.calibration.fingerprint import identity_of
+from jury_adapters.calibration.fingerprint import identity_of, seal_of
 from jury_adapters.calibration.grant_rates import GrantRates
 from jury_adapters.calibration.screening_tiers import is_screening_tier, name_screening_tiers, screening_tiers_of
 from jury_adapters.core.cascade import CascadedJury, Tier
@@ -27,6 +25,7 @@ from jury_adapters.core.opinions import ABSTAINED
 from jury_adapters.core.tier_policies import escalate_below
 from jury_adapters.core.tolerance import exceeds
 from jury_adapters.core.values import JsonValue
+from jury_adapters.models.fingerprint import digest
 from jury_adapters.yaml_files import read_source
 
 if TYPE_CHECKING:
@@ -153,14 +152,14 @@ class Guarantee:
     def to_dict(self) -> dict[str, JsonValue]:
         """Return plain values, for a jury file or a report; :meth:`from_dict` reads them back.
 
-        A digest of the values is added to the fingerprint, by which :meth:`from_dict` notices changes.
+        A seal of the values is added to the fingerprint, by which :meth:`from_dict` notices changes.
         """
-        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        plain = _values_of(self)
         left_out = {
             *(() if self.screening_tiers else _OF_SCREENING),
             *(name for name in _OPTIONAL if not plain[name]),
         }
-        plain["fingerprint"] += f"-{_digest(self)}"
+        plain["fingerprint"] += f"-{_seal(self)}"
         kept = {name: value for name, value in plain.items() if name not in left_out}
         return {
             name: dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
@@ -185,9 +184,9 @@ class Guarantee:
             if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
                 raise InputError(f"this is not a guarantee: {name} is {plain_repr(values[name])}")
         screening = tuple(map(str, values.get("screening_tiers", ())))  # type: ignore[call-overload]  # a list, as checked
-        identifier, _, digest = str(values["fingerprint"]).rpartition("-")
+        identifier, _, seal = str(values["fingerprint"]).rpartition("-")
         found = cls(**{**values, "screening_tiers": screening, "fingerprint": identifier})  # type: ignore[arg-type]  # names and kinds are checked
-        if _digest(found) != digest:
+        if _seal(found) != seal:
             raise InputError(
                 "the numbers of the guarantee are not those that the calibration found: they were changed by hand; "
                 "calibrate again (jury calibrate)"
@@ -351,7 +350,7 @@ def fingerprint_of(cascade: CascadedJury) -> str:
         for tier in cascade.tiers
     ]
     # The prefix keeps YAML from reading 12e4567890123456 as a number.
-    return f"jury-{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]}"
+    return f"jury-{digest(content)}"
 
 
 class _Abstaining(Judge):
@@ -372,20 +371,12 @@ class _Abstaining(Judge):
         return abstain(f"no tier is sure enough to keep the guaranteed agreement of {self._agreement:g}")
 
 
-def _digest(guarantee: Guarantee) -> str:
-    """Return a short hash of all values of a guarantee, apart from its fingerprint."""
-    values = {each.name: getattr(guarantee, each.name) for each in fields(guarantee) if each.name != "fingerprint"}
-    text = json.dumps({name: _normal(value) for name, value in values.items()}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+def _values_of(guarantee: Guarantee) -> dict[str, Any]:
+    return {each.name: getattr(guarantee, each.name) for each in fields(guarantee)}
 
 
-def _normal(value: object) -> object:
-    """Return a value in the form that it has after it was written to a file and read again."""
-    if isinstance(value, Mapping):
-        return [[str(name), _normal(each)] for name, each in value.items()]
-    if isinstance(value, list | tuple):
-        return [_normal(each) for each in value]
-    return float(value) if isinstance(value, int | float) else value
+def _seal(guarantee: Guarantee) -> str:
+    return seal_of({name: value for name, value in _values_of(guarantee).items() if name != "fingerprint"})
 
 
 _OF_SCREENING = ("screening_tiers", "screened", "screened_errors")  # omitted if there are no screening tiers

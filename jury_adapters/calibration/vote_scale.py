@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -88,6 +88,18 @@ def gold_codes(items: Sequence[ItemVotes], scale: Scale) -> Ints:
     codes = np.fromiter((scale.code(item.gold) for item in items), np.int64, len(items))
     labelled = np.fromiter((plain(item.gold) is not None for item in items), np.bool_, len(items))
     return np.full_like(codes, MISSING) if (codes[labelled] == MISSING).any() else codes
+
+
+def group_numbers(items: Sequence[ItemVotes]) -> Ints:
+    """Return the number of the group of each item; an item without a group is a group of its own."""
+    numbers = np.empty(len(items), dtype=np.int64)
+    number_of: dict[Hashable, int] = {}
+    following = 0
+    for position, item in enumerate(items):
+        number = following if item.group is None else number_of.setdefault(item.group, following)
+        following += number == following
+        numbers[position] = number
+    return numbers
 
 
 def passed_by_jury(items: Sequence[ItemVotes], pass_label: str | None) -> Ints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
@@ -20,7 +20,14 @@ from jury_adapters.calibration.items import (
 )
 from jury_adapters.calibration.stated_numbers import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
-from jury_adapters.calibration.vote_scale import Scale, codes_by_order, gold_codes, passed_by_jury, vote_codes
+from jury_adapters.calibration.vote_scale import (
+    Scale,
+    codes_by_order,
+    gold_codes,
+    group_numbers,
+    passed_by_jury,
+    vote_codes,
+)
 from jury_adapters.calibration.vote_sources import recorded_items, result_items, verdict_items
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.label_comparison import LabelComparison
@@ -373,7 +380,7 @@ def assemble(
         jurors=names,
         items=tuple(item.item for item in found),
         gold=gold_codes(found, scale),
-        groups=_groups(found),
+        groups=group_numbers(found),
         ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
         pass_label=pass_label,
         pass_labels=pass_labels,
@@ -388,18 +395,6 @@ def assemble(
         stated=stated_by(found, names, scale),
         repetitions=_repetitions(found),
     )
-
-
-def _groups(items: Sequence[ItemVotes]) -> Ints:
-    """Return the number of the group of each item; an item without a group is a group of its own."""
-    numbers = np.empty(len(items), dtype=np.int64)
-    number_of: dict[Hashable, int] = {}
-    following = 0
-    for position, item in enumerate(items):
-        number = following if item.group is None else number_of.setdefault(item.group, following)
-        following += number == following
-        numbers[position] = number
-    return numbers
 
 
 def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:

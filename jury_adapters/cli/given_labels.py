@@ -149,7 +149,7 @@ class GivenLabels:
 
     @property
     def selected(self) -> set[str]:
-        """How the labelled cases among those asked about were chosen, unless it was at random."""
+        """Selections by which the labelled cases among those asked about were chosen; none if at random."""
         return {chosen for row in self._used for chosen in row.chosen} - {"all"}
 
     def check(self, judged: object, messages: Messages | None = None) -> None:

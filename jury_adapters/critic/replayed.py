@@ -168,7 +168,7 @@ class ReplayedCritic(RecordedCritic):
 
     @property
     def cast_otherwise(self) -> str:
-        """What the votes of a results file were cast with, if it is not the critic's model or rubric; else empty."""
+        """Model and rubric of the votes of a results file, where they are not the critic's; empty otherwise."""
         return " and ".join(self._cast_otherwise)
 
     def _note_origin(self, vote: Judgment) -> None:

@@ -180,9 +180,8 @@ class Report:
         decision = None if recorded else decision_of(path)
         named = () if recorded or pass_labels else pass_labels_named_in(path, labels_used(entries))
         title = title or (juries.pop() if len(juries) == 1 else "") or place_name(path)
-        found = cls(
-            entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels or named, group=group
-        )
+        labels = pass_labels or named
+        found = cls(entries, title=title, unread=unread, decision=decision, pass_labels=labels, group=group)
         found._counted, found._prepared = figures, prepared
         return found
 
@@ -367,14 +366,9 @@ class Report:
                 f"compare() takes a Report, not {plain_repr(other)}; Report.from_results(results) makes one"
             )
         return compare(
-            self._rows,
-            other._rows,
-            titles=(self.title, other.title),
-            labels=labels,
-            pass_labels=pass_labels,
-            group=group or other.group or self.group,
-            needs_groups=bool(group),
-        )
+            self._rows, other._rows, titles=(self.title, other.title), labels=labels, pass_labels=pass_labels,
+            group=group or other.group or self.group, needs_groups=bool(group),
+        )  # fmt: skip
 
     def _page(self, compared: Comparison | None) -> Iterator[str]:
         from jury_adapters.report.page import page

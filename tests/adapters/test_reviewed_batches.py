@@ -30,13 +30,19 @@ def command(line: str, typed: str = "") -> str:
     return done.output
 
 
-@pytest.mark.parametrize(
-    ("evaluator", "rubric"), [(JuryFaithfulnessEvaluator, "faithfulness"), (JuryCorrectnessEvaluator, "correctness")]
-)
-def test_a_kept_batch_is_reviewed_calibrated_and_replayed(evaluator, rubric, server, tmp_path, monkeypatch):
+@pytest.fixture
+def asked_models(server, tmp_path, monkeypatch):
+    """The server that answers for all models, in a folder that has no files yet."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "a-test-key")
     monkeypatch.setenv("OPENAI_BASE_URL", server.openai)
+    return server
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "rubric"), [(JuryFaithfulnessEvaluator, "faithfulness"), (JuryCorrectnessEvaluator, "correctness")]
+)
+def test_a_kept_batch_is_reviewed_calibrated_and_replayed(evaluator, rubric, asked_models):
     Path("jury.yaml").write_text(JURY.replace("RUBRIC", rubric), encoding="utf-8")
     options = {"graded": False} if evaluator is JuryCorrectnessEvaluator else {}
     results = BatchEvalRunner({rubric: evaluator(llms=MODELS, store="runs.db", **options)}).evaluate_response_strs(
@@ -48,7 +54,7 @@ def test_a_kept_batch_is_reviewed_calibrated_and_replayed(evaluator, rubric, ser
         id=[f"i{number}" for number in range(60)],
     )
     Report.from_results(results).write_results("run.jsonl", cases="run_cases.jsonl")
-    asked = len(server.asks)
+    asked = len(asked_models.asks)
     assert asked == 120
 
     said = command("review run.jsonl --only all --by ann", "p\n" * 60)
@@ -56,16 +62,13 @@ def test_a_kept_batch_is_reviewed_calibrated_and_replayed(evaluator, rubric, ser
     said = command("replay run.jsonl --jury jury.yaml --labels labels.jsonl")
     assert "60 labelled cases" in said
     command("calibrate labels.jsonl --jury jury.yaml --store runs.db --agreement 0.5 --out calibrated.yaml")
-    assert len(server.asks) == asked
+    assert len(asked_models.asks) == asked
 
 
 @pytest.mark.parametrize(
     ("evaluator", "name"), [(JuryRelevancyEvaluator, "relevancy"), (JuryCorrectnessEvaluator, "correctness")]
 )
-def test_votes_of_any_evaluator_are_replayed_by_name(evaluator, name, server, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "a-test-key")
-    monkeypatch.setenv("OPENAI_BASE_URL", server.openai)
+def test_votes_of_any_evaluator_are_replayed_by_name(evaluator, name, asked_models):
     jurors = "".join(f"  - {{recorded: {name} {model.partition(':')[2]}}}\n" for model in MODELS)
     Path("jury.yaml").write_text(f"jurors:\n{jurors}", encoding="utf-8")
     right = {"relevancy": "YES", "correctness": "5"}[name]
