@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from jury_adapters.audit.figures import Flips, Share, SubjectFigures, pooled
-from jury_adapters.audit.tests_of_shares import effective_counts, fisher_less, holm, share_above
+from jury_adapters.audit.tests_of_shares import effective_counts, holm, share_above
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import percent
 from jury_adapters.core.judgment import Status
+from jury_adapters.core.statistics import fisher_less
 from jury_adapters.core.values import JsonValue
 
 

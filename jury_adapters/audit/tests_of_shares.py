@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import ceil, exp, floor, lgamma
+from math import ceil, floor
 
 from jury_adapters.core.clustered_shares import GroupSum, effective_cases
 from jury_adapters.core.incomplete_beta import incomplete_beta
@@ -55,25 +55,6 @@ def share_above(groups: Iterable[tuple[int, int]], limit: float) -> float:
     return share_below([(cases - hits, cases) for hits, cases in groups], 1 - limit)
 
 
-def fisher_less(hits: int, n: int, other_hits: int, other_n: int) -> float:
-    """Return the one-sided p value of Fisher's exact test: the first share is not lower than the second.
-
-    Args:
-        hits: number of hits of the first sample.
-        n: number of cases of the first sample.
-        other_hits: number of hits of the second sample.
-        other_n: number of cases of the second sample.
-
-    Source: R. A. Fisher (1934), *Statistical Methods for Research Workers*, fifth edition, section 21.02.
-
-    >>> round(fisher_less(1, 10, 9, 10), 6)
-    0.000547
-    """
-    total, all_hits = n + other_n, hits + other_hits
-    lowest = max(0, all_hits - other_n)
-    return min(1.0, sum(_hypergeometric(k, n, all_hits, total) for k in range(lowest, hits + 1)))
-
-
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p values corrected for the number of tests.
 
@@ -102,12 +83,3 @@ def _binomial_cdf(k: int, n: int, p: float) -> float:
     if k >= n:
         return 1.0
     return incomplete_beta(n - k, k + 1, 1 - p)
-
-
-def _hypergeometric(k: int, n: int, hits: int, total: int) -> float:
-    """Return the probability of k hits among n cases drawn from ``total`` cases with ``hits`` hits."""
-    return exp(_log_choose(hits, k) + _log_choose(total - hits, n - k) - _log_choose(total, n))
-
-
-def _log_choose(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

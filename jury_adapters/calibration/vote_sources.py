@@ -17,7 +17,7 @@ from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of, one_label, refuse_other_content
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.field_names import holds_no_field
-from jury_adapters.core.results_file import pass_labels_named_in, read_results
+from jury_adapters.core.results_file import label_column_named_in, pass_labels_named_in, read_results
 from jury_adapters.core.row_files import read_whole_rows
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases, group_of_repeats
 
@@ -105,6 +105,8 @@ def result_items(
     in_order = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else None
     source = gold if isinstance(gold, str | Path) else cases
     lines = {} if source is None else dict(read_whole_rows(source))
+    if lines and (column := label_column_named_in(path)):
+        lines = {line: {**row, "gold": row.get(column)} for line, row in lines.items()}
     rows = _by_id(lines, str(source))
     collected = JudgedItems(group, f"{path}, line")
     by_id = source is not None or isinstance(gold, Mapping)

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 from typer.main import get_command
 
 from jury_adapters.cli.exit_codes import ExitCode
@@ -43,6 +43,24 @@ class _CommandOnUse(TyperCommand):
         return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
+class _OptionsOnce(TyperCommand):
+    """Command that refuses an option given twice, of which the parser would silently use the last."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments.
+
+        Raises:
+            typer.BadParameter: an option that has one value is given more than once.
+        """
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+            options = [option for option in given if isinstance(option, TyperOption)]
+            for option in options:
+                if options.count(option) > 1 and not option.multiple and not option.is_flag:
+                    raise typer.BadParameter("it is given more than once, and has one value", ctx=ctx, param=option)
+        return super().parse_args(ctx, args)
+
+
 def function_of(name: str) -> Callable[..., None]:
     """Import the module of a command and return the function, which has the same name as the module."""
     module = name.replace("-", "_")
@@ -57,7 +75,7 @@ def load_command(name: str) -> Any:  # a command of the click that typer uses
     whole = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)  # the terminal wraps it again
     alone = typer.Typer(add_completion=False)
     epilog = next(info.epilog for info in app.registered_commands if info.name == name)
-    alone.command(name, help=whole, epilog=epilog)(function)
+    alone.command(name, cls=_OptionsOnce, help=whole, epilog=epilog)(function)
     return get_command(alone)
 
 

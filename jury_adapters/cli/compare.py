@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
+from jury_adapters.calibration.gold import gold_of
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import paths_in
-from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, LabelledCases, labelled_cases
+from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, labelled_cases
 from jury_adapters.cli.options import (
     AsJson,
     GroupOfRun,
@@ -22,15 +24,19 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.report_sources import compare_files
 from jury_adapters.cli.streams import Messages, write
+from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
-from jury_adapters.core.duplicates import ContradictingLabels
+from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.human_labels import GOLD, UnclearLabels
-from jury_adapters.core.results_file import field_map_named_in
+from jury_adapters.core.formatting import counted
+from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label
+from jury_adapters.core.results_file import field_map_named_in, pass_labels_named_in
 from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
     from jury_adapters.report import Comparison
+
+Labelled: TypeAlias = "tuple[Case, str | bool]"
 
 
 def compare(
@@ -38,8 +44,11 @@ def compare(
     b: Annotated[Path, file_argument("The results of the second system.")],
     *,
     labels: Annotated[
-        Path | None,
-        file_option("Answers of both systems with human labels: what `jury review` wrote, or JSONL, JSON or CSV."),
+        list[Path] | None,
+        file_option(
+            "Answers of both systems with human labels: what `jury review` wrote, or JSONL, JSON or CSV; may be given "
+            "several times."
+        ),
     ] = None,
     label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
@@ -64,9 +73,9 @@ def compare(
     try:
         if markdown and as_json:
             raise ConfigurationError("--markdown and --json both say what is printed; give one of them")
-        if labels is None and (pass_label or label_column != GOLD):
+        if not labels and (pass_label or label_column != GOLD):
             raise ConfigurationError("--pass-label and --label-column are about --labels; give that file too")
-        human = None if labels is None else _HumanLabels(labels, label_column, pass_label or [])
+        human = _HumanLabels(labels, label_column, pass_label or []) if labels else None
         found = _compared(a, b, human, group, messages)
     except ConfigurationError as error:
         messages.error(str(error))
@@ -82,31 +91,71 @@ def compare(
 
 
 class _HumanLabels(NamedTuple):
-    """File of labels, and the options for reading it."""
+    """Files of labels, and the options for reading them."""
 
-    file: Path
+    files: list[Path]
     column: str
     pass_labels: list[str]
+
+    @property
+    def named(self) -> str:
+        """The names of the files, for messages."""
+        return " and ".join(map(str, self.files))
 
 
 def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str | None, messages: Messages) -> Comparison:
     if human is None:
         return compare_files(a, b, group=group)
-    labels, places, _ = _labels(human, a, messages)
+    labels = [pair for file in human.files for pair in _labels(file, human.column, (a, b), messages)]
+    kept = _without_contradictions(labels, messages)
+    pass_labels = human.pass_labels or _pass_labels_of((a, b), kept)
     try:
-        return compare_files(a, b, labels=labels, pass_labels=human.pass_labels, group=group)
-    except ContradictingLabels as error:
-        raise InputError(f"{human.file}: {error.describe([places[at] for at, _ in error.labels])}") from None
+        return compare_files(a, b, labels=kept, pass_labels=pass_labels, group=group)
     except UnclearLabels as error:
-        raise InputError(f"{human.file}: {error.what}; {NAME_PASS_LABELS}") from None
+        raise InputError(f"{human.named}: {error.what}; {NAME_PASS_LABELS}") from None
 
 
-def _labels(human: _HumanLabels, results: Path, messages: Messages) -> LabelledCases:
-    """Read the labels with the field map of the results where its paths exist: the content of the cases is the same."""
-    field_map = None if is_store(results) else field_map_named_in(results)
-    return labelled_cases(
-        CaseFile(human.file, messages.info, field_map=field_map and paths_in(human.file, field_map)),
-        human.column,
+def _labels(file: Path, column: str, results: tuple[Path, Path], messages: Messages) -> list[Labelled]:
+    """Read the labels of a file with the field map of the results: the content of the cases is the same.
+
+    Raises:
+        InputError: the file cannot be read, or copies of an answer in it have different labels.
+    """
+    maps = (field_map_named_in(path) for path in results if not is_store(path))
+    field_map = next(filter(None, maps), None)
+    found = labelled_cases(
+        CaseFile(file, messages.info, field_map=field_map and paths_in(file, field_map)),
+        column,
         messages,
         holds="the corrected difference holds",
     )
+    try:
+        gold_of(found.pairs)
+    except ContradictingLabels as error:
+        raise InputError(f"{file}: {error.describe([found.places[at] for at, _ in error.labels])}") from None
+    return found.pairs
+
+
+def _without_contradictions(labels: list[Labelled], messages: Messages) -> list[Labelled]:
+    """Return the labels without those of answers that two files label differently, and report these.
+
+    Both systems may have given such an answer, and two people may have labelled it.
+    """
+    said: dict[Identity | None, set[str | None]] = {}
+    names = [identity_of(case.content_hash, case.item_id) for case, _ in labels]
+    for name, (_, label) in zip(names, labels, strict=True):
+        said.setdefault(name, set()).add(human_label(label))
+    several = {name for name, found in said.items() if name is not None and len(found) > 1}
+    if several:
+        messages.info(
+            f"{counted(len(several), 'answer')} {'has' if len(several) == 1 else 'have'} different labels in the files "
+            f"of labels and {'is' if len(several) == 1 else 'are'} left out"
+        )
+    return [pair for name, pair in zip(names, labels, strict=True) if name not in several]
+
+
+def _pass_labels_of(results: tuple[Path, Path], labels: list[Labelled]) -> Sequence[str]:
+    """Return the labels that mean PASS according to the results, as far as the labelled answers have them."""
+    used = [human_label(label) for _, label in labels]
+    named = (pass_labels_named_in(path, used) for path in results if not is_store(path))
+    return next(filter(None, named), ())

@@ -57,7 +57,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.gates import GateResult, check_gates
-from jury_adapters.core.human_labels import GOLD
+from jury_adapters.core.human_labels import GOLD, with_label_of
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.verdict import Verdict
@@ -153,7 +153,7 @@ def judge(
             refuse_unnamed_answers(cases, limit=limit, field_map=field_map, image_folder=image_folder)
         results = Results(
             out, cases=cases, field_map=field_map, sources=(jury, junit, report, store_file), force=force,
-            pass_labels=pass_labels, group=group,
+            pass_labels=pass_labels, group=group, label_column=label_column,
         )  # fmt: skip
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store_file))
@@ -229,6 +229,7 @@ class _Run:
     ) -> None:
         self.summary = Summary(group=cases.group, pass_labels=results.pass_labels, gold=label_column)
         self._cases = cases
+        self._label_column = label_column
         self._jury = jury
         self._results = results
         self._junit, self._page = reports
@@ -278,7 +279,7 @@ class _Run:
             show(lambda to: print_summary(to, self.summary, title=title, seconds=self._seconds, guarantee=said))
 
     def _judge_all(self, limit: int | None, options: BatchOptions) -> None:
-        arriving = iter(self._cases)
+        arriving = (with_label_of(case, self._label_column) for case in self._cases)
         first = next(arriving, None)  # before results are written
         if first is None:
             # Unless the command is quiet, the first problem was already reported.

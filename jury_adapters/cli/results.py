@@ -15,6 +15,7 @@ from jury_adapters.core.case_files import STDIN, Place
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.gates import GateResult
+from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.results_file import Draw, Result
 
@@ -33,6 +34,7 @@ class Results:
         force: whether an existing file may be replaced.
         pass_labels: the human labels that mean PASS, which the results repeat.
         group: the field that identifies the group of a case, which the results repeat.
+        label_column: the column of the human labels, which the results repeat unless it is ``gold``.
 
     Attributes:
         draw: for a run that may end early, its random order; None for other runs. Set before the first verdict.
@@ -51,11 +53,13 @@ class Results:
         force: bool = False,
         pass_labels: Collection[str] = (),
         group: str = "",
+        label_column: str = GOLD,
     ) -> None:
         self.draw: Draw | None = None
         self._path = path
         self.pass_labels = tuple(pass_labels)
         self._group = group
+        self._label_column = "" if label_column == GOLD else label_column
         self._cases = "" if path is None or cases == STDIN else _from_folder(cases, path)
         self._paths = {} if field_map is None else field_map.paths
         self._file: IO[str] | None = None
@@ -93,6 +97,7 @@ class Results:
         result = Result(
             judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes,
             field_map=self._paths, draw=self.draw, pass_labels=self.pass_labels, group=self._group,
+            label_column=self._label_column,
         )  # fmt: skip
         try:
             self._file.write(_ENCODER.encode(result.to_row()) + "\n")

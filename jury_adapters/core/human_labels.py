@@ -61,6 +61,21 @@ def human_label_of(case: Case | None, judgment: Judgment, column: str = GOLD) ->
     return found
 
 
+def with_label_of(case: Case, column: str) -> Case:
+    """Return a case whose human label is the one in a column, or that has none if the column is empty.
+
+    Args:
+        case: the case.
+        column: the entry of its metadata; the label becomes the entry ``gold``.
+    """
+    if column == GOLD:
+        return case
+    rest = {name: value for name, value in case.metadata.items() if name != GOLD}
+    label = case.metadata.get(column)
+    labelled = rest if human_label(label) is None else {**rest, GOLD: label}
+    return case.model_copy(update={"metadata": labelled})
+
+
 def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
     """Return a list of labels after checking that it is not a single text.
 

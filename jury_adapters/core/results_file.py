@@ -48,6 +48,7 @@ class Result:
             end early; None for other runs.
         pass_labels: the human labels that mean PASS, as given by ``--pass-label``.
         group: the field that identifies the group of a case, as given by ``--group``; empty for independent cases.
+        label_column: the column of the human labels, as given by ``--label-column``; empty for ``gold``.
     """
 
     judgment: Judgment
@@ -61,6 +62,7 @@ class Result:
     draw: Draw | None = None
     pass_labels: tuple[str, ...] = ()
     group: str = ""
+    label_column: str = ""
 
     @property
     def unit(self) -> str:
@@ -80,6 +82,8 @@ class Result:
             row["pass_labels"] = list(self.pass_labels)
         if self.group:
             row["group"] = self.group
+        if self.label_column:
+            row["label_column"] = self.label_column
         if self.field_map:
             row["field_map"] = dict(self.field_map)
         if self.draw is not None:
@@ -112,7 +116,8 @@ def read_results(path: str | Path, positions: Container[int] | None = None) -> I
             _paths(values),
             _draw(values),
             _pass_labels(values),
-            _group(values),
+            _text(values, "group"),
+            _text(values, "label_column"),
         )
 
 
@@ -203,12 +208,25 @@ def group_named_in(results: str | Path) -> str:
     Raises:
         InputError: the results cannot be read.
     """
+    return _named_in(results, "group")
+
+
+def label_column_named_in(results: str | Path) -> str:
+    """Return the column of the human labels according to a results file; empty if it names none.
+
+    Raises:
+        InputError: the results cannot be read.
+    """
+    return _named_in(results, "label_column")
+
+
+def _named_in(results: str | Path, name: str) -> str:
     first = first_row(results)
-    return _group(first.values) if first is not None and first.values is not None and is_result(first) else ""
+    return _text(first.values, name) if first is not None and first.values is not None and is_result(first) else ""
 
 
-def _group(values: Mapping[str, object]) -> str:
-    found = values.get("group")
+def _text(values: Mapping[str, object], name: str) -> str:
+    found = values.get(name)
     return found if isinstance(found, str) else ""
 
 

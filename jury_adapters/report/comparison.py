@@ -8,10 +8,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
-from jury_adapters.calibration.estimates import Estimate
+from jury_adapters.calibration.estimates import Estimate, undefined
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.formatting import clip, counted, percent, visible
 from jury_adapters.core.judge import CaseLike
+from jury_adapters.core.statistics import fisher_less
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.entries import Entries, entries_at
@@ -19,7 +20,13 @@ from jury_adapters.report.figures import contest
 from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of, said_in
 from jury_adapters.report.matching import Matching, match
 from jury_adapters.report.run_facts import RunFacts
-from jury_adapters.statistics.differences import PairedCounts, counts_by_group, paired_difference, unpaired_difference
+from jury_adapters.statistics.differences import (
+    CORRECTED,
+    PairedCounts,
+    counts_by_group,
+    paired_difference,
+    unpaired_difference,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +341,30 @@ def _corrected(
             f"none of the {counted(known.unmatched, 'label')} belongs to a compared answer; labels are found by the "
             "content of the case, else by its id with the text of the answer"
         )
+    labelled = [None not in both for both in zip(*labels, strict=True)]
+    selected = _selected_by_equality(labelled, matching.equal)
+    if selected:
+        return undefined(CORRECTED, len(labelled), selected)
     return statistics.compare(*verdicts, labels_a=labels[0], labels_b=labels[1], groups=groups)
+
+
+def _selected_by_equality(labelled: Sequence[bool], equal: Sequence[bool]) -> str:
+    """Return why the labelled pairs are not a random sample of all pairs; empty if nothing shows it.
+
+    One label is the label of both answers where they are equal, so labels of one system's answers label these pairs
+    and no others. The two labels of such a pair never differ.
+    """
+    n, others = sum(labelled), len(labelled) - sum(labelled)
+    same = sum(map(all, zip(labelled, equal, strict=True)))
+    rest = sum(equal) - same
+    p = 2 * min(fisher_less(same, n, rest, others), fisher_less(rest, others, same, n))
+    if not n or not (p < _NOT_RANDOM or (same == n and rest < others)):
+        return ""
+    return (
+        f"both answers are the same in {same:,} of {counted(n, 'case')} with both labels, and in {rest:,} of the "
+        f"{others:,} others, so the labelled cases are not a random sample; label both answers of a random part of the "
+        "cases"
+    )
 
 
 def _flips(before: Entries, after: Entries, changed: Sequence[tuple[int, int]]) -> tuple[Flip, ...]:
@@ -366,4 +396,5 @@ def _share(part: int, whole: int) -> float | None:
 
 
 _CLAUSES = 4
+_NOT_RANDOM = 0.001  # p value below which labelled cases are not taken for a random sample
 _LONGEST = 240  # characters of a line about a changed case

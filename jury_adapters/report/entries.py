@@ -15,8 +15,16 @@ from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
+from jury_adapters.core.human_labels import GOLD, with_label_of
 from jury_adapters.core.judgment import Judgment, evolve
-from jury_adapters.core.results_file import Draw, Result, field_map_named_in, group_named_in, read_results
+from jury_adapters.core.results_file import (
+    Draw,
+    Result,
+    field_map_named_in,
+    group_named_in,
+    label_column_named_in,
+    read_results,
+)
 from jury_adapters.core.runs import Run
 from jury_adapters.core.sequential_gate import GateDecision, SequentialGate
 from jury_adapters.core.verdict import Verdict
@@ -121,7 +129,9 @@ class FileEntries:
 
     def __init__(self, path: str | Path, cases: str | Path | None = None) -> None:
         self._path = path
-        self._texts = _Texts(cases, None if cases is None else field_map_named_in(path))
+        self._texts = _Texts(cases)
+        if cases is not None:
+            self._texts = _Texts(cases, field_map_named_in(path), label_column_named_in(path) or GOLD)
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[Entry]:
@@ -226,6 +236,7 @@ class _Texts:
 
     path: str | Path | None
     field_map: FieldMap | None = None
+    label_column: str = GOLD
     _by_key: dict[str, Case] = field(default_factory=dict, init=False)
     _by_line: dict[int, Case] = field(default_factory=dict, init=False)
 
@@ -234,7 +245,7 @@ class _Texts:
             return
         for row in read_cases(self.path, self.field_map):
             if row.case is not None:
-                case = with_small_images(row.case)
+                case = with_label_of(with_small_images(row.case), self.label_column)
                 self._by_key.setdefault(case.content_hash, case)
                 self._by_line[row.line] = case
 

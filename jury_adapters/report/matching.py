@@ -15,17 +15,22 @@ class Matching(NamedTuple):
 
     Attributes:
         pairs: the positions of each case that is in both runs, in the order of the second; each case is used once.
-        same_answers: whether every pair has the same judged content, so that two juries are compared.
+        equal: for each pair, whether both cases have the same judged content.
         why_unpaired: why equal contents do not make pairs; empty if they do, or if none are equal.
         other_questions: the number of pairs with different questions.
         repeated_ids: the number of ids that occur more than once in a run, if ids match the cases.
     """
 
     pairs: list[tuple[int, int]]
-    same_answers: bool = False
+    equal: list[bool]
     why_unpaired: str = ""
     other_questions: int = 0
     repeated_ids: int = 0
+
+    @property
+    def same_answers(self) -> bool:
+        """Whether every pair has the same judged content, so that two juries are compared."""
+        return bool(self.equal) and all(self.equal)
 
 
 def match(before: RunFacts, after: RunFacts) -> Matching:
@@ -43,13 +48,14 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
         why = "questions repeat" if known else "not every question is known"
         return Matching(
             [],
+            [],
             why_unpaired=f"{why}, not every case has an id, and only {len(pairs):,} of {smaller:,} cases have equal "
             "content in both runs",
         )
     asked = ((before.question[a], after.question[b]) for a, b in pairs)
     return Matching(
         pairs,
-        same_answers=bool(pairs) and all(_same_content(before, a, after, b) for a, b in pairs),
+        [_same_content(before, a, after, b) for a, b in pairs],
         other_questions=sum(None not in both and both[0] != both[1] for both in asked),
         repeated_ids=len(_repeated(old) | _repeated(new)) if by == "item_id" else 0,
     )

@@ -14,6 +14,7 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.statistics import Z95
 from jury_adapters.statistics.differences import (
+    CORRECTED,
     PairedCounts,
     better,
     counts_by_group,
@@ -25,8 +26,6 @@ from jury_adapters.statistics.differences import (
 
 Said: TypeAlias = "bool | int | float | None"
 """A verdict or a label: 1 (or True) for PASS, 0 (or False) for FAIL, None where there is none."""
-
-CORRECTED = "difference of pass rates, b minus a (PPI++)"
 
 
 def compare(

@@ -17,6 +17,7 @@ from jury_adapters.core.values import JsonValue
 
 PAIRED = "difference of pass rates, b minus a (paired)"
 UNPAIRED = "difference of pass rates, b minus a (independent samples)"
+CORRECTED = "difference of pass rates, b minus a (PPI++)"
 
 
 class PairedCounts(NamedTuple):

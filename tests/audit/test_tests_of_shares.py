@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from jury_adapters.audit.tests_of_shares import effective_counts, fisher_less, holm, share_above, share_below
+from jury_adapters.audit.tests_of_shares import effective_counts, holm, share_above, share_below
 
 DRAWS = Random(7)
 
@@ -19,14 +19,6 @@ def test_shares_of_independent_cases_have_the_binomial_tail(_):
     groups = [(1, 1)] * hits + [(0, 1)] * (n - hits)
     assert share_below(groups, limit) == pytest.approx(stats.binom.cdf(hits, n, limit), abs=1e-9)
     assert share_above(groups, limit) == pytest.approx(stats.binom.sf(hits - 1, n, limit), abs=1e-9)
-
-
-@pytest.mark.parametrize("_", range(25))
-def test_fisher(_):
-    n, other = DRAWS.randint(1, 60), DRAWS.randint(1, 200)
-    hits, other_hits = DRAWS.randint(0, n), DRAWS.randint(0, other)
-    table = [[hits, n - hits], [other_hits, other - other_hits]]
-    assert fisher_less(hits, n, other_hits, other) == pytest.approx(stats.fisher_exact(table, "less").pvalue, abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 30])

@@ -276,3 +276,69 @@ def test_without_numpy_the_plain_difference_is_there():
     plain, said, labelled = done.err.splitlines()
     assert (plain, labelled) == ("left with 0", "left with 2")
     assert needs_extra("", "NumPy", "stats") in said
+
+
+# Labels of both systems in a file each, as exports are
+
+
+@pytest.fixture
+def exports(folder):
+    """Both systems give the same answer to half of the questions; people labelled all answers of both, in two files."""
+    for system, right in (("a", 0.4), ("b", 0.8)):
+        chance = random.Random(system)
+        rows = []
+        for at in range(120):
+            good = at % 4 == 0 if at % 2 == 0 else chance.random() < right
+            rows.append(
+                {
+                    "id": f"q{at}",
+                    "question": f"When did line {at} open?",
+                    "answer": f"In {2018 if good else 2017}." if at % 2 == 0 else f"{system}: {2018 if good else 2017}",
+                    "rating": "good" if good else "bad",
+                }
+            )
+        written(Path(f"export_{system}.jsonl"), rows)
+        labels = ("--label-column", "rating", "--pass-label", "good")
+        run("judge", f"export_{system}.jsonl", "--jury", "jury.yaml", *labels, "--out", f"{system}.jsonl", "--force")
+    return folder
+
+
+def test_a_file_of_labels_for_each_system(exports):
+    said = compared("a.jsonl", "b.jsonl", "--labels", "export_a.jsonl", "--labels", "export_b.jsonl",
+                    "--label-column", "rating")  # fmt: skip
+    assert "Corrected by human labels of 120 cases: b passes 22.5 percentage points more cases than a" in said
+    assert "one answer only" not in said
+
+
+@pytest.mark.parametrize("system", "ab")
+def test_labels_of_one_system_alone_do_not_correct(exports, system):
+    """They label both answers where these are equal, and nowhere else."""
+    said = compared("a.jsonl", "b.jsonl", "--labels", f"export_{system}.jsonl", "--label-column", "rating")
+    assert "Corrected" not in said
+    assert (
+        "The labels do not correct the difference: both answers are the same in 60 of 60 cases with both labels, and "
+        "in 0 of the 60 others, so the labelled cases are not a random sample; label both answers of a random part of "
+        "the cases."
+    ) in said
+
+
+def test_labels_of_a_random_part_correct(exports):
+    chance = random.Random(3)
+    picked = {f"q{at}" for at in chance.sample(range(120), 40)}
+    for system in "ab":
+        rows = map(json.loads, Path(f"export_{system}.jsonl").read_text().splitlines())
+        written(Path(f"part_{system}.jsonl"), [row for row in rows if row["id"] in picked])
+    said = compared("a.jsonl", "b.jsonl", "--labels", "part_a.jsonl", "--labels", "part_b.jsonl", "--label-column",
+                    "rating")  # fmt: skip
+    assert "Corrected by human labels of 40 cases" in said
+
+
+def test_an_answer_that_two_files_label_differently_is_left_out(exports):
+    rows = [json.loads(line) for line in Path("export_b.jsonl").read_text().splitlines()]
+    assert rows[0]["rating"] == "good"
+    rows[0]["rating"] = "bad"
+    written(Path("export_b.jsonl"), rows)
+    done = run("compare", "a.jsonl", "b.jsonl", "--labels", "export_a.jsonl", "--labels", "export_b.jsonl",
+               "--label-column", "rating")  # fmt: skip
+    assert "Corrected by human labels of 119 cases" in done.stdout
+    assert "1 answer has different labels in the files of labels and is left out" in done.stderr

@@ -1,10 +1,15 @@
 """Intervals of shares, kappa of two raters, and verdicts against human labels."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from jury_adapters.core.statistics import Score, cohen_kappa, wilson
+from jury_adapters.core.statistics import Score, cohen_kappa, fisher_less, wilson
+
+DRAWS = Random(7)
 
 
 @pytest.mark.parametrize(
@@ -64,3 +69,11 @@ def test_nothing_to_compare_is_no_score():
 def test_one_item_has_no_kappa():
     assert cohen_kappa({("PASS", "FAIL"): 1}) is None
     assert cohen_kappa({("PASS", "FAIL"): 1, ("FAIL", "FAIL"): 1}) == 0.0
+
+
+@pytest.mark.parametrize("_", range(25))
+def test_fisher_agrees_with_scipy(_):
+    n, other = DRAWS.randint(1, 60), DRAWS.randint(1, 200)
+    hits, other_hits = DRAWS.randint(0, n), DRAWS.randint(0, other)
+    table = [[hits, n - hits], [other_hits, other - other_hits]]
+    assert fisher_less(hits, n, other_hits, other) == pytest.approx(stats.fisher_exact(table, "less").pvalue, abs=1e-9)
