@@ -15,12 +15,13 @@ from jury_adapters.cli.label_order import Columns, Matching, find_matching
 from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, final_labels, latest
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import EMPTY_KEY, Case, item_id_in
+from jury_adapters.core.case_files import columns_in
 from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import GOLD, human_label
-from jury_adapters.core.row_files import first_row, read_rows
+from jury_adapters.core.row_files import Row, first_row, read_rows
 
 
 class _Row(NamedTuple):
@@ -64,7 +65,7 @@ class GivenLabels:
         self._lines: dict[int, Columns | None] = {}
         if not reviewed:
             paths = None if field_map is None else paths_in(file, field_map)
-            self._lines = {row.line: _read_with(paths, row.values) for row in read_rows(file)}
+            self._lines = _columns_of_file(file, paths)
         self._matching: Matching | None = None
         self._set(_reviewed(file) if reviewed else _labelled_rows(file, column, self._lines))
 
@@ -76,6 +77,7 @@ class GivenLabels:
         self._used: set[_Row] = set()
         self._content_of: dict[_Row, str | None] = {}  # of the case that a row without an answer belongs to
         self._of_several: set[str] = set()
+        self._of_unknown_answers = 0  # labels with an answer whose case has an answer that is not known
         self._ids: dict[str | None, None] = {}  # of the cases, in order
         for row in self._rows:
             self._by_name.setdefault(row.name, []).append(row)
@@ -123,12 +125,12 @@ class GivenLabels:
         self._ids.setdefault(item_id)
         if self._matching is not None and self._matching.column is not None:
             item_id = human_label((metadata or {}).get(self._matching.column))
-        elif self._matching is not None and line is not None:
-            line = self._matching.lines.get(line)
+        elif self._matching is not None and line is not None and line in self._matching.lines:
+            item_id, line = None, self._matching.lines[line]
         name = _name(item_id, line)
         found = [
             row for row in self._by_key.get(key or "", ()) if row.name == name or item_id is None or not row.has_id
-        ] or list(self._by_name_and_answer(name, answer))
+        ] or list(self._by_name_and_answer(name, answer, key))
         if len({row.label for row in found}) != 1:
             return None
         self._used.update(found)
@@ -164,7 +166,8 @@ class GivenLabels:
         """
         unused = [row for row in self._rows if row not in self._used]
         if not self._used:
-            raise InputError(f"{self._file}: none of its labels is of a case of {judged}; {self._ids_of_both()}")
+            why = _GIVE_CASES if self._of_unknown_answers else self._ids_of_both()
+            raise InputError(f"{self._file}: none of its labels is of a case of {judged}; {why}")
         if self._of_several:
             raise InputError(
                 f"{self._file}: the label of {min(self._of_several)!r} belongs to several cases of {judged}, which "
@@ -181,7 +184,7 @@ class GivenLabels:
             labels, belong = counted(len(self._rows), "label"), "belongs" if len(unused) == 1 else "belong"
             messages.info(
                 f"{len(unused):,} of {labels} of {self._file} {belong} to no case of {judged}, such as that of "
-                f"{unused[0].name}: no case has its id or content, or it is of another answer",
+                f"{unused[0].name}: {_GIVE_CASES if self._of_unknown_answers else _NOT_THERE}",
                 "yellow",
             )
 
@@ -203,13 +206,20 @@ class GivenLabels:
         )
         return f"{label}, {case}{fix}{answers}"
 
-    def _by_name_and_answer(self, name: str, answer: str | None) -> Iterator[_Row]:
+    def _by_name_and_answer(self, name: str, answer: str | None, key: str | None) -> Iterator[_Row]:
         rows = self._by_name.get(name, [])
         if answer is None:
-            yield from rows if len(rows) == 1 else ()
+            # Of a case with content, the hash alone does not tell whether this answer was labelled.
+            self._of_unknown_answers += sum(row.answer is not None and key not in (None, EMPTY_KEY) for row in rows)
+            known = [row for row in rows if row.answer is None or key in (None, EMPTY_KEY)]
+            yield from known if len(known) == 1 else ()
             return
         same = [row for row in rows if row.answer is not None and row.answer.strip() == answer.strip()]
         yield from same or [row for row in rows if row.answer is None]
+
+
+_NOT_THERE = "no case has its id or content, or it is of another answer"
+_GIVE_CASES = "which answers were judged is not known; give the cases: --cases CASES"
 
 
 def wrote_review(file: Path) -> bool:
@@ -272,11 +282,28 @@ def _leads(field: str, path: str, row: Mapping[str, Any]) -> bool:
         return False
 
 
-def _read_with(field_map: FieldMap | None, row: Mapping[str, Any] | None) -> Columns | None:
-    if field_map is None or row is None:
-        return row
-    there = {field: path for field, path in field_map.paths.items() if _leads(field, path, row)}
-    return FieldMap(there).apply(row)
+def _columns_of_file(file: Path, field_map: FieldMap | None) -> dict[int, Columns | None]:
+    """Return the columns of each row by line, under our names where a field map has them; None for an unreadable row.
+
+    An empty cell is an empty answer, as where cases are read, unless no row has an answer.
+    """
+    rows = {row.line: _row_with(field_map, row) for row in read_rows(file)}
+    if not any(columns and _content(columns)[1] for columns in rows.values()):
+        return {
+            line: columns and {name: value for name, value in columns.items() if value != ""}
+            for line, columns in rows.items()
+        }
+    return rows
+
+
+def _row_with(field_map: FieldMap | None, row: Row) -> Columns | None:
+    if row.values is None:
+        return None
+    values = {name: value for name, value in columns_in(row, field_map).items() if value is not None}
+    if field_map is None:
+        return values
+    there = {field: path for field, path in field_map.paths.items() if _leads(field, path, values)}
+    return FieldMap(there).apply(values)
 
 
 def _labelled_rows(

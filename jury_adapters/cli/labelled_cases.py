@@ -23,7 +23,7 @@ from jury_adapters.core.human_labels import GOLD, UnclearLabels, check_pass_labe
 from jury_adapters.core.judgment import evolve
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.opinions import votes_in
-from jury_adapters.core.results_file import field_map_named_in, is_result, pass_labels_named_in
+from jury_adapters.core.results_file import cases_named_in, field_map_named_in, is_result, pass_labels_named_in
 from jury_adapters.core.row_files import first_row
 from jury_adapters.core.verdict import Verdict
 
@@ -154,7 +154,7 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
     labels = None
     if people.file is not None:
         labels = GivenLabels(people.file, people.column, field_map_of_run(file))
-        said = labels_of_entries(labels, found.entries, file)
+        said = labels_of_entries(labels, _entries_with_answers(found, file), file)
         labels.check(file, messages)
     elif people.column != GOLD:
         said = labels_of_run(found, people.column)
@@ -171,6 +171,17 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
         changed.label_comparison.contradicting = len(labels.contradicting)
         changed.label_comparison.selected = labels.selected
     return changed
+
+
+def _entries_with_answers(found: Report, file: Path) -> Sequence[Entry]:
+    """Return the entries of a report, with the answers of the cases that the results name if it has no texts."""
+    from jury_adapters.critic.recorded import is_store
+    from jury_adapters.report.entries import results_of
+
+    if is_store(file) or any(entry.case is not None for entry in found.entries):
+        return found.entries
+    source = cases_named_in(file)
+    return found.entries if source is None else results_of(file, source)
 
 
 def field_map_of_run(results: Path | str) -> FieldMap | None:

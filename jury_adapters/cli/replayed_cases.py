@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pydantic import BaseModel
 
 from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.streams import Messages
-from jury_adapters.core.case import Case
+from jury_adapters.core.case import EMPTY_KEY, Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, human_label
@@ -32,24 +31,38 @@ NO_TEXTS = "texts_unknown"
 """Entry in the metadata of a case of which only the verdict is known: the hash of its content."""
 
 
+class NamedCase(NamedTuple):
+    """Case with its votes in the metadata.
+
+    Attributes:
+        item_id: its own id; None without one.
+        line: its line in its file, from 1, if it is known.
+        case: the case.
+    """
+
+    item_id: str | None
+    line: int | None
+    case: Case
+
+
 @dataclass
 class ReplayedCases:
     """Cases with their votes and labels. Those of a results file are read anew at each iteration.
 
     Attributes:
-        named: the cases, each with its id, else its line, else an empty name.
+        named: the cases.
         column: the column of the human labels.
         limit: the number of cases to replay; None for all.
         labels: labels of a file, which replace those of the cases.
     """
 
-    named: Iterable[tuple[str, Case]]
+    named: Iterable[NamedCase]
     column: str = GOLD
     limit: int | None = None
     labels: GivenLabels | None = None
 
     def __iter__(self) -> Iterator[Case]:
-        return (self._labelled(name, case) for name, case in islice(self.named, self.limit))
+        return map(self._labelled, islice(self.named, self.limit))
 
     def check_labels(self, votes: Path, messages: Messages) -> None:
         """Check that some case has a label in the column, or one of the file of labels.
@@ -62,45 +75,39 @@ class ReplayedCases:
             InputError: no case has one.
         """
         if self.labels is not None:
-            self.labels.match(((_line_in(name), case.metadata) for name, case in self.named), votes)
-            for name, case in self.named:
-                self._label_of(self.labels, name, case)
+            self.labels.match(((named.line, named.case.metadata) for named in self.named), votes)
+            for named in self.named:
+                self._label_of(self.labels, named)
             self.labels.check(votes, messages)
-        elif self.column != GOLD and not any(human_label(case.metadata.get(self.column)) for _, case in self.named):
+        elif self.column != GOLD and not any(human_label(one.case.metadata.get(self.column)) for one in self.named):
             raise InputError(
                 f"{votes}: no case has a label in the column {plain_repr(self.column)}; name it with --label-column"
             )
 
-    def _labelled(self, name: str, case: Case) -> Case:
+    def _labelled(self, named: NamedCase) -> Case:
         if self.labels is None:
-            return case
-        label = self._label_of(self.labels, name, case)
-        return _with_metadata(case, {**case.metadata, self.column: label})
+            return named.case
+        label = self._label_of(self.labels, named)
+        return _with_metadata(named.case, {**named.case.metadata, self.column: label})
 
     @staticmethod
-    def _label_of(labels: GivenLabels, name: str, case: Case) -> str | None:
-        """Return the label of a case that is named by its id or its line, if any; recorded votes may have no texts."""
+    def _label_of(labels: GivenLabels, named: NamedCase) -> str | None:
+        """Return the label of a case, if any; recorded votes may have no texts."""
+        item_id, line, case = named
         recorded = case.metadata.get(NO_TEXTS)
-        line = _line_in(name)
         return labels.of(
-            item_id=None if line is not None or not name else name,
+            item_id=item_id,
             line=line,
             key=case.content_hash if recorded is None else str(recorded),
-            answer=case.answer,
+            answer=case.answer if recorded is not None or case.content_hash == EMPTY_KEY else case.answer or "",
             metadata=case.metadata,
         )
 
 
-def _line_in(name: str) -> int | None:
-    """Return the line by which a case is named; None for an id."""
-    line = re.fullmatch(r"line (\d+)", name)
-    return int(line[1]) if line else None
-
-
 def cases_with_votes(
     votes: Path, source: Path | None, limit: int | None, messages: Messages, recording: Recording | None
-) -> Iterable[tuple[str, Case]]:
-    """Return the cases, each with its id or line if it is known, and with its jurors' votes in the metadata.
+) -> Iterable[NamedCase]:
+    """Return the cases, with their jurors' votes in the metadata.
 
     Args:
         votes: the file of the votes.
@@ -123,7 +130,7 @@ def cases_with_votes(
             "--label-column"
         )
     named = _named(_read(votes, limit, messages))
-    if not any("votes" in case.metadata for _, case in named):
+    if not any("votes" in one.case.metadata for one in named):
         raise InputError(f"{votes}: no row has recorded votes; a row is {{'item_id': ..., 'votes': {{'judge': ...}}}}")
     return named
 
@@ -150,11 +157,11 @@ class _CasesOfResults:
                 "runs.db"
             )
 
-    def __iter__(self) -> Iterator[tuple[str, Case]]:
+    def __iter__(self) -> Iterator[NamedCase]:
         for entry in self._entries:
-            name = f"line {entry.line}" if entry.item_id is None else entry.item_id
             case, known = (entry.case, entry.case.metadata) if entry.case is not None else (_NO_CASE, _known_of(entry))
-            yield name, _with_metadata(case, {**known, "votes": _frozen(self._votes.of(entry.judgment))})
+            votes = _frozen(self._votes.of(entry.judgment))
+            yield NamedCase(entry.item_id, entry.line, _with_metadata(case, {**known, "votes": votes}))
 
 
 _NO_CASE = Case()
@@ -175,8 +182,8 @@ def _read(path: Path, limit: int | None, messages: Messages) -> list[Case]:
     return cases
 
 
-def _named(cases: Iterable[Case]) -> list[tuple[str, Case]]:
-    return [(case.item_id or "", case) for case in cases]
+def _named(cases: Iterable[Case]) -> list[NamedCase]:
+    return [NamedCase(case.item_id, None, case) for case in cases]
 
 
 def _with_metadata(case: Case, metadata: dict[str, Any]) -> Case:

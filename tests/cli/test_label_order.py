@@ -44,7 +44,8 @@ def labelled(command: str, *more: str, id_map: tuple[str, ...] = ()) -> Result:
         "replay": ["replay", "r.jsonl", "--jury", "j.yaml", "--json"],
         "calibrate": ["calibrate", "c.csv", "--map", "answer=Reply", *id_map, "--jury", "j.yaml", "--json"],
     }
-    return run(*arguments[command], "--labels", "l.csv", *more)
+    given = more if "--labels" in more else ("--labels", "l.csv", *more)
+    return run(*arguments[command], *given)
 
 
 def right(done: Result) -> tuple[int, int]:

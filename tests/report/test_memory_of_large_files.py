@@ -62,7 +62,7 @@ def agreement(path):
 
 def replay(path):
     counted = Summary()
-    for name, case in cases_with_votes(path, None, None, Messages(), None):
+    for name, _, case in cases_with_votes(path, None, None, Messages(), None):
         counted.add(case, Judgment("PASS"), name)
 
 
