@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,9 @@ from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels, human_label
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_comparison import LabelComparison
+
+DECIMAL = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+"""Text that is a number, such as a grade in a CSV file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +195,19 @@ def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tup
         return items, used[0] if len(used) == 1 else None
     truths = [None if (label := human_label(plain(item.gold))) is None else label in pass_labels for item in items]
     return [replace(item, gold=truth) for item, truth in zip(items, truths, strict=True)], "PASS"
+
+
+def with_grades(items: list[ItemVotes]) -> list[ItemVotes]:
+    """Return the items with their human labels as numbers if all votes and all labels are numbers.
+
+    Labels of a CSV file and of ``--label-column`` are texts.
+    """
+    if any(isinstance(vote, str) for cast in different_votes(items) for vote in cast.values()):
+        return items
+    said = {item.gold for item in items if isinstance(item.gold, str)}
+    if not said or not all(map(DECIMAL.fullmatch, said)):
+        return items
+    return [replace(item, gold=float(item.gold)) if isinstance(item.gold, str) else item for item in items]
 
 
 def build_label_comparison(

@@ -18,7 +18,6 @@ from jury_adapters.calibration.juror_stats import dissent, leniency
 from jury_adapters.calibration.label_comparison import compare_with_labels
 from jury_adapters.calibration.pass_rate import true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
-from jury_adapters.calibration.types import MISSING
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
 from jury_adapters.core.duplicates import merged_sentence
@@ -168,7 +167,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         jurors=votes.jurors,
         votes=int(answered.sum()),
         missing=float(1 - answered.mean()) if answered.size else 0.0,
-        labelled=int((votes.gold != MISSING).sum()),
+        labelled=votes.labelled,
         sections={title: found for title, found in sections.items() if found},
         merged=votes.merged,
         label_comparison=compare_with_labels(votes),

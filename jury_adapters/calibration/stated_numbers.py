@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, nan
 
 import numpy as np
 
-from jury_adapters.calibration.items import ItemVotes, plain
+from jury_adapters.calibration.items import DECIMAL, ItemVotes, plain
 from jury_adapters.calibration.types import MISSING, Floats, Ints, Numbers, Raw
 from jury_adapters.calibration.vote_scale import Scale, vote_codes
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
-_DECIMAL = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 THE_JURY = "the jury"
 """Name of the jury among those of its jurors."""
 
@@ -140,7 +138,7 @@ def _of_jury(item: ItemVotes) -> Numbers:
 
 def _number(value: object) -> float:
     """Return a finite number, which may also be text, such as ``"4"`` in a CSV file; NaN for everything else."""
-    if isinstance(value, str) and _DECIMAL.fullmatch(value):
+    if isinstance(value, str) and DECIMAL.fullmatch(value):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return nan

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from jury_adapters.calibration.items import ItemVotes, different_votes, plain
+from jury_adapters.calibration.items import DECIMAL, ItemVotes, different_votes, plain
 from jury_adapters.calibration.types import MISSING, Ints, Raw, Value
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
@@ -44,9 +44,11 @@ class Scale:
     def _check_gold(self, votes: set[Value], gold: set[Value]) -> None:
         """Refuse human labels that no juror uses, such as good and bad together with PASS and FAIL."""
         if self._words and votes and gold and votes.isdisjoint(gold) and len(votes | gold) > _BINARY:
+            grades = all(not isinstance(label, str) or DECIMAL.fullmatch(label) for label in gold)
+            other = "compare them with scores (on='score', --on score)" if grades else "read other votes (on='label')"
             raise ConfigurationError(
                 f"human labels are {_few(gold)}, but jurors vote {_few(votes)}; say which human label means PASS "
-                "(pass_label=, --pass-label), or read other votes (on='label', on='status')"
+                f"(pass_label=, --pass-label), or {other}"
             )
 
     def code(self, vote: Raw) -> int:

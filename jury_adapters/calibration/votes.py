@@ -17,6 +17,7 @@ from jury_adapters.calibration.items import (
     listed,
     names_of_jurors,
     one_per_item,
+    with_grades,
 )
 from jury_adapters.calibration.stated_numbers import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
@@ -349,9 +350,14 @@ class Votes:
             repetitions={name: votes for name, votes in self.repetitions.items() if whole or name in jurors},
         )
 
+    @property
+    def labelled(self) -> int:
+        """Number of items with a human label, also one that no juror can vote, such as a grade on another scale."""
+        graded = ~np.isnan(self.stated.ratings) if len(self.stated.ratings) else False
+        return int(((self.gold != MISSING) | graded).sum())
+
     def __repr__(self) -> str:
-        labelled = int((self.gold != MISSING).sum())
-        return f"Votes({len(self.items)} items x {len(self.jurors)} jurors, {labelled} with a human label)"
+        return f"Votes({len(self.items)} items x {len(self.jurors)} jurors, {self.labelled} with a human label)"
 
 
 def assemble(
@@ -365,7 +371,7 @@ def assemble(
     """Build the matrix of the items that were read, with jurors in the order of their first vote by default."""
     rows, pass_labels = list(items), listed(pass_label)
     unique = one_per_item(rows)
-    found, pass_label = in_jurors_words(unique, pass_labels)
+    found, pass_label = in_jurors_words(with_grades(unique), pass_labels)
     names = names_of_jurors(found, jurors, sort=sort_jurors)
     scale = Scale(found, names, labels)
     if pass_label is None and "PASS" in scale.labels:
