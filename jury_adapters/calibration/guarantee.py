@@ -196,10 +196,13 @@ class Guarantee:
     def to_yaml(self) -> str:
         """Return a YAML document with the key ``guarantee``, which :func:`load_jury` applies in a jury file."""
         text = yaml.safe_dump({"guarantee": self.to_dict()}, sort_keys=False, allow_unicode=True)
-        if not self.screening_tiers:
-            return text
-        comment = f"  # The guarantee does not cover the decisions of {name_screening_tiers(self.screening_tiers)}.\n"
-        return text.replace("\n", f"\n{comment}", 1)
+        comments = ""
+        if len(self.thresholds) > 1:
+            comments += "  # The tiers decide by these thresholds instead of their policies.\n"
+        if self.screening_tiers:
+            tiers = name_screening_tiers(self.screening_tiers)
+            comments += f"  # The guarantee does not cover the decisions of {tiers}.\n"
+        return text.replace("\n", f"\n{comments}", 1)
 
     @classmethod
     def from_yaml(cls, path_or_text: str | Path) -> Guarantee:

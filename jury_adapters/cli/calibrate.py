@@ -38,7 +38,8 @@ from jury_adapters.cli.options import (
     share_option,
 )
 from jury_adapters.cli.streams import Messages, show, write
-from jury_adapters.core.case import Case
+from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.case import EMPTY_KEY, Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.duplicates import ContradictingLabels, merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -46,6 +47,7 @@ from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted, percent, visible
 from jury_adapters.core.human_labels import GOLD, UnclearLabels
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.tier_policies import Policy
 from jury_adapters.core.whole_file import write_whole
 from jury_adapters.critic.changed_rubrics import rubrics_in
 
@@ -118,6 +120,7 @@ def calibrate(
 
         try:
             meanings = _describe_labels(gold_of(labelled).truths, pass_label or ())
+            _warn_of_copies(labelled, group, messages)
             guarantee = calibration.calibrate(
                 file.jury, labelled, agreement, delta, method, groups=group or None, pass_labels=pass_label or (),
                 max_concurrency=concurrency, store=store,
@@ -142,7 +145,8 @@ def calibrate(
     if as_json:
         write(dumps(guarantee.to_dict(), indent=2) + "\n")
     elif not quiet:
-        show(lambda console: _print(console, guarantee, cases, group, meanings))
+        policies = _replaced_policies(file.jury, guarantee)
+        show(lambda console: _print(console, guarantee, cases, group, labels=meanings, policies=policies))
         if out is not None:
             written_to = visible(str(out))
             show(
@@ -231,6 +235,32 @@ def _warn_of_aligned_labels(
             )
 
 
+def _warn_of_copies(labelled: Sequence[tuple[Case, str | bool]], group: str, messages: Messages) -> None:
+    """Warn of cases that repeat the content of another one under another id, and count as independent."""
+    if group:
+        return
+    ids: dict[str, set[str | None]] = {}
+    for case, _ in labelled:
+        ids.setdefault(case.content_hash, set()).add(case.item_id)
+    ids.pop(EMPTY_KEY, None)
+    copies = sum(len(names) - 1 for names in ids.values())
+    if copies:
+        repeat = "repeats" if copies == 1 else "repeat"
+        messages.info(
+            f"{counted(copies, 'labelled case')} {repeat} the question, the answer and all else of another one under "
+            "another id, and the guarantee takes them as independent; if they are copies, name what belongs together "
+            "(--group question), or give copies one id",
+            "yellow",
+        )
+
+
+def _replaced_policies(jury: Jury, guarantee: Guarantee) -> str:
+    """Return the policies that the thresholds replace, with their tiers; empty without any."""
+    tiers = jury.tiers if isinstance(jury, CascadedJury) else ()
+    replaced = [tier for tier in tiers if tier.name in guarantee.thresholds and tier.policy.kind is not Policy.FINAL]
+    return ", ".join(f"{visible(tier.name)}: {tier.policy}" for tier in replaced)
+
+
 def _describe_labels(labels: Iterable[str], pass_labels: Collection[str]) -> str:
     """Return each human label with its number of items, and whether it is read as PASS or as FAIL."""
     seen = Counter(labels)
@@ -240,7 +270,7 @@ def _describe_labels(labels: Iterable[str], pass_labels: Collection[str]) -> str
     return ", ".join([*described, *([f"{len(seen) - len(described)} more"] if len(seen) > len(described) else [])])
 
 
-def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labels: str) -> None:
+def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, *, labels: str, policies: str) -> None:
     taken = f"one for each {visible(group)}" if group else "taken as independent of each other; if not, give --group"
     through = " that screening lets through" if guarantee.screening_tiers else ""
     sure = percent(1 - guarantee.delta)
@@ -274,6 +304,11 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, labe
         console.print(Text(f"  {guarantee.constant_sentence}", "yellow"), soft_wrap=True)
     console.print()
     console.print(_tiers(guarantee))
+    if policies:
+        console.print(
+            f"\nThese confidences replace the policies of the tiers ({policies}): a split vote too is decided where "
+            "its confidence is high enough."
+        )
     console.print(Text(f"\n{guarantee.grants.sentence(guarantee.agreement)}"))
     contradicted = "cases on which reviewers contradict each other, " if guarantee.contradicting else ""
     console.print(

@@ -46,7 +46,8 @@ def run(command, *arguments):
 
 
 def calibrated(*options, jury="jury.yaml"):
-    return run("calibrate", VOTES, "--jury", jury, "--pass-label", "valid", *options)
+    given = options if "--jury" in options else ("--jury", jury, *options)
+    return run("calibrate", VOTES, "--pass-label", "valid", *given)
 
 
 def test_the_file_keeps_its_text_and_the_jury_then_abstains_where_it_cannot_guarantee(folder):
@@ -279,3 +280,29 @@ def test_a_file_that_is_replaced_stays_the_file_it_was(folder):
     assert (folder / "link.yaml").is_symlink()
     assert (folder / "jury.yaml").stat().st_mode & 0o777 == 0o640
     assert load_jury(folder / "jury.yaml").guarantee.n == 200
+
+
+def test_policies_that_the_thresholds_replace_are_named_in_the_output_and_in_the_file(folder):
+    result = calibrated("--agreement", 0.94, "--out", "calibrated.yaml")
+    said = " ".join(result.stdout.split())
+    assert "These confidences replace the policies of the tiers (small: escalate_on_split)" in said
+    written = (folder / "calibrated.yaml").read_text()
+    assert "  # The tiers decide by these thresholds instead of their policies.\n" in written
+    load_jury(folder / "calibrated.yaml")
+
+
+def test_equal_cases_under_several_ids_are_named(folder):
+    """Five copies of each case under ids of their own would be five times as many independent cases."""
+    said = [("yes", "PASS") if at % 9 else ("no", "FAIL") for at in range(80)]
+    rows = [{"id": f"c{at}", "question": f"{at}?", "answer": yes, "gold": gold} for at, (yes, gold) in enumerate(said)]
+    (folder / "jury.yaml").write_text("jurors: [{check: contains, texts: ['yes']}]\n")
+    copies = [{**row, "id": f"{row['id']} {copy}"} for row in rows for copy in range(5)]
+    for name, found in (("once.jsonl", rows), ("copies.jsonl", copies)):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in found))
+    sentence = "320 labelled cases repeat the question, the answer and all else of another one under another id"
+    result = run("calibrate", "copies.jsonl", "--jury", "jury.yaml")
+    assert sentence in " ".join(result.stderr.split())
+    assert "repeat" not in run("calibrate", "once.jsonl", "--jury", "jury.yaml").stderr
+    grouped = run("calibrate", "copies.jsonl", "--jury", "jury.yaml", "--group", "question")
+    assert "repeat" not in grouped.stderr
+    assert "one for each question" in grouped.stdout
