@@ -276,7 +276,7 @@ class _Run:
             write(dumps({**head, **self.summary.to_dict()}, indent=2) + "\n")
         elif not quiet:
             said = guarantee.headline if guarantee else ""
-            show(lambda to: print_summary(to, self.summary, title=title, seconds=self._seconds, guarantee=said))
+            show(lambda to: print_summary(to, self.summary, jury=title, seconds=self._seconds, guarantee=said))
 
     def _judge_all(self, limit: int | None, options: BatchOptions) -> None:
         arriving = (with_label_of(case, self._label_column) for case in self._cases)

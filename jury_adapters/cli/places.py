@@ -8,6 +8,7 @@ from pathlib import Path
 from jury_adapters.core.errors import InputError
 
 PAGE = b'name="generator" content="jury_adapters'
+_SQLITE = b"SQLite format 3\0"
 _HEAD = 4096  # bytes that contain the mark of a file of this package
 
 
@@ -22,7 +23,8 @@ def check_place(path: Path, *, sources: Iterable[Path | None] = (), ours: bytes 
         force: whether any other file may be replaced as well.
 
     Raises:
-        InputError: it is one of the sources, a file of another program, a folder, or in a folder that does not exist.
+        InputError: it is one of the sources, a database, a file of another program, or a folder; or its folder does
+            not exist.
     """
     for source in sources:
         if source is not None and _same(path, source):
@@ -31,6 +33,10 @@ def check_place(path: Path, *, sources: Iterable[Path | None] = (), ours: bytes 
         raise InputError(f"{path}: there is no such folder as {path.parent}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give a name in it")
+    if path.is_file() and _is_database(path):
+        raise InputError(
+            f"{path} is a database, such as a store of judgments, and is never replaced; give another name"
+        )
     if ours and not force and not _is_ours(path, ours):
         raise InputError(f"{path} exists, and jury did not write it; give another name, or --force to replace it")
 
@@ -40,6 +46,11 @@ def _same(one: Path, other: Path) -> bool:
     if one.exists() and other.exists():
         return one.samefile(other)
     return one.resolve() == other.resolve()
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as stored:
+        return stored.read(len(_SQLITE)) == _SQLITE
 
 
 def _is_ours(path: Path, mark: bytes) -> bool:

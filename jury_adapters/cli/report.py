@@ -35,7 +35,7 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.report_page import write_page
-from jury_adapters.cli.report_sources import compare_files, group_of_file, named_cases, report_group
+from jury_adapters.cli.report_sources import compare_files, group_of_file, named_cases, report_group, report_store
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -186,6 +186,8 @@ def _found(
         file, cases=cases, title=title, pass_labels=people.pass_labels or None, group=group,
         prepare_page=html is not None and compare is None and people[:2] == (None, GOLD),
     )  # fmt: skip
+    if is_store(file):
+        report_store(found, file, messages)
     if group is None:
         report_group(found, file, messages)
     found = with_given_labels(found, file, people, messages)

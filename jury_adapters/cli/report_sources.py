@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.formatting import visible
+from jury_adapters.core.formatting import counted, visible
+from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.results_file import cases_named_in, group_named_in, is_result
 from jury_adapters.core.row_files import first_row
 from jury_adapters.critic.recorded import is_store
+from jury_adapters.report.jury_facts import RUBRIC
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -74,6 +76,22 @@ def report_group(found: Report, file: Path, messages: Messages) -> None:
             f"{file}: the run was grouped by {visible(named)}, which is not in the results; give the file that was "
             "judged, --cases CASES, or the intervals take no account of it"
         )
+
+
+def report_store(found: Report, store: Path, messages: Messages) -> None:
+    """Say that the verdicts of a store are new votes, and warn if its critics answer different questions."""
+    votes = [vote for entry in found.entries for _, vote in votes_in(entry.judgment)]
+    critics = len({vote.critic for vote in votes})
+    rubrics = len({vote.metadata.get(RUBRIC) for vote in votes})
+    vote = f"{store}: a store keeps no verdicts, so these are majority votes of its {counted(critics, 'critic')}"
+    if rubrics > 1:
+        messages.info(
+            f"{vote}, which answer {rubrics} different rubrics: the pass rate is that of no run. Of one run, report "
+            "its results (jury judge --out), or let its jury vote again (jury replay)",
+            "yellow",
+        )
+    else:
+        messages.info(f"{vote}; jury replay lets another jury vote")
 
 
 def group_of_file(file: str, cases: Path | None) -> str:

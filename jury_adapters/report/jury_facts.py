@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -18,7 +19,7 @@ RUBRIC = "rubric_fingerprint"
 class JuryFacts:
     """Facts about the jury of a run: its voting rules, and its jurors with their models and rubrics.
 
-    A single judge is the only juror of its run. Fallbacks are left out.
+    A single judge is the only juror of its run. Votes by fallbacks are counted, and their models left out.
     """
 
     _votings: dict[Path, set[str]] = field(default_factory=dict)
@@ -26,6 +27,8 @@ class JuryFacts:
     _judges: set[Path] = field(default_factory=set)
     _models: dict[Path, set[str]] = field(default_factory=dict)
     _rubrics: dict[Path, set[object]] = field(default_factory=dict)
+    _votes: Counter[Path] = field(default_factory=Counter)
+    _by_fallback: dict[Path, Counter[str]] = field(default_factory=dict)
     _selected: bool = False
 
     def add(self, judgment: Judgment) -> None:
@@ -43,7 +46,11 @@ class JuryFacts:
         else:
             self._jurors.update(path for path, _ in opinions)
         for path, vote in opinions:
-            if not vote.valid or vote.fallback_used is not None:
+            if not vote.valid:
+                continue
+            self._votes[path] += 1
+            if vote.fallback_used is not None:
+                self._by_fallback.setdefault(path, Counter())[vote.fallback_used] += 1
                 continue
             if vote.model is not None:
                 self._models.setdefault(path, set()).add(vote.model)
@@ -70,6 +77,17 @@ class JuryFacts:
             rubrics = self._rubrics.get(path, set()), other._rubrics.get(path, set())
             if all(rubrics) and rubrics[0] != rubrics[1]:
                 yield f"{names[path]} has another rubric in b"
+            if abs(self._fallback_share(path) - other._fallback_share(path)) > _MORE_FALLBACKS:
+                yield f"{names[path]} {self._fallbacks(path)} in a and {other._fallbacks(path)} in b"
+
+    def _fallback_share(self, path: Path) -> float:
+        return self._by_fallback.get(path, Counter()).total() / max(1, self._votes[path])
+
+    def _fallbacks(self, path: Path) -> str:
+        used = self._by_fallback.get(path, Counter())
+        if not used:
+            return "voted itself"
+        return f"was replaced by {_listed(set(used))} in {used.total():,} of {counted(self._votes[path], 'vote')}"
 
 
 def _votings_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, str]]:
@@ -93,4 +111,5 @@ def _listed(names: set[str] | list[str]) -> str:
 
 _MOST_JURORS = 500
 _SHOWN = 3
+_MORE_FALLBACKS = 0.01  # difference between the shares of votes by fallbacks that makes a juror another one
 _LONGEST = 120  # characters of a list of names

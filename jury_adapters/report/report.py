@@ -212,7 +212,7 @@ class Report:
         return self.figures.summary.label_comparison
 
     @property
-    def _judge_named(self) -> str:
+    def _given_title(self) -> str:
         """The title; empty if none was given."""
         return "" if self.title == _NO_TITLE else self.title
 
@@ -241,7 +241,7 @@ class Report:
                 raise
             raise ConfigurationError(needs_extra("the summary", "rich", "report")) from None
 
-        print_summary(console or Console(highlight=False), self.figures.summary, title=self._judge_named)
+        print_summary(console or Console(highlight=False), self.figures.summary, heading=self._given_title)
 
     def to_html(self, path: str | Path | None = None, *, compared: Comparison | None = None) -> str:
         """Return the report as one HTML file that needs no network and runs only its own script.
@@ -278,7 +278,7 @@ class Report:
         """Return the report as a pull-request comment: the rate, the jurors, and the cases to look at first."""
         from jury_adapters.report.markdown import markdown
 
-        return markdown(self.figures, title=self._judge_named, compared=compared)
+        return markdown(self.figures, title=self._given_title, compared=compared)
 
     def to_rows(self) -> list[dict[str, JsonValue]]:
         """Return one flat row per case, for a table, a spreadsheet or a data frame.

@@ -29,19 +29,27 @@ from jury_adapters.report.summary import Summary
 
 
 def print_summary(
-    console: Console, summary: Summary, *, title: str = "", seconds: float | None = None, guarantee: str = ""
+    console: Console,
+    summary: Summary,
+    *,
+    heading: str = "",
+    jury: str = "",
+    seconds: float | None = None,
+    guarantee: str = "",
 ) -> None:
     """Print a summary.
 
     Args:
         console: the console to print to.
         summary: the figures.
-        title: the name of the jury, for the first line.
+        heading: the title of a report, which begins the first line.
+        jury: the name of the jury, for the first line.
         seconds: the duration of the run, in seconds.
         guarantee: the guarantee of a calibrated jury in one line; empty without one.
     """
-    head = f"{counted(summary.cases, 'case')} judged"
-    head += f" by {visible(title)}" if title else ""
+    head = f"{visible(heading)}: " if heading else ""
+    head += f"{counted(summary.cases, 'case')} judged"
+    head += f" by {visible(jury)}" if jury else ""
     head += f" in {duration(seconds)}" if seconds is not None else ""
     console.print(Text(head, style="bold"))
     print_label_comparison(console, summary.label_comparison)

@@ -8,6 +8,7 @@ from typer.testing import CliRunner, Result
 
 from jury_adapters.cli.app import app
 from jury_adapters.core.installation import needs_extra
+from jury_adapters.store import Store
 from tests.support.processes import run_command
 from tests.support.scripts import run_script
 
@@ -122,9 +123,9 @@ def test_what_the_page_needs_is_told_and_not_thrown(missing: str):
 
 
 def test_a_report_is_called_by_its_jury_and_names_lines():
-    assert "2 cases judged by grounding_screen" in jury("report", "r.jsonl").stdout
+    assert "grounding_screen: 2 cases judged" in jury("report", "r.jsonl").stdout
     assert "q1 (line 2)" in jury("report", "r.jsonl").stdout + jury("judge", "tea.csv").stdout
-    assert "judged by mine" in jury("report", "r.jsonl", "--title", "mine").stdout
+    assert "mine: 2 cases judged" in jury("report", "r.jsonl", "--title", "mine").stdout
 
 
 def test_a_page_that_compares_says_what_it_compares_with():
@@ -151,3 +152,23 @@ def test_markdown_has_no_column_of_costs_where_nothing_cost_anything():
     assert "| juror | asked | pass rate | dissent | kappa with the rest | errors |\n" in told.replace("`", "")
     assert "cost" not in told
     assert "$" not in told
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report", "r.jsonl", "--html", "runs.db"],
+        ["judge", "tea.csv", "--report", "runs.db"],
+        ["judge", "tea.csv", "--junit", "runs.db"],
+    ],
+)
+def test_a_store_is_never_replaced(command: list[str], force: list[str]):
+    """A slip of the hand beside --store would lose every judgment that was paid for."""
+    with Store("runs.db"):
+        pass
+    before = Path("runs.db").read_bytes()
+    done = jury(*command, *force)
+    assert done.exit_code == 2
+    assert "is never replaced; give another name" in " ".join(done.stderr.split())
+    assert Path("runs.db").read_bytes() == before

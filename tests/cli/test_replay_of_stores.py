@@ -235,3 +235,13 @@ def test_labels_of_a_file_are_found_as_for_the_results(folder, ids, form, with_c
     cases = ("--cases", folder / "cases.jsonl") if with_cases else ()
     found, _ = replay(folder, "runs.db", "--labels", labels, *cases)
     assert found["label_comparison"] == wanted["label_comparison"]
+
+
+def test_a_report_of_a_store_says_what_its_votes_are(folder):
+    """A store of several juries is not a run: critics with other rubrics do not vote on one question."""
+    judge(folder, f'jurors: [{{{MODEL}: "openai:truth"}}, {{{MODEL}: "openai:yes"}}]')
+    told = " ".join(run("report", folder / "runs.db").stderr.split())
+    assert "a store keeps no verdicts, so these are majority votes of its 2 critics; jury replay" in told
+    judge(folder, 'jurors: [{criterion: "Is it polite?", model: "openai:truth"}]', "other.jsonl")
+    told = " ".join(run("report", folder / "runs.db").stderr.split())
+    assert "majority votes of its 3 critics, which answer 2 different rubrics: the pass rate is that of no run" in told

@@ -64,7 +64,7 @@ def test_of_verdicts_and_of_judged():
 
 def test_the_summary_is_that_of_the_command():
     text = printed(Report.from_results(stream(jury(), CASES), title="lengths"))
-    assert "4 cases judged by lengths" in text
+    assert "lengths: 4 cases judged\n" in text
     assert "3 of 4 decided: 75.0 %" in text
 
 

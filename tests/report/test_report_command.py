@@ -36,7 +36,7 @@ def test_summary_page_and_comparison(tmp_path, results):
     page = tmp_path / "out.html"
     result = run("report", after, "--html", page, "--cases", VOTES, "--compare", before, "--title", "Feedback")
     assert result.exit_code == 0, result.output
-    assert "200 cases judged by Feedback" in result.stdout
+    assert "Feedback: 200 cases judged\n" in result.stdout
     assert "b minus a, 95 % interval" in result.stdout
     html = page.read_text(encoding="utf-8")
     assert "<title>Feedback</title>" in html

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment
+from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, judge
 from jury_adapters.core.batch import Judged, stream
 from jury_adapters.core.judgment import evolve
 from jury_adapters.core.statistics import paired_interval, unpaired_interval
@@ -330,3 +330,29 @@ def test_jurors_that_a_jury_did_not_need_are_no_difference():
     stopped = Ensemble([lambda case: True] * 2).aggregate([Judgment("PASS", critic="one", model="m")])
     partial = Report.from_results([(Case(answer="y", metadata={"id": "x"}), evolve(stopped, partial=True))])
     assert not full.compare(partial).warnings
+
+
+def test_a_run_in_which_fallbacks_voted_was_judged_by_another_jury():
+    """A model that is down in one run makes the difference one of juries, not of systems."""
+    cases = [Case(id=f"q{at}", question=f"{at}?", answer="yes") for at in range(40)]
+
+    @judge
+    def down(case: Case) -> Judgment:
+        raise ConnectionError("the server is down")
+
+    @judge
+    def other(case: Case) -> Judgment:
+        return Judgment("PASS", model="other-model")
+
+    @judge
+    def own(case: Case) -> Judgment:
+        return Judgment("FAIL", model="own-model")
+
+    def run(juror, answer):
+        judged = [case.model_copy(update={"answer": f"{answer} {case.item_id}"}) for case in cases]
+        return Report.from_results(Ensemble([juror.named("mini")]).judge_pairs(judged))
+
+    up, replaced = run(own.with_fallbacks([other]), "a"), run(down.with_fallbacks([other]), "b")
+    compared = run(own, "c").compare(replaced)
+    assert "mini voted itself in a and was replaced by other in 40 of 40 votes in b" in compared.warnings[0]
+    assert up.compare(run(own, "d")).warnings == ()

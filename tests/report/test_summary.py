@@ -30,7 +30,7 @@ def test_a_summary_counts_and_prints_what_it_was_given():
     summary = Summary()
     for line in (1, 2):
         summary.add(Case(question="?"), jury.judge("?"), f"line {line}")
-    text = printed(summary, title="my jury", seconds=0.25)
+    text = printed(summary, jury="my jury", seconds=0.25)
     assert "2 cases judged by my jury in 0.2 s" in text
     assert "2 of 2 decided: 100.0 % (95 % interval 34.2 to 100.0 %)" in text
     assert "needs review     2, 100.0 % of all" in text
@@ -92,7 +92,9 @@ def test_text_of_others_is_shown_and_not_obeyed():
         summary.add(None, Judgment("ERROR", error=evil), evil)
     summary.add(None, CascadedJury([Tier(evil, saying(True, evil))]).judge("?"), evil)
     stream = io.StringIO()
-    print_summary(Console(file=stream, width=300, force_terminal=True, color_system=None), summary, title=evil)
+    print_summary(
+        Console(file=stream, width=300, force_terminal=True, color_system=None), summary, heading=evil, jury=evil
+    )
     text = stream.getvalue()
     assert "[bold]\\x1b[31mred" in text
     assert ":smile: [/nothing]" in text
