@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import io
 import sys
+import warnings
 
 from jury_adapters.cli.exit_codes import ExitCode
 
@@ -21,6 +22,7 @@ _OBJECTS_BETWEEN_COLLECTIONS = 10_000  # the objects of imported modules are not
 def main() -> None:
     """Run the ``jury`` command and exit with its :class:`~jury_adapters.cli.exit_codes.ExitCode`."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    warnings.formatwarning = _warning_of_command
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a character that cannot be decoded or shown must not stop the run
             stream.reconfigure(errors="backslashreplace")
@@ -68,3 +70,14 @@ def _close_quietly() -> None:
         from jury_adapters.cli.streams import silence
 
         silence()
+
+
+def _warning_of_command(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """Return a warning as the message of a command; only warnings to programmers name a line of code."""
+    if category is UserWarning:
+        from jury_adapters.core.formatting import visible
+
+        return f"warning: {visible(str(message))}\n"
+    return f"{filename}:{lineno}: {category.__name__}: {message}\n"

@@ -26,6 +26,7 @@ from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.errors import ConfigurationError, ModelError
 from jury_adapters.core.formatting import visible
 from jury_adapters.core.installation import install_command
+from jury_adapters.core.preparation import prepare_model
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.base import Options, Prompt
@@ -238,6 +239,8 @@ async def _answer(name: str, base_url: str | None) -> Answered:
         model = resolve_model(
             name, base_url=base_url, request_timeout=_TIMEOUT_S, limits=Limits(attempts=1, deadline_s=_TIMEOUT_S)
         )
+        await prepare_model(model)  # the time is that of the answer, not of importing an SDK
+        started = perf_counter()
         reply = await model.complete(_PROMPT, None, Options(max_tokens=_MOST_TOKENS))
     except ConfigurationError as error:
         return Answered(name, trouble=_in_a_shell(str(error)))

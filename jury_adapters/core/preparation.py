@@ -39,9 +39,19 @@ async def prepare_models(judge: object) -> None:
         await part.prepare()
 
 
+async def prepare_model(model: object) -> None:
+    """Load everything that the first request of a model needs."""
+    for part in _unprepared_part(model):
+        await part.prepare()
+
+
 def _unprepared(judge: object) -> Iterator[Preparable]:
-    part = getattr(getattr(judge, "model", None), "preparable", None)
-    if isinstance(part, Preparable) and not part.prepared:
-        yield part
+    yield from _unprepared_part(getattr(judge, "model", None))
     for member in getattr(judge, "members", ()):
         yield from _unprepared(member)
+
+
+def _unprepared_part(model: object) -> Iterator[Preparable]:
+    part = getattr(model, "preparable", None)
+    if isinstance(part, Preparable) and not part.prepared:
+        yield part

@@ -16,6 +16,7 @@ from jury_adapters.cli.extras import Extra, Part, extras, within
 from jury_adapters.core.installation import install_command
 from jury_adapters.models.prices import PRICES
 from jury_adapters.vendors import VENDORS
+from tests.support.scripts import run_script
 
 SECRET = "sk-very-secret-0123456789"
 
@@ -81,6 +82,27 @@ def test_a_model_that_answers(monkeypatch: pytest.MonkeyPatch):
     assert first["cost_usd"] > 0
     assert second["answers"]
     assert second["cost_usd"] is None
+
+
+def test_the_time_is_that_of_the_answer_and_not_of_importing_the_sdk():
+    with VendorServer() as server:
+        done = run_script(f"""
+            import importlib.abc, os, sys, time
+
+            class Slow(importlib.abc.MetaPathFinder):
+                def find_spec(self, name, path=None, target=None):
+                    if name == "openai":
+                        time.sleep(3)
+
+            sys.meta_path.insert(0, Slow())
+            os.environ["OPENAI_API_KEY"] = "sk-for-the-test"
+            from jury_adapters.cli import main
+            sys.argv = ["jury", "doctor", "--ask", "openai:gpt-4o-mini", "--base-url", "{server.openai}", "--json"]
+            main()
+        """)
+    (model,) = json.loads(done.out)["models"]
+    assert model["answers"]
+    assert model["seconds"] < 3
 
 
 @pytest.mark.parametrize(

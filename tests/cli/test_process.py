@@ -148,3 +148,14 @@ def test_importing_the_package_of_the_command_loads_neither_typer_nor_rich():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "[]\n"
+
+
+def test_a_warning_is_a_message_and_not_a_line_of_code(tmp_path):
+    file = tmp_path / "jury.yaml"
+    critics = ", ".join(f'{{rubric: {name}, model: "openai:gpt-4o"}}' for name in ("faithfulness", "safety"))
+    file.write_text(f"jurors: [{critics}]\n")
+    (tmp_path / "cases.jsonl").write_text('{"question": "?", "answer": "a", "contexts": ["c"]}\n')
+    done = jury("judge", tmp_path / "cases.jsonl", "--jury", file, "--dry-run", OPENAI_API_KEY="sk-none")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("warning: the critics of one Ensemble have different rubrics (faithfulness, safety)")
+    assert ".py" not in done.stderr
