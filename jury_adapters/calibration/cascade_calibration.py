@@ -36,6 +36,7 @@ from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import LabelMeanings, check_pass_labels
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment
@@ -115,8 +116,8 @@ def calibrate(
         **options: as for :meth:`Judge.judge_many`, such as ``store=``.
 
     Raises:
-        CalibrationFailed: there are too few labelled cases, or no threshold gives the guarantee; the message says what
-            would help.
+        CalibrationFailed: there are too few labelled cases, no threshold gives the guarantee, or the ``budget=`` was
+            spent before every tier had judged every case; the message says what would help.
         ContradictingLabels: an item that is given several times has different labels.
         ConfigurationError: labels cannot be compared, no case has one of the ``pass_labels``, a screening tier follows
             a tier that is calibrated, or an option is invalid.
@@ -140,9 +141,16 @@ def calibrate(
         chosen = _one_per_group([group_of(case, groups) for case in cases], seed)
         cases, truths = [cases[i] for i in chosen], [truths[i] for i in chosen]
     target.check_number(len(cases))
+    budget = options.get("budget")
+    refused = 0 if budget is None else budget.refused
     screening = run_screening_tiers(screening_tiers, cases, **options)
     target.check_number(len(screening.reached), len(screening.decided))
     runs = run_tiers(tiers, cases, truths, screening, pass_labels, **options)
+    if budget is not None and budget.refused > refused:
+        raise CalibrationFailed(
+            f"the budget was spent: {counted(budget.refused - refused, 'call was', 'calls were')} not made, and every "
+            "tier has to judge every labelled case; give a larger budget. With a store, nothing is paid for twice"
+        )
     target.check_number(len(runs.trials.correct), runs.screened, runs.broken.sentence)
     runs.broken.warn()
     outcome, found_by = choose_thresholds(runs.trials, 1 - agreement, delta, method)

@@ -18,19 +18,25 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.calibration.broken_cases import broken_sentence
+from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.jury_files import Permissions, read_jury, text_without_guarantee
+from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury, text_without_guarantee
 from jury_adapters.cli.labelled_cases import labelled_cases
 from jury_adapters.cli.options import (
     AllowBaseUrl,
     AllowCommands,
     AsJson,
     Concurrency,
+    DryRun,
     Force,
     LabelColumn,
     Labels,
     Map,
+    MaxCalls,
+    MaxTokens,
+    MaxUsd,
     PassLabels,
+    Prices,
     Quiet,
     StorePlace,
     file_argument,
@@ -38,6 +44,7 @@ from jury_adapters.cli.options import (
     share_option,
 )
 from jury_adapters.cli.streams import Messages, show, write
+from jury_adapters.core.budget import Budget
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import EMPTY_KEY, Case
 from jury_adapters.core.case_files import CaseFile
@@ -82,6 +89,11 @@ def calibrate(
     allow_base_url: AllowBaseUrl = False,
     concurrency: Concurrency = None,
     store: StorePlace = None,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    price: Prices = None,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -91,6 +103,9 @@ def calibrate(
     which rubrics or reliabilities were made. Every tier judges every labelled case; screening tiers with which the jury
     begins (reject_on_any_fail, accept_on_all_pass) decide as they always do, and the guarantee is about the cases that
     they let through.
+
+    Every tier is asked about every labelled case; --dry-run estimates the cost. If --max-usd or its kind ends the
+    calls, there is no guarantee, and with --store the next run goes on where this one ended.
 
     --out takes the jury file as it is, with a `guarantee:` at its end; relative paths in it start from the new file's
     folder. `jury judge --jury` then abstains where no tier is sure enough.
@@ -113,6 +128,12 @@ def calibrate(
             CaseFile(cases, messages.info, field_map=FieldMap.parse(map_ or ())), label_column, messages,
             labels=labels, holds="the guarantee holds",
         )  # fmt: skip
+        check_prices(price, file.jury)
+        if dry_run:
+            write(estimate_text(file.jury.estimate_cost(case for case, _ in labelled), as_json=as_json))
+            return
+        limited = (max_usd, max_calls, max_tokens) != (None, None, None)
+        budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
         _warn_of_aligned_labels(file.jury, labelled, pass_label or (), messages)
         from jury_adapters import calibration
         from jury_adapters.calibration.gold import gold_of
@@ -123,7 +144,7 @@ def calibrate(
             _warn_of_copies(labelled, group, messages)
             guarantee = calibration.calibrate(
                 file.jury, labelled, agreement, delta, method, groups=group or None, pass_labels=pass_label or (),
-                max_concurrency=concurrency, store=store,
+                max_concurrency=concurrency, store=store, budget=budget,
             ).guarantee  # fmt: skip
             guarantee = replace(guarantee, contradicting=contradicting)
         except CalibrationFailed as error:

@@ -306,3 +306,35 @@ def test_equal_cases_under_several_ids_are_named(folder):
     grouped = run("calibrate", "copies.jsonl", "--jury", "jury.yaml", "--group", "question")
     assert "repeat" not in grouped.stderr
     assert "one for each question" in grouped.stdout
+
+
+@pytest.fixture
+def asked(folder, server, monkeypatch):
+    """A cascade of two critics, 60 labelled cases, and the server that answers them."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-the-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.openai)
+    critic = 'judge: {criterion: "Is it right?", model: "openai:%s"}'
+    tiers = "".join(f"  - {{name: {name}, policy: {policy}, {critic % name}}}\n"
+                    for name, policy in (("gpt-4o-mini", "{escalate_below: 0.7}"), ("gpt-4o", "final")))  # fmt: skip
+    (folder / "jury.yaml").write_text(f"tiers:\n{tiers}")
+    rows = [{"id": f"c{at}", "question": f"{at}?", "answer": f"TRUTH=YES {at}", "gold": "PASS"} for at in range(60)]
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return server.asks
+
+
+def test_an_estimate_counts_every_tier_for_every_case_and_asks_no_model(asked):
+    done = run("calibrate", "cases.jsonl", "--jury", "jury.yaml", "--dry-run", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["calls"] == 120
+    assert asked == []
+
+
+def test_a_spent_budget_gives_no_guarantee_and_the_store_keeps_what_was_paid_for(asked):
+    options = ("--jury", "jury.yaml", "--store", "runs.db", "--out", "calibrated.yaml")
+    done = run("calibrate", "cases.jsonl", *options, "--max-calls", 100)
+    assert done.exit_code == 1
+    assert "the budget was spent: 20 calls were not made" in " ".join(done.stderr.split())
+    assert len(asked) == 100
+    done = run("calibrate", "cases.jsonl", *options, "--max-calls", 100)
+    assert done.exit_code == 0, done.output
+    assert len(asked) == 120

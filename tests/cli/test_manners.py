@@ -225,7 +225,7 @@ def test_quiet_still_says_why_the_exit_code_is_1(run: Callable[..., Done], folde
 def test_every_missed_gate_is_named(run: Callable[..., Done], folder: Path):
     gated = folder / "gated.yaml"
     gated.write_text("gates: {passed: true}\njurors: [{check: equals, expected: no such answer}]\n")
-    done = run(*JSON["judge"], "--jury", str(gated), "--fail-under", "0.99", "-q")
+    done = run("judge", "cases.jsonl", "--jury", str(gated), "--fail-under", "0.99", "-q")
     assert done.returncode == 1
     assert "a gate of the jury file" in done.stderr
     assert "is below --fail-under 0.99" in done.stderr
