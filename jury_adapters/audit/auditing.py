@@ -79,8 +79,9 @@ class AuditPlan:
         return self._audit_of(asking, asked)
 
     def _audit_of(self, asking: Asking, asked: AskedProbes) -> Audit:
+        jurors = [] if _is_the_jury(asking) else asking.jurors
         subjects = [figures_of(self.jury.name or "jury", asked, asking.verdicts)]
-        subjects += [figures_of(one.name, asked, one.answers, one.lets_through) for one in asking.jurors]
+        subjects += [figures_of(one.name, asked, one.answers, one.lets_through) for one in jurors]
         findings = [finding for figures in subjects for finding in findings_of(figures, self.standards)]
         missed = tuple(
             probe
@@ -88,9 +89,19 @@ class AuditPlan:
             if probe.kind == "wrong" and asking.verdicts[probe.number].status is Status.PASS
         )
         return Audit(
-            tuple(subjects), tuple(findings), compare_jurors(asked, asking.verdicts, asking.jurors), missed,
+            tuple(subjects), tuple(findings), compare_jurors(asked, asking.verdicts, jurors), missed,
             len(asking.verdicts), asking.usage, self.standards, len(self.probes), asked.stopped,
         )  # fmt: skip
+
+
+def _is_the_jury(asking: Asking) -> bool:
+    """Whether the only juror says what the jury says of every probe, so that its figures would be the same again."""
+    if len(asking.jurors) != 1:
+        return False
+    answers = asking.jurors[0].answers
+    return asking.verdicts.keys() == answers.keys() and all(
+        verdict.status is answers[number].status for number, verdict in asking.verdicts.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def review(
             raise InputError(f"--labels {file}: labels are JSON lines; give it a name that ends in .jsonl")
         if any(file.exists() and path.exists() and file.samefile(path) for path in (results, cases) if path):
             raise InputError(f"--labels would add labels to {file}, which is read; give another file")
-        entries = _entries(results, cases)
+        entries = _entries(results, cases, messages)
         who = by.strip() or _login()
         before = said_in(file) if file.exists() and file.stat().st_size else []
         seen: Seen = "never" if blind else "before" if verdict_first else "after"
@@ -334,7 +334,7 @@ class _Quit(Exception):
     """The reviewer ends the session."""
 
 
-def _entries(results: Path, cases: Path | None) -> list[Entry]:
+def _entries(results: Path, cases: Path | None, messages: Messages) -> list[Entry]:
     from jury_adapters.cli.report_sources import refuse_store
     from jury_adapters.report.entries import results_of
 
@@ -350,6 +350,10 @@ def _entries(results: Path, cases: Path | None) -> list[Entry]:
             if source is None
             else f"{source}: no case of {results} is in it; give the file that was judged, as it was: --cases CASES"
         )
+    if len(found) < len(entries):
+        lacking = counted(len(entries) - len(found), "case")
+        are = "is" if len(entries) - len(found) == 1 else "are"
+        messages.info(f"{source}: {lacking} of {results} cannot be found in it as judged, and {are} left out")
     return found
 
 

@@ -363,7 +363,8 @@ def _read(row: Row, field_map: FieldMapLike | None, folder: Path | None) -> Case
     try:
         return CaseRow(row.line, row.unit, case_of(columns_in(row, field_map), field_map, folder))
     except UnknownColumns as error:
-        return CaseRow(row.line, row.unit, None, str(error), _columns_in(row.values))
+        columns = ", ".join(sorted({*map(str, row.values), *row.empty}))  # the same for rows with other empty cells
+        return CaseRow(row.line, row.unit, None, str(error), columns)
     except UnknownPath as error:
         return CaseRow(row.line, row.unit, None, str(error), kind=error.kind)
     except InputError as error:

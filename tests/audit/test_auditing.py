@@ -362,3 +362,12 @@ def test_labels_alone_cannot_be_audited():
     found = audit(labels, sizes=SMALL)
     assert found.jury.originals_passed.n == 0
     assert found.findings == ()
+
+
+def test_a_jury_of_one_juror_has_its_figures_once():
+    """Columns and findings of the only juror would repeat those of the jury."""
+    alone = audit(Ensemble([passes_all], name="alone"), sizes=Sizes(10, 0, 0))
+    assert [figures.name for figures in alone.subjects] == ["alone"]
+    assert {finding.subject for finding in alone.findings} == {"alone"}
+    several = audit(Ensemble([passes_all, passes_all.named("second")], name="two"), sizes=Sizes(10, 0, 0))
+    assert len(several.subjects) == 3

@@ -253,3 +253,12 @@ def test_a_path_that_is_wrong_is_told_with_the_one_that_was_meant():
     judged(TABLE)
     assert "case.csv: No such file or directory. Did you mean cases.csv?" in told(jury("judge", "case.csv"))
     assert "there is no such folder as nowhere" in told(judged(TABLE, "--out", "nowhere/r.jsonl"))
+
+
+def test_unknown_columns_are_named_once_though_some_cells_are_empty(tmp_path):
+    rows = [f"{at},,{'' if at % 7 == 2 else 'Yes.'}" for at in range(30)]
+    (tmp_path / "export.csv").write_text("\n".join(["ticket,topic,bot_reply", *rows, ""]))
+    done = CliRunner().invoke(app, ["judge", str(tmp_path / "export.csv")])
+    said = " ".join(done.stderr.split())
+    assert said.count("no column is a question, an answer or contexts") == 1
+    assert "29 more rows have the same problem" in said

@@ -171,7 +171,8 @@ def test_wrong_use_is_2_and_says_why(
     results: Path, options: tuple[str, str], said: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(results.parent)
-    done = review(results, "--cases", "cases.jsonl", *options, typed="p\n")
+    cases = () if "--cases" in options else ("--cases", "cases.jsonl")
+    done = review(results, *cases, *options, typed="p\n")
     assert done.exit_code == 2
     assert said in done.output
 
@@ -191,6 +192,16 @@ def test_without_the_cases_it_says_what_to_give(results: Path):
     assert review(results, "--cases", results.parent / "moved.jsonl", typed="p\n").exit_code == 0
     (results.parent / "others.jsonl").write_text('{"answer": "of something else"}\n')
     assert "no case of" in review(results, "--cases", results.parent / "others.jsonl").stderr
+
+
+def test_cases_that_changed_since_they_were_judged_are_counted(results: Path):
+    cases = results.parent / "cases.jsonl"
+    rows = [json.loads(line) for line in cases.read_text().splitlines()]
+    rows[1] = {**rows[1], "answer": "Edited since."}
+    cases.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = review(results, "--only", "all", typed="p\n")
+    assert "1 case of" in done.stderr
+    assert "cannot be found in it as judged, and is left out" in " ".join(done.stderr.split())
 
 
 def test_a_jury_of_labels_is_reviewed_by_its_labels(tmp_path: Path):
