@@ -23,7 +23,8 @@ JURY = "voting: majority\njurors:\n  - {check: length_between, maximum: 10}\n"
 def run(folder: Path, *options: str):
     (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     (folder / "jury.yaml").write_text("name: brief & polite\n" + JURY)
-    arguments = ["judge", str(folder / "cases.jsonl"), "--jury", str(folder / "jury.yaml"), *options]
+    jury = [] if "--jury" in options else ["--jury", str(folder / "jury.yaml")]
+    arguments = ["judge", str(folder / "cases.jsonl"), *jury, *options]
     return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
