@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from support.langsmith_runs import run_of
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, abstain, judge
+from jury_adapters import CascadedJury, Ensemble, Report, Scorecard, Tier, abstain, judge
 from jury_adapters.langchain import JuryEvaluator
 from jury_adapters.langchain.langsmith import examples, offline_client, summary
 from jury_adapters.voting import all_of, any_of
@@ -246,3 +246,16 @@ def test_a_screening_tier_that_rejects_has_a_score_whatever_the_other_criteria_s
     card = Scorecard({word: says(word) for word in ("no", "unsure")})
     jury = CascadedJury([Tier("screen", card, "reject_on_any_fail"), Tier("last", says("yes"))])
     assert JuryEvaluator(jury)(inputs="q", outputs="a")["score"] == 0.0
+
+
+def test_a_report_and_a_summary_count_the_runs_that_failed():
+    evaluator = JuryEvaluator(CARD)
+    experiment = offline_client().evaluate(
+        target, data=examples(ROWS), evaluators=[evaluator], upload_results=False,
+        summary_evaluators=[summary(evaluator, "pass_rate")], max_concurrency=0,
+    )  # fmt: skip
+    (rate,) = experiment._summary_results["results"]
+    assert rate.comment == "0 of 4 passed; 0 abstained, 0 errors; 1 run of the application failed"
+    found = Report.from_results(experiment).figures.summary
+    assert (found.statuses["FAIL"], found.failed_runs) == (4, 1)
+    assert {path[-1]: one.votes.total() for path, one in found.by_criterion.items()} == {"short": 3, "polite": 3}
