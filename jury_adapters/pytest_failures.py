@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,16 +32,39 @@ def explain_failure(case: Case, judgment: Judgment, unmet: list[str]) -> str:
 
 
 def _advice(judgment: Judgment) -> str:
-    from jury_adapters.core.verdict import is_doubtful
+    """Return what to do first: an outage or a budget explains the outcome before the answer does."""
+    from jury_adapters.core.budget import BUDGET_EXHAUSTED
+    from jury_adapters.core.opinions import votes_in
+    from jury_adapters.core.verdict import is_outage
 
-    status = str(judgment.status)
-    if status == "ERROR":
-        return "What to do: no opinion was had. Mend what broke (see the error above) and run again."
+    status, reasons = str(judgment.status), judgment.review_reasons
+    votes = [vote for _, vote in votes_in(judgment)]
+    if is_outage(judgment) or not {"broken_tier", "errors_decided"}.isdisjoint(reasons):
+        return _advice_on_outage(judgment, [vote for vote in votes if str(vote.status) == "ERROR"])
+    if status in ("ABSTAIN", "PASS") and any(vote.error == BUDGET_EXHAUSTED for vote in votes):
+        return (
+            "What to do: the budget did not allow every call, so raise it (--jury-max-usd); --jury-store keeps what "
+            "was paid for. Nothing is missing in the case."
+        )
     if status == "ABSTAIN":
         return "What to do: the jury could not say. Give the case what is missing (see the reasons above)."
-    if is_doubtful(judgment):
+    if "low_agreement" in reasons:
         return (
             "What to do: the jurors disagree, so read the answer yourself. If it is wrong, fix the application; if it "
             "is right, fix the rubric or the juror that erred."
         )
     return "What to do: read the reasons above. If they are right, fix the application; if not, fix the rubric."
+
+
+def _advice_on_outage(judgment: Judgment, broken: Sequence[Judgment]) -> str:
+    """Return what to do about judges that broke, with the fix for the kind of their errors if it is known."""
+    from jury_adapters.core.secrets import error_code
+    from jury_adapters.models.error_fixes import ERROR_FIXES
+
+    names = ", ".join(dict.fromkeys(vote.critic for vote in broken if vote.critic)) or "the judge"
+    fixes = dict.fromkeys(ERROR_FIXES.get(error_code(vote.error), "") for vote in broken)
+    known = "; ".join(filter(None, fixes)) or "see the error above"
+    others = " A panel with `errors: ignore` decides without it." if "errors_decided" in judgment.review_reasons else ""
+    return (
+        f"What to do: {names} broke, so this says nothing about the answer. Fix that and run again ({known}).{others}"
+    )

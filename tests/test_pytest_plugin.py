@@ -1,6 +1,7 @@
 """The pytest plugin, in real runs of pytest."""
 
 import pytest
+from support.vendor import Act
 
 # Loaded here, so that the runs of pytest inside these tests find the same classes and not second copies.
 from jury_adapters import *  # noqa: F403
@@ -221,7 +222,54 @@ def test_abstentions_errors_and_labels_fail_with_their_own_advice(run):
         """
     )
     result.assert_outcomes(failed=3)
-    result.stdout.fnmatch_lines(["*could not say*", "*no opinion was had*", "*'KEEP' has no PASS/FAIL meaning*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*could not say*",
+            "*broken broke, so this says nothing about the answer*",
+            "*'KEEP' has no PASS/FAIL meaning*",
+        ]
+    )
+
+
+def test_outages_and_budgets_are_not_called_disagreement(run, server):
+    server.plan = lambda ask: Act(status=401, error={"message": "Incorrect API key provided"})
+    result = run(
+        f"""
+        from jury_adapters import Critic, CascadedJury, Ensemble, ModelError, Scorecard, Tier, abstain
+        from jury_adapters.core.budget import BUDGET_EXHAUSTED
+
+        refused = Critic("openai:gpt-4o-mini", "faithfulness", name="refused", base_url={server.openai!r}, api_key="k")
+        right = {{"answer": "x", "contexts": ["x"]}}
+        yes, no = (lambda case: True), (lambda case: False)
+
+        def down(case): raise ConnectionError("down")
+
+        def test_key(jury): jury.using(Ensemble({{"yes": yes, "refused": refused}})).check(**right)
+
+        def test_outage(jury): jury.using(Scorecard({{"a": Ensemble({{"yes": yes, "down": down}})}})).check(**right)
+
+        def test_tier(jury):
+            cascade = CascadedJury([Tier("screen", down, "reject_on_any_fail"), Tier("last", yes)])
+            jury.using(cascade, needs_review=False).check(**right)
+
+        def test_budget(jury):
+            jury.using(lambda case: abstain("the budget is used up", error=BUDGET_EXHAUSTED)).check(**right)
+
+        def test_decided_without_the_broken_one(jury):
+            jury.using(Ensemble({{"no": no, "never": no, "down": down}})).check(**right)
+        """
+    )
+    result.assert_outcomes(failed=5)
+    result.stdout.fnmatch_lines(
+        [
+            "What to do: refused broke, so this says nothing about the answer. Fix that * (the key is refused: *",
+            "What to do: down broke, *",
+            "What to do: down broke, *",
+            "What to do: the budget did not allow every call, *",
+            "What to do: read the reasons above. *",
+        ]
+    )
+    assert "disagree, so" not in result.stdout.str()
 
 
 def test_judging_asserts_nothing(run):

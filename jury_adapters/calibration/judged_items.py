@@ -18,6 +18,7 @@ from jury_adapters.core.duplicates import Identity, compact_identity, identity_o
 from jury_adapters.core.human_labels import LabelMeanings, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import votes_in
+from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.verdict import Verdict
 
 _PAIR = 2
@@ -94,7 +95,9 @@ class JudgedItems:
         identity: Identity | None,
         number: int,
     ) -> None:
-        """Add one judgment with what is known of its item.
+        """Add one judgment with what is known of its item; none for a run of the application that failed.
+
+        No juror judged such a run, and its FAIL agrees with the human label by chance.
 
         Args:
             item: the id of the item, or another name.
@@ -107,6 +110,8 @@ class JudgedItems:
         Raises:
             ConfigurationError: the item has no such group.
         """
+        if is_failed_run(judgment):
+            return
         known = {**metadata_of(judgment), **row} if self._group else {}
         group = group_of_row(known, self._group, f"item {item}") if self._group else None
         facts = _Facts(group, generator_in(row), length_in(row))

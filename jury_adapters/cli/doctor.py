@@ -30,6 +30,7 @@ from jury_adapters.core.preparation import prepare_model
 from jury_adapters.core.values import JsonValue
 from jury_adapters.models.addresses import plain_address
 from jury_adapters.models.base import Options, Prompt
+from jury_adapters.models.error_fixes import ERROR_FIXES
 from jury_adapters.models.registry import resolve_model
 from jury_adapters.models.retries import Limits
 from jury_adapters.store import Store, existing_store, is_url, place_name
@@ -39,17 +40,6 @@ _TIMEOUT_S = 30.0
 _PROMPT = Prompt.of("Reply with the single word: ready")
 _MOST_TOKENS = 512  # a reply takes a few; a model that reasons first needs more
 _OF_PYTHON = ((", or give api_key=", ""), ("vendor= or base_url=", "--base-url"), ("base_url=", "--base-url"))
-_FIXES = {
-    "authentication": "the key is refused: see that it is whole, of this vendor, and may use this model",
-    "connection": "no server answers there: see that it runs, and that address and network are right",
-    "timeout": "the server is slow or out of reach: try again, or another model",
-    "quota_exhausted": "the account has no credit left: top it up, or see its limits at the vendor",
-    "rate_limited": "the vendor's limit is reached: wait, or raise the rate limit of your account",
-    "refused_request": "see that the model's name is right and your account may use it",
-    "server": "the vendor has trouble: try again later",
-    "broken_body": "what answers there is no such server: see the address",
-    "malformed": "what answers there speaks another protocol: see the address and the vendor",
-}
 
 
 def doctor(
@@ -246,7 +236,7 @@ async def _answer(name: str, base_url: str | None) -> Answered:
         return Answered(name, trouble=_in_a_shell(str(error)))
     except ModelError as error:
         return Answered(
-            name, perf_counter() - started, trouble=f"{str(error).removeprefix(f'{name}: ')}; {_FIXES[error.kind]}"
+            name, perf_counter() - started, trouble=f"{str(error).removeprefix(f'{name}: ')}; {ERROR_FIXES[error.kind]}"
         )
     cost = reply.usage.cost_usd if reply.usage.cost_complete else None
     return Answered(name, perf_counter() - started, cost)

@@ -32,6 +32,7 @@ from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.formatting import counted, percent, visible
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.results_file import cases_named_in
+from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 
@@ -222,13 +223,16 @@ class _Session:
     def __init__(
         self, entries: Sequence[Entry], before: Sequence[Said], only: Which, *, who: str, seen: Seen, messages: Messages
     ) -> None:
-        self._entries = {_identity(entry): entry for entry in entries}
+        self._entries = {_identity(entry): entry for entry in entries if not is_failed_run(entry.judgment)}
         self._said = {identity: said for (identity, by), said in latest(before).items() if by == who}
         self._wanted = _chosen(list(self._entries.values()), only)
         self._only = only
         self._who = who
         self._seen = seen
         self._messages = messages
+        failed_runs = sum(is_failed_run(entry.judgment) for entry in entries)
+        if failed_runs:
+            messages.info(f"{counted(failed_runs, 'run')} of the application failed and left nothing to label")
         self._shown: set[Identity] = set()  # cases whose verdict the reviewer has seen
         self._now: set[Identity] = set()
 

@@ -11,6 +11,8 @@ from jury_adapters.core.case_slots import CaseSlot
 from jury_adapters.core.runs import Run
 
 if TYPE_CHECKING:
+    from asyncio import Timeout
+
     from jury_adapters.core.case import Case
 
 
@@ -26,6 +28,7 @@ class RunContext(NamedTuple):
             call.
         run: the run of an application that is being judged in the background.
         traced: True if calls of LangChain models are runs in the application's traces.
+        time_limits: the time limits of the judges that are running, the outermost first.
     """
 
     cache: JudgmentCache | None = None
@@ -35,6 +38,7 @@ class RunContext(NamedTuple):
     judging: bool = False
     run: Run | None = None
     traced: bool = False
+    time_limits: tuple[Timeout, ...] = ()
 
 
 class Call:
@@ -61,6 +65,11 @@ class Call:
 def run_context() -> RunContext:
     """Return the context of the current call."""
     return _CALL.get().context
+
+
+def is_out_of_time() -> bool:
+    """Whether the time limit of a judge that is running has expired, so that its calls are being cancelled."""
+    return any(limit.expired() for limit in run_context().time_limits)
 
 
 def enter_call(judge: object, case: Case) -> Call:

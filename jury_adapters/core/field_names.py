@@ -123,6 +123,12 @@ FORMAT_COLUMNS: Final = frozenset({"tools_called", "expected_tools", "reference_
 OWN_COLUMNS: Final = frozenset({"id", "item_id", "gold", "votes"})
 """Columns that are not fields, and that commands look up in the metadata."""
 
+LABELS: Final = frozenset({
+    "id", "object", "type", "model", "role", "status", "name", "provider", "finish_reason", "created_at", "run_id",
+    "thread_id", "session_id", "request_id",
+})  # fmt: skip
+"""Names of texts that describe a reply and are not the answer itself."""
+
 
 class _Place(NamedTuple):
     field: str
@@ -210,6 +216,15 @@ def pair_in(row: Mapping[str, Any]) -> tuple[str, str] | None:
         if second in row and first in row:
             return None if any(name in row for name in FIELD_NAMES["candidates"].exact) else (first, second)
     return None
+
+
+def may_be_answer(name: str) -> bool:
+    """Whether a text under this name may be the answer: the name is not that of a field, a label or a known column.
+
+    >>> may_be_answer("draft"), may_be_answer("ground_truth"), may_be_answer("thread_id")
+    (True, False, False)
+    """
+    return name not in _KNOWN and name not in LABELS
 
 
 def named_twice(row: Mapping[str, object]) -> dict[str, str]:

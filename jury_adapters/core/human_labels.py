@@ -126,6 +126,15 @@ def tally(labels: Mapping[str, int]) -> str:
     return ", ".join(f"{visible(label)} {times:,}" for label, times in ranked[:_SHOWN]) + more
 
 
+def labels_in_words(labels: Mapping[str, int], side: str) -> str:
+    """Return the labels with one meaning in parentheses; empty if the only one is the word itself.
+
+    >>> labels_in_words({"good": 2}, "PASS"), labels_in_words({"PASS": 2}, "PASS")
+    (' (good)', '')
+    """
+    return "" if set(labels) <= {side} else f" ({tally(labels)})" if len(labels) > 1 else f" ({visible(*labels)})"
+
+
 class Learned:
     """PASS or FAIL meaning of labels, learned from judgments that have both a label and a status.
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.evidence import structured_tools, with_echoes
-from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, pair_in
+from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, may_be_answer, pair_in
 from jury_adapters.core.image_values import images_of_part
 from jury_adapters.core.images import ImageRole
 from jury_adapters.core.loose_values import (
@@ -216,7 +216,7 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
         _mark_structured(found, structured)
         found["answer"] = text_of(structured)
         taken.add("structured_response")
-    if not found.keys() & {"answer", "contexts", "candidates"}:
+    if not found.keys() & {"answer", "candidates"}:
         _take_the_rest(value, found, "answer", taken)
     return _with_scalars(value, found, taken)
 
@@ -266,15 +266,21 @@ def _take(
 
 
 def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: set[str]) -> None:
-    """Read a field without a known name: the only text in the mapping, or else the whole rest."""
+    """Read a field without a known name: the only text in the mapping, or else the whole rest.
+
+    Beside contexts, only a text is the answer: what a retriever returned has none.
+    """
     if columns_of(dict.fromkeys(value, ""), (field,), part_of=field).of:
         return  # the field has an empty column
     rest = {name: given for name, given in value.items() if name not in taken and not is_missing(given)}
     texts = [name for name, given in rest.items() if isinstance(given, str)]
+    retrieved = field == "answer" and "contexts" in found
+    if retrieved:
+        texts = [name for name in texts if may_be_answer(name)]
     if len(texts) == 1:
         found[field] = rest[texts[0]]
         taken.add(texts[0])
-    elif rest and "question" not in found:
+    elif rest and "question" not in found and not retrieved:
         found[field] = text_of(rest)
 
 

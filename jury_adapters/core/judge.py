@@ -14,6 +14,7 @@ from jury_adapters.core import event_loop
 from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.assessment import assess_case
 from jury_adapters.core.case import Case
+from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.description import Traits, described, model_of, names_of
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken, evolve
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
@@ -89,7 +90,8 @@ class Judge(ABC):
                     lambda: event_loop.run_inline(assess_case(self, case)), seconds
                 )
             async with asyncio.timeout(seconds) as deadline:
-                outcome: Outcome = await assess_case(self, case)
+                with changed_context(time_limits=(*run_context().time_limits, deadline)):
+                    outcome: Outcome = await assess_case(self, case)
                 return outcome
         except TimeoutError as error:
             if isinstance(error, event_loop.Abandoned) or (not self.inline and deadline.expired()):

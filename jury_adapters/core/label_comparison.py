@@ -10,7 +10,7 @@ from typing import TypeAlias
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of
 from jury_adapters.core.first_labels import FirstLabels
-from jury_adapters.core.formatting import counted, visible
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import (
     GOLD,
     LabelMeanings,
@@ -18,6 +18,7 @@ from jury_adapters.core.human_labels import (
     UnclearLabels,
     human_label,
     human_label_of,
+    labels_in_words,
     listed_labels,
     tally,
 )
@@ -25,6 +26,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_reading import HOW_TO_NAME_THEM, Opinion, Reading, describe_sample, read_labels, said_by
 from jury_adapters.core.label_scores import FAIL, PASS, Kind, LabelScore, constant_score, table_lines, warn_of_constants
 from jury_adapters.core.opinions import Path, comparable_opinions_of, juror_names
+from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.statistics import Score
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
@@ -41,8 +43,9 @@ _PAIRWISE = frozenset({"A", "B", "tie"})
 class LabelComparison:
     """Comparison of a jury and each of its jurors with human labels; verdicts are added one by one.
 
-    Only cases with a human label count, and copies of one item count once. The judges of screening tiers and the
-    criteria of a scorecard are not compared, because they answer another question than the human labels.
+    Only cases with a human label count, and copies of one item count once. A run of the application that failed does
+    not count, because no juror judged it. The judges of screening tiers and the criteria of a scorecard are not
+    compared, because they answer another question than the human labels.
 
     Args:
         pass_labels: the human labels that mean PASS. Without them, the meaning is taken from judgments that have both a
@@ -54,6 +57,7 @@ class LabelComparison:
         column: the same.
         labels: the number of cases by human label.
         merged: number of labelled cases that repeat an item and are not counted again.
+        failed_runs: number of labelled cases that are left out because the run of the application failed.
         contradicting: number of cases without a label here because reviewers contradict each other.
         selected: how the labelled cases were chosen (``"contested"``, ``"escalated"``), unless it was at random.
 
@@ -69,6 +73,7 @@ class LabelComparison:
         self.column = column
         self.labels: Counter[str] = Counter()
         self.merged = 0
+        self.failed_runs = 0
         self.contradicting = 0
         self.selected: Collection[str] = ()
         self._human: Counter[tuple[str, Hashable]] = Counter()  # number of cases by label and group
@@ -112,7 +117,8 @@ class LabelComparison:
         """
         self._learned.add(judgment)
         truth = human_label(label)
-        if truth is None:
+        if truth is None or is_failed_run(judgment):
+            self.failed_runs += 0 if truth is None else times
             return
         self._count(truth, group, times)
         self._jury[truth, said_by(outage_as_error(judgment)), group] += times
@@ -230,7 +236,7 @@ class LabelComparison:
         if not rows:
             return ()
         found = list(warn_of_constants(rows))
-        found.extend(describe_sample(self.contradicting, self.selected, self.reading()))
+        found.extend(describe_sample(self.contradicting, self.selected, self.reading(), failed_runs=self.failed_runs))
         if len(self.labels) == 1 and not self.pass_labels:
             found.append("There is one human label only, so nothing shows whether other cases are told apart.")
         if len({row.score.cases for row in rows if row.kind == "juror"}) > 1:
@@ -261,7 +267,7 @@ class LabelComparison:
             side: {label: times for label, times in self.labels.items() if reading.truth(label) == side}
             for side in (PASS, FAIL)
         }
-        passed, failed = (f"{sum(sides[side].values()):,}{_in_words(sides[side], side)}" for side in (PASS, FAIL))
+        passed, failed = (f"{sum(sides[side].values()):,}{labels_in_words(sides[side], side)}" for side in (PASS, FAIL))
         return f"{text}, of which human labels pass {passed} and fail {failed}"
 
     @property
@@ -391,8 +397,3 @@ def _answers(labels: Mapping[str, int], reading: Reading) -> list[str]:
     if not reading.pass_fail:
         return [max(sorted(human), key=lambda label: human[label])]
     return [PASS, FAIL] if human[FAIL] > human[PASS] else [PASS]
-
-
-def _in_words(labels: Mapping[str, int], side: str) -> str:
-    """Return the labels with this meaning in parentheses; empty if the only one is the word itself."""
-    return "" if set(labels) <= {side} else f" ({tally(labels)})" if len(labels) > 1 else f" ({visible(*labels)})"

@@ -55,14 +55,22 @@ class Reading:
         return None if status is None else str(status)
 
 
-def describe_sample(contradicting: int, selected: Collection[str], reading: Reading | None = None) -> Iterator[str]:
+def describe_sample(
+    contradicting: int, selected: Collection[str], reading: Reading | None = None, *, failed_runs: int = 0
+) -> Iterator[str]:
     """Yield a sentence for each reason why figures of the labelled cases may mislead.
 
     Args:
         contradicting: the number of cases that are left out because reviewers contradict each other.
         selected: how labelled cases were chosen, unless it was at random.
         reading: the way in which the labels are compared.
+        failed_runs: the number of cases that are left out because the run of the application failed.
     """
+    if failed_runs:
+        yield (
+            f"{counted(failed_runs, 'labelled case is', 'labelled cases are')} left out because the run of the "
+            "application failed, so that no juror judged it."
+        )
     yield from () if reading is None else _describe_other_labels(reading)
     if contradicting:
         yield (

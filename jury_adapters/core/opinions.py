@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.last_result import last_result
+from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.tier_policies import is_screening_policy
 from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict, is_pairwise_opinion
 
@@ -31,7 +32,8 @@ def votes_in(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgme
 def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
     """Yield the opinion of each juror with its path; nothing for a judgment without jurors.
 
-    A pairwise juror has one opinion, whether it was asked in one order or in both.
+    A pairwise juror has one opinion, whether it was asked in one order or in both. A juror that was not asked because
+    the run of the application failed has none.
     """
     return iter(_all_opinions(judgment))
 
@@ -169,7 +171,7 @@ def _all_opinions(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
     found: list[tuple[Path, Judgment]] = []
     if isinstance(judgment, Verdict) and (judgment.judgments or judgment.tiers):
         _collect(judgment, (), found, orders=False)
-    return tuple(found)
+    return tuple((path, vote) for path, vote in found if not is_failed_run(vote))
 
 
 @last_result

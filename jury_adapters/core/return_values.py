@@ -9,6 +9,10 @@ from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import FrozenDict, clean_text, plain_scalar, shown, stated
+from jury_adapters.core.verdict import SCORECARD, Verdict
+
+_RUN_ERROR = "run_error"
+"""Entry of the metadata of a judgment: the error of the application run that failed."""
 
 
 class Breakable(Protocol):
@@ -33,8 +37,18 @@ def run_failed(judge: Breakable, error: str) -> Judgment:
     error = without_keys(error)
     return evolve(
         judge.failure("run_failed"), status=Status.FAIL, score=0.0, error=None, critic=judge.name,
-        reasoning=f"the run failed: {error}", metadata=FrozenDict({"run_error": error}),
+        reasoning=f"the run failed: {error}", metadata=FrozenDict({_RUN_ERROR: error}),
     )  # fmt: skip
+
+
+def is_failed_run(judgment: Judgment) -> bool:
+    """Whether no judge was asked because the run of the application failed; see :func:`run_failed`.
+
+    The verdict on several evaluators of one run is that of their criteria.
+    """
+    if isinstance(judgment, Verdict) and judgment.voting == SCORECARD:
+        return any(map(is_failed_run, judgment.judgments))
+    return _RUN_ERROR in judgment.metadata
 
 
 def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:

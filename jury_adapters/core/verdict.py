@@ -309,6 +309,28 @@ def failed_by_errors(judgment: Judgment) -> bool:
     return isinstance(judgment, Verdict) and judgment.status is Status.FAIL and judgment.tally.errors_decided
 
 
+def lacks_criteria(judgment: Judgment) -> bool:
+    """Whether a scorecard, or a cascade that a scorecard decided, has no score because a criterion is undecided.
+
+    >>> from jury_adapters import Scorecard, abstain
+    >>> card = Scorecard({"long": lambda case: False, "dated": lambda case: abstain("no date")})
+    >>> verdict = card.judge(answer="a")
+    >>> verdict.status, lacks_criteria(verdict)
+    (<Status.FAIL: 'FAIL'>, True)
+    """
+    is_card = isinstance(judgment, Verdict) and judgment.voting == SCORECARD and not judgment.by_rule
+    return is_card and judgment.valid and judgment.score is None
+
+
+def case_score(judgment: Judgment) -> float | None:
+    """Return the score that counts in a mean over cases, 0..1; without a score, 1.0 for PASS and 0.0 for FAIL.
+
+    None if the case was not judged in full: in an abstention, an error, a FAIL that only failed jurors caused, and a
+    scorecard in which a criterion is undecided. A zero would lower the mean although it is not known to be one.
+    """
+    return None if failed_by_errors(judgment) or lacks_criteria(judgment) else judgment.numeric_score
+
+
 def outage_as_error(judgment: Judgment) -> Judgment:
     """Return an ERROR for a verdict that is FAIL only because of juror errors, and any other judgment unchanged.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import plain_repr
-from jury_adapters.core.field_names import ALIASES, FIELD_NAMES
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, LABELS
 from jury_adapters.core.input_output import Found, read_outputs
 from jury_adapters.core.loose_values import json_text, messages_in, opened
 
@@ -113,7 +113,7 @@ def _state_map(state: Mapping[str, object], texts: Sequence[str], found: Found) 
 
 def _likely_answer(outputs: Mapping[str, object]) -> str:
     """Return the name of the longest text that is not a label of the reply; without one, the name of another value."""
-    rest = {str(name): given for name, given in outputs.items() if name not in _LABELS and given is not None} or outputs
+    rest = {str(name): given for name, given in outputs.items() if name not in LABELS and given is not None} or outputs
     lengths = {str(name): len(given) if isinstance(given, str) else 0 for name, given in rest.items()}
     return max(lengths, key=lambda name: lengths[name])
 
@@ -124,10 +124,6 @@ def _path(part: str, name: object) -> str:
     return f"{part}.{name}".removeprefix(".") if plain else f"{part}[{str(name)!r}]"
 
 
-_LABELS = frozenset({
-    "id", "object", "type", "model", "role", "status", "name", "provider", "finish_reason", "created_at", "run_id",
-    "thread_id", "session_id", "request_id",
-})  # fmt: skip
 _KNOWN = ALIASES.keys() | Case.model_fields
 _REFERENCES = frozenset(FIELD_NAMES["reference"].everywhere)
 _ANSWERS = FIELD_NAMES["answer"].in_its_part

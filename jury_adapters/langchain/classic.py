@@ -24,10 +24,11 @@ from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.loose_values import steps_of, text_of, texts_of
+from jury_adapters.core.verdict import case_score
 from jury_adapters.critic.asking import AskingJudge
 from jury_adapters.critic.pairwise import in_both_orders
 from jury_adapters.langchain.evaluator_calls import key_of
-from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
+from jury_adapters.langchain.results import comment_of, metadata_of, value_of
 from jury_adapters.langchain.rows import QuietJudging, unreadable_row
 
 try:
@@ -245,7 +246,7 @@ def _contexts(kwargs: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _result(judgment: Judgment) -> dict[str, Any]:
     return {
-        "score": score_of(judgment),
+        "score": case_score(judgment),
         "value": value_of(judgment),
         "reasoning": comment_of(judgment),
         "metadata": metadata_of(judgment),

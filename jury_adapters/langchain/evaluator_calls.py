@@ -10,7 +10,8 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.field_names import ALIASES
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.langchain.results import comment_of, metadata_of, score_of
+from jury_adapters.core.verdict import case_score
+from jury_adapters.langchain.results import comment_of, metadata_of
 from jury_adapters.langchain.rows import RunParts
 
 
@@ -86,7 +87,7 @@ def result_of(key: str, judgment: Judgment, parts: Mapping[str, Judgment]) -> Ev
 def _result(key: str, judgment: Judgment) -> EvaluatorResult:
     return {
         "key": key,
-        "score": score_of(judgment),
+        "score": case_score(judgment),
         "comment": comment_of(judgment) or None,
         "metadata": metadata_of(judgment),
     }

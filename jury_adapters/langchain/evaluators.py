@@ -21,13 +21,13 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, case_score
 from jury_adapters.langchain.answer_guess import AnswerGuess
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.criteria import Criteria, InnerJurors
 from jury_adapters.langchain.evaluation_result import JuryEvaluationResult
 from jury_adapters.langchain.evaluator_calls import EvaluatorResult, key_of, parts_of_call, result_of
-from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
+from jury_adapters.langchain.results import comment_of, metadata_of, value_of
 from jury_adapters.langchain.rows import RowJudge, RunParts
 from jury_adapters.langchain.shared_keys import note_unnamed, warn_of_shared_key
 from jury_adapters.langchain.summaries import Kept
@@ -50,7 +50,8 @@ class JuryEvaluator(RunEvaluator):
     criterion and jurors of panels inside the jury are included. A name that is not unique is prefixed with the names
     around it (``<key>.<criterion> / <juror>``). Each result has:
 
-    - ``score``: 0..1; None if the jury abstained or failed, or is FAIL only because jurors failed.
+    - ``score``: 0..1; None if the jury abstained or failed, is FAIL only because jurors failed, or is a scorecard
+      with an undecided criterion.
     - ``value``: ``pass``, ``fail``, ``abstain``, ``error``, or a label that is none of these; not in direct calls.
     - ``comment``: the reasons, with those of each juror.
     - ``metadata``: the status, the need for review with its reasons, votes, agreement, tokens, and cost.
@@ -164,7 +165,7 @@ class JuryEvaluator(RunEvaluator):
             return self._results(run, self._rows.judged(*parts, error=error), None)
         with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
             judgment = self._rows.judged(*parts, error=error)
-            traced.end(outputs={"score": score_of(judgment), "value": value_of(judgment)})
+            traced.end(outputs={"score": case_score(judgment), "value": value_of(judgment)})
         return self._results(run, judgment, traced.id)
 
     async def aevaluate_run(
@@ -176,7 +177,7 @@ class JuryEvaluator(RunEvaluator):
             return self._results(run, await self._rows.ajudged(*parts, error=error), None)
         async with trace(self.key, inputs={"run_id": str(run.id)}, run_id=evaluator_run_id) as traced:
             judgment = await self._rows.ajudged(*parts, error=error)
-            traced.end(outputs={"score": score_of(judgment), "value": value_of(judgment)})
+            traced.end(outputs={"score": case_score(judgment), "value": value_of(judgment)})
         return self._results(run, judgment, traced.id)
 
     def __deepcopy__(self, memo: object) -> Self:
@@ -221,7 +222,7 @@ def _result(
     known = metadata_of(judgment)
     result = JuryEvaluationResult(
         key=key,
-        score=score_of(judgment),
+        score=case_score(judgment),
         value=value_of(judgment),
         comment=comment_of(judgment) or None,
         metadata=known,

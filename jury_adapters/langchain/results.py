@@ -7,16 +7,7 @@ from typing import Any
 
 from jury_adapters.core.feedback import feedback_of, notes_of, reasons_of
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.verdict import Verdict, failed_by_errors
-
-
-def score_of(judgment: Judgment) -> float | None:
-    """Return the score, 0..1; without one, 1.0 for PASS and 0.0 for FAIL; None if the answer was not judged.
-
-    The answer was not judged in an abstention, an error, or a FAIL that only failed jurors caused. A zero would lower a
-    mean although the judgment says nothing about the application.
-    """
-    return None if failed_by_errors(judgment) else judgment.numeric_score
+from jury_adapters.core.verdict import Verdict, failed_by_errors, lacks_criteria
 
 
 def value_of(judgment: Judgment) -> str:
@@ -29,7 +20,7 @@ def value_of(judgment: Judgment) -> str:
 def comment_of(judgment: Judgment) -> str:
     """Return the jury's reasoning, and the reasons and notes that it does not quote, each once.
 
-    It also says whether FAIL is due to failed jurors alone.
+    It also says why there is no score: FAIL is due to failed jurors alone, or a criterion is undecided.
     """
     if not isinstance(judgment, Verdict):
         return feedback_of(judgment)
@@ -38,6 +29,8 @@ def comment_of(judgment: Judgment) -> str:
     lines = [own, "; ".join([*(reason for reason in reasons if not _quotes(own, reason)), *notes_of(judgment)])]
     if failed_by_errors(judgment):
         lines.append("FAIL only because jurors broke: there is no score")
+    elif lacks_criteria(judgment):
+        lines.append("a criterion is undecided: there is no score")
     return "\n".join(line for line in lines if line)
 
 

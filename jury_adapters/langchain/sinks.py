@@ -16,8 +16,8 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import criteria_of, juror_names
 from jury_adapters.core.runs import JudgedRun
-from jury_adapters.core.verdict import Verdict
-from jury_adapters.langchain.results import comment_of, metadata_of, score_of, value_of
+from jury_adapters.core.verdict import Verdict, case_score
+from jury_adapters.langchain.results import comment_of, metadata_of, value_of
 
 
 def feedback(
@@ -100,7 +100,7 @@ class _Place:
         self._client.create_feedback(
             run_id,
             key,
-            score=score_of(judgment),
+            score=case_score(judgment),
             value=value_of(judgment),
             comment=comment_of(judgment) or None,
             source_info=metadata_of(judgment),

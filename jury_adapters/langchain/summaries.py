@@ -17,9 +17,11 @@ from langsmith.evaluation import EvaluationResult, EvaluationResults
 
 from jury_adapters.core.agreement import krippendorff_alpha
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import Path, criteria_of, juror_names, opinions_of
 from jury_adapters.core.outage_bias import MissingVotes, OutageBias
+from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.tally import Ballot
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict, failed_by_errors
@@ -47,6 +49,7 @@ class Line(NamedTuple):
         missing: the jurors, criteria and tiers that broke or were not needed.
         broke: the paths of the jurors that broke, at any depth.
         criteria: the agreement of the jurors of each criterion that has two votes or more, by the criterion's path.
+        run_failed: whether the run of the application failed, so that no juror was asked.
     """
 
     status: Status | None
@@ -57,12 +60,14 @@ class Line(NamedTuple):
     missing: MissingVotes
     broke: tuple[Path, ...] = ()
     criteria: tuple[tuple[Path, float], ...] = ()
+    run_failed: bool = False
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """Return the line of a judgment."""
+        run_failed = is_failed_run(judgment)
         if not isinstance(judgment, Verdict):
-            return cls(judgment.status, None, (), "status", judgment.usage, MissingVotes())
+            return cls(judgment.status, None, (), "status", judgment.usage, MissingVotes(), run_failed=run_failed)
         tally = judgment.tally
         status = Status.ERROR if failed_by_errors(judgment) else judgment.status
         broke = tuple(path for path, juror in opinions_of(judgment) if juror.status is Status.ERROR)
@@ -72,7 +77,9 @@ class Line(NamedTuple):
             if isinstance(one, Verdict) and one.agreement is not None
         )
         missing = MissingVotes.of(judgment)
-        return cls(status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria)
+        return cls(
+            status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria, run_failed
+        )
 
 
 class Kept:
@@ -131,11 +138,11 @@ def summary(evaluator: KeepsLines, metric: Metric | None = None) -> SummaryFunct
         evaluator: a :class:`jury_adapters.langchain.JuryEvaluator` of the same experiment.
         metric: ``"pass_rate"``: the share of rows that passed, among those that passed or failed; the comment counts
             the rows on which the jury abstained or failed, and a row that is FAIL only because jurors failed counts as
-            an error. The comment names the jurors that broke, also on rows that the others decided, and warns if they
-            bias the rate. ``"agreement"``: the mean agreement among the jurors, with Krippendorff's alpha in the
-            comment; for a scorecard, the comment has the mean agreement by criterion. ``"cost_usd"``: the cost of
-            judging the rows in US dollars, with calls and tokens in the comment. None: all three. The key of a result
-            is ``<key>.<metric>``.
+            an error. The comment counts the runs of the application that failed. It names the jurors that broke, also
+            on rows that the others decided, and warns if they bias the rate. ``"agreement"``: the mean agreement among
+            the jurors, with Krippendorff's alpha in the comment; for a scorecard, the comment has the mean agreement by
+            criterion. ``"cost_usd"``: the cost of judging the rows in US dollars, with calls and tokens in the comment.
+            None: all three. The key of a result is ``<key>.<metric>``.
 
     Raises:
         ConfigurationError: the metric is unknown, or the evaluator keeps no judgments.
@@ -174,6 +181,9 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
     neither = len(lines) - decided - abstained - broken
     if neither:
         comment += f", {neither} with a label that is neither"
+    failed_runs = sum(line.run_failed for line in lines)
+    if failed_runs:
+        comment += f"; {counted(failed_runs, 'run')} of the application failed"
     comment += _broken_jurors(lines)
     bias = OutageBias()
     for line in lines:

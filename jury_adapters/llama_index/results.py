@@ -14,7 +14,7 @@ from jury_adapters.core.field_names import FIELD_NAMES, columns_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict, to_dict
-from jury_adapters.core.verdict import Verdict, failed_by_errors
+from jury_adapters.core.verdict import Verdict, case_score, failed_by_errors
 
 
 # No quoted types in the signatures: the oldest supported pydantic inspects them.
@@ -41,7 +41,8 @@ class JuryEvaluationResult(EvaluationResult):
     ``passing`` is True for PASS and False for FAIL, ``feedback`` is a text, and ``score`` is from 0 to 1. If the
     judge abstains (ABSTAIN) or fails (ERROR), ``passing`` and ``score`` are None, as in LlamaIndex's own evaluators;
     ``invalid_result`` is True and ``invalid_reason`` gives the reason. A FAIL that only failed jurors caused is also
-    invalid and has no score; its ``passing`` stays False. ``passing`` is also None for a tie.
+    invalid and has no score; its ``passing`` stays False. A scorecard in
+    which a criterion is undecided has no score either. ``passing`` is also None for a tie.
 
     Attributes (in addition to those of ``EvaluationResult``):
         verdict: the judgment of the judge; for a jury, a :class:`Verdict`. ``model_dump`` writes it as JSON values, and
@@ -84,7 +85,7 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
         contexts: the contexts to echo; None if none were given.
     """
     compared = _comparison(judgment, case)
-    passing, score, source = compared or (_PASSING.get(judgment.status), judgment.numeric_score, None)
+    passing, score, source = compared or (_PASSING.get(judgment.status), case_score(judgment), None)
     feedback = feedback_of(judgment)
     meaningless = judgment.status is None and compared is None
     invalid = meaningless or not judgment.valid or _unheard(judgment) or failed_by_errors(judgment)

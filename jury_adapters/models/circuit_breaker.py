@@ -19,7 +19,8 @@ class CircuitBreaker:
 
     The circuit *opens*, and calls fail at once with :class:`ModelError` kind ``"circuit_open"``, when both hold:
 
-    - ``open_after`` calls in a row have given up: all their attempts are spent, or their deadline is past;
+    - ``open_after`` calls in a row have given up: all their attempts are spent, or their deadline or the time
+      limit of their judge is past;
     - there has been no sign of life for ``cooldown_s`` seconds, from the first of those failures on.
 
     A *failure* is one that may be temporary: ``"server"``, ``"timeout"``, ``"connection"``, ``"broken_body"``. Any

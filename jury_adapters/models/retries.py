@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from jury_adapters.core.case_slots import CaseSlot
-from jury_adapters.core.context import run_context
+from jury_adapters.core.context import is_out_of_time, run_context
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.core.jitter import backoff
@@ -47,12 +47,12 @@ class Limits:
         requests_per_minute: the maximum number of requests started per minute, or None.
         tokens_per_minute: the maximum number of tokens per minute, input and output, or None. A call reserves its
             estimate and settles when its usage is known.
-        open_after: the number of calls in a row that must have given up, after all their attempts, before the model
-            counts as down and further calls fail at once with kind ``"circuit_open"``. None: never. Refusals, other 4xx
-            and 429 are answers and do not count; :class:`jury_adapters.models.circuit_breaker.CircuitBreaker` has the
-            rule. In background judging, the same number of calls in a row that fail because the key is invalid, the
-            quota is exhausted or the model does not exist has the same effect, for ``cooldown_s`` each time. (A batch
-            gives up such a model after three calls.)
+        open_after: the number of calls in a row that must have given up, after all their attempts or at the time limit
+            of their judge (``juror_timeout=``), before the model counts as down and further calls fail at once with
+            kind ``"circuit_open"``. None: never. Refusals, other 4xx and 429 are answers and do not count;
+            :class:`jury_adapters.models.circuit_breaker.CircuitBreaker` has the rule. In background judging, the same
+            number of calls in a row that fail because the key is invalid, the quota is exhausted or the model does not
+            exist has the same effect, for ``cooldown_s`` each time. (A batch gives up such a model after three calls.)
         cooldown_s: seconds without any answer before a model can count as down, and seconds without calls until one
             call probes it. Each failed probe doubles the pause, up to ten minutes.
     """
@@ -210,6 +210,10 @@ class Limiter:
             if self.breaker.troubled:  # else the call has waited for the rate limit or for slots
                 self.breaker.gave_up(late, ticket)
             raise late from None
+        except asyncio.CancelledError:
+            if self.breaker.troubled and is_out_of_time():
+                self.breaker.gave_up(ModelError("no answer within the time limit of a judge", "timeout"), ticket)
+            raise
 
     async def _once(
         self,
@@ -243,7 +247,7 @@ class Limiter:
             self.breaker.saw(error)
             raise
         except asyncio.CancelledError:
-            if deadline.expired:
+            if deadline.expired or is_out_of_time():
                 self.breaker.failed()  # the wait was caused by the model
             raise
         finally:

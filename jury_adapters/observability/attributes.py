@@ -17,7 +17,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ModelError
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.secrets import error_code, without_keys
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, case_score
 from jury_adapters.models.addresses import address_of
 from jury_adapters.models.base import Prompt, Reply
 from jury_adapters.models.calls import Request, usage_of
@@ -39,7 +39,7 @@ def of_judgment(judgment: Judgment, content: bool) -> Attributes:
     status, usage = judgment.status, judgment.usage
     found: dict[str, AttributeValue | None] = {
         "gen_ai.evaluation.name": judgment.critic or "jury",
-        "gen_ai.evaluation.score.value": judgment.numeric_score,
+        "gen_ai.evaluation.score.value": case_score(judgment),
         "gen_ai.evaluation.score.label": str(judgment.label if status is None else status).lower(),
         "gen_ai.evaluation.explanation": without_keys(judgment.reasoning) if content and judgment.reasoning else None,
         "jury_adapters.confidence": judgment.confidence,

@@ -15,7 +15,7 @@ from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.secrets import error_code
-from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.verdict import Verdict, case_score
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -60,7 +60,7 @@ def log_verdicts(
                 "run_id": judged.run.id,
                 "run_name": judged.run.name,
                 "jury_status": _label(judgment),
-                "jury_score": judgment.numeric_score,
+                "jury_score": case_score(judgment),
                 "jury_needs_review": judgment.needs_review,
             },
         )
@@ -134,7 +134,7 @@ def _attributes(judged: JudgedRun, judgment: Judgment, *, explained: bool) -> di
     thread = judged.run.metadata.get("thread_id")
     found: dict[str, str | float | bool | None] = {
         "gen_ai.evaluation.name": judgment.critic or "jury",
-        "gen_ai.evaluation.score.value": judgment.numeric_score,
+        "gen_ai.evaluation.score.value": case_score(judgment),
         "gen_ai.evaluation.score.label": _label(judgment).lower(),
         "gen_ai.evaluation.explanation": judgment.reasoning if explained and judgment.reasoning else None,
         "gen_ai.conversation.id": None if thread is None else str(thread),
@@ -149,7 +149,7 @@ def _attributes(judged: JudgedRun, judgment: Judgment, *, explained: bool) -> di
 
 
 def _summary(judgment: Judgment) -> str:
-    score = judgment.numeric_score
+    score = case_score(judgment)
     parts = [_label(judgment)]
     if score is not None:
         parts.append(f"score {score:.2f}")

@@ -258,7 +258,10 @@ def compare(
         flips=_flips(before, after, changed),
         outages=(first.outage_bias.warning, second.outage_bias.warning),
         other_questions=matching.other_questions,
-        warnings=tuple(_warnings(matching, group, [] if same else list(first.jury.differences(second.jury)))),
+        warnings=(
+            *_warnings(matching, group, [] if same else list(first.jury.differences(second.jury))),
+            *_warn_of_failed_runs(first, second, pairs),
+        ),
         why_unpaired=matching.why_unpaired,
     )
 
@@ -285,6 +288,23 @@ def _warnings(matching: Matching, group: str, juries: Sequence[str]) -> Iterator
             f"{what}; such cases are paired by equal content, then by equal question, then in order. Give each case "
             f"its own id{'' if group else ', or name what belongs together as the group'}."
         )
+
+
+def _warn_of_failed_runs(before: RunFacts, after: RunFacts, pairs: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """Yield a sentence about runs of the application that failed, with the pass rates of the pairs without them."""
+    failed = before.run_failed.count(True), after.run_failed.count(True)
+    if not any(failed):
+        return
+    runs = " and ".join(f"{counted(n, 'run')} of {name}" for n, name in zip(failed, "ab", strict=True) if n)
+    answered = [(a, b) for a, b in pairs if not (before.run_failed[a] or after.run_failed[b])]
+    judged = PairedCounts.of([(before.passed[a], after.passed[b]) for a, b in answered])
+    without = ""
+    if judged.decided:
+        shares = (_share(judged.both + only, judged.decided) for only in (judged.a_only, judged.b_only))
+        rate_a, rate_b = map(percent, shares)
+        of = counted(judged.decided, "case")
+        without = f" Without them, a passes {rate_a} and b {rate_b} of the {of} decided in both."
+    yield f"the application failed in {runs}, which count as FAIL although no juror judged them.{without}"
 
 
 Opinions: TypeAlias = list[bool | None]

@@ -244,6 +244,20 @@ class GivenUp:
     cases: int = 0
 
 
+def failed_runs_note(failed_runs: int) -> str:
+    """Return words for the runs of the application that failed; empty without any.
+
+    >>> failed_runs_note(2)
+    '2 runs of the application failed'
+    """
+    return f"{counted(failed_runs, 'run')} of the application failed" if failed_runs else ""
+
+
+def given_up_rows(given_up: Mapping[str, GivenUp]) -> dict[str, JsonValue]:
+    """Return the models that were given up as JSON values."""
+    return {model: {"cases_not_asked": count.cases, "error": count.error} for model, count in given_up.items()}
+
+
 @dataclass(slots=True)
 class GateCount:
     """Verdicts that miss gates of a jury.

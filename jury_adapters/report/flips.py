@@ -10,6 +10,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.formatting import to_word
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import outage_as_error
 from jury_adapters.report.entries import Entry
@@ -46,6 +47,7 @@ class Flip:
         before: the verdict of the first run.
         after: the verdict of the second run.
         changes: the jurors whose opinions changed.
+        failed_runs: for each run of the application that failed, its name and the error: ``"b: the run failed: ..."``.
         answer_changed: whether the judged content itself differs; None if that is unknown.
         changed: the fields of the case that differ (``"answer"``), if the texts of both runs are known.
         texts: the question and the answers, if they are known: ``"answer of b: ..."``.
@@ -59,10 +61,13 @@ class Flip:
     answer_changed: bool | None
     changed: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    failed_runs: tuple[str, ...] = ()
 
     @property
     def why(self) -> str:
         """Sentence about the cause of the flip."""
+        if self.failed_runs:
+            return "; ".join(self.failed_runs)
         causes = [f"{change.juror}: {change.before or 'not asked'} -> {change.after or 'not asked'}"
                 for change in self.changes]  # fmt: skip
         if self.answer_changed:
@@ -88,7 +93,9 @@ class Said(NamedTuple):
         case: the case; None if its texts are unknown.
         metadata: the metadata of the case, as far as it is known.
         verdict: the verdict.
-        opinions: the opinion of each juror, by name; that of a judge without jurors under its own name.
+        opinions: the opinion of each juror, by name; that of a judge without jurors under its own name; none if the run
+            of the application failed.
+        run_failed: the reason why the run of the application failed; empty if it did not.
     """
 
     key: str | None
@@ -96,18 +103,21 @@ class Said(NamedTuple):
     metadata: Mapping[str, JsonValue]
     verdict: str
     opinions: Mapping[str, Opinion]
+    run_failed: str = ""
 
 
 def said_in(entry: Entry) -> Said:
     """Return the opinions on a case."""
-    opinions = dict(opinions_of(entry.judgment)) or {(entry.judgment.critic,): entry.judgment}
+    failed = is_failed_run(entry.judgment)
+    opinions = dict(opinions_of(entry.judgment)) or ({} if failed else {(entry.judgment.critic,): entry.judgment})
     names = juror_names(opinions)
     by_name = {
         names[path]: Opinion(to_word(vote), vote.reasoning, (vote.model, vote.metadata.get("rubric_fingerprint")))
         for path, vote in opinions.items()
         if names[path]
     }
-    return Said(entry.key, entry.case, judged_metadata(entry), to_word(outage_as_error(entry.judgment)), by_name)
+    verdict, why = to_word(outage_as_error(entry.judgment)), entry.judgment.reasoning if failed else ""
+    return Said(entry.key, entry.case, judged_metadata(entry), verdict, by_name, why)
 
 
 def flip_of(before: Said, entry: Entry) -> Flip:
@@ -131,6 +141,7 @@ def flip_of(before: Said, entry: Entry) -> Flip:
     return Flip(
         entry.where, entry.index, before.verdict, after.verdict, tuple(changes), True if entries else other,
         entries or _changed(before.case, after.case), tuple(_texts(before.case, after.case)),
+        tuple(f"{run}: {one.run_failed}" for run, one in zip("ab", (before, after), strict=True) if one.run_failed),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jury_adapters.core.formatting import calls_and_cost, money, percent, to_word, two_decimals, visible
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_scores import headings
+from jury_adapters.report.counters import failed_runs_note
 from jury_adapters.report.flips import FLIPS_SHOWN
 
 if TYPE_CHECKING:
@@ -61,14 +62,7 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
             cost = money(tier.usage.cost_usd, complete=tier.usage.cost_complete)
             counts = (f"{tier.count.reached:,}", f"{tier.count.stopped.total():,}")
             yield _cells(f"| {code(tier.name)}", *counts, *([cost] if paid else []))
-    if summary.by_criterion:
-        yield _cells("\n| criterion", "pass rate", "passed", "failed", "abstained", "errors")
-        yield _cells("| ---", *("---:" for _ in range(5)))
-        for path, count in summary.by_criterion.items():
-            numbers = (count.votes[Status.PASS], count.votes[Status.FAIL], count.abstained, count.errors)
-            yield _cells(
-                f"| {code(' / '.join(path))}", percent(count.pass_rate), *(f"{number:,}" for number in numbers)
-            )
+    yield from _criteria(summary)
     if figures.jurors:
         headings = ("asked", "pass rate", "dissent", "kappa with the rest", "errors")
         yield _cells("\n| juror", *headings, *(["cost"] if paid else []))
@@ -96,6 +90,19 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
         for concern in concerns:
             yield f"| {code(concern.where, 60)} | {code(to_word(concern.judgment), 40)} | {code(concern.why)} |"
         yield "\n</details>"
+
+
+def _criteria(summary: Summary) -> Iterator[str]:
+    """Yield the table of the criteria, and how many runs no criterion judged."""
+    if not summary.by_criterion:
+        return
+    yield _cells("\n| criterion", "pass rate", "passed", "failed", "abstained", "errors")
+    yield _cells("| ---", *("---:" for _ in range(5)))
+    for path, count in summary.by_criterion.items():
+        numbers = (count.votes[Status.PASS], count.votes[Status.FAIL], count.abstained, count.errors)
+        yield _cells(f"| {code(' / '.join(path))}", percent(count.pass_rate), *(f"{number:,}" for number in numbers))
+    if summary.failed_runs:
+        yield f"\n{failed_runs_note(summary.failed_runs)}: FAIL in the rate of all cases, and judged by no criterion."
 
 
 def _label_comparison(against: LabelComparison) -> Iterator[str]:
@@ -138,6 +145,7 @@ def _headline(summary: Summary) -> str:
     for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "abstained"), (Status.ERROR, "errors")):
         if summary.statuses[status]:
             parts.append(f"{summary.statuses[status]:,} {what}")
+    parts += filter(None, [failed_runs_note(summary.failed_runs)])
     if summary.failed_by_errors:
         parts.append(f"{summary.failed_by_errors:,} failed only because jurors broke")
     if summary.over_budget:

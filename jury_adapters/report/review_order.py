@@ -9,7 +9,9 @@ import heapq
 from dataclasses import dataclass
 from itertools import count
 
+from jury_adapters.core.formatting import to_word
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import TierResult, Verdict, is_doubtful
 
 
@@ -41,6 +43,10 @@ class ReviewOrder:
     def cases(self) -> list[Concern]:
         """Return the kept cases, the most urgent first."""
         return [concern for _, _, concern in sorted(self._heap, key=lambda entry: entry[:2], reverse=True)]
+
+    def rows(self) -> list[JsonValue]:
+        """Return the kept cases as JSON values, the most urgent first."""
+        return [{"where": one.where, "verdict": to_word(one.judgment), "why": one.why} for one in self.cases()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from jury_adapters.core.human_labels import human_label_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.outage_bias import OutageBias
+from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, outage_as_error
 from jury_adapters.report.answer_labels import AnswerLabels
@@ -36,6 +37,7 @@ class RunFacts:
         index: the positions in the run.
         passed: True for PASS, False for FAIL, None for anything else, also for a FAIL that only jurors that broke
             caused.
+        run_failed: whether the run of the application failed, so that no juror judged it.
         verdict: the verdicts as words; such a FAIL is an ERROR.
         groups: the groups, or the error of a case without one; empty if no groups were asked for.
         labels: the positions of the human labels of the answers; empty if there are no labels.
@@ -52,6 +54,7 @@ class RunFacts:
     line: list[int | None] = field(default_factory=list)
     index: list[int] = field(default_factory=list)
     passed: list[bool | None] = field(default_factory=list)
+    run_failed: list[bool] = field(default_factory=list)
     verdict: list[str] = field(default_factory=list)
     groups: list[Hashable | InputError] = field(default_factory=list)
     labels: list[Set[int]] = field(default_factory=list)
@@ -78,6 +81,7 @@ class RunFacts:
             facts.index.append(entry.index)
             facts.outage_bias.add(entry.judgment)
             facts.jury.add(entry.judgment)
+            facts.run_failed.append(is_failed_run(entry.judgment))
             judgment = outage_as_error(entry.judgment)
             facts.passed.append(_passed(judgment))
             facts.verdict.append(intern(to_word(judgment)))

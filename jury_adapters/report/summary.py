@@ -8,7 +8,7 @@ from collections.abc import Collection, Hashable, Sequence
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
-from jury_adapters.core.formatting import clip, counted, percent, to_word
+from jury_adapters.core.formatting import clip, counted, percent
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment, Status, abstain
@@ -24,6 +24,7 @@ from jury_adapters.core.opinions import (
     screening_tiers_in,
 )
 from jury_adapters.core.outage_bias import OutageBias
+from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
@@ -39,7 +40,9 @@ from jury_adapters.report.counters import (
     add_bounded,
     broken_jurors,
     criterion_rows,
+    failed_runs_note,
     fallback_rows,
+    given_up_rows,
     is_over_budget,
     juror_rows,
     models_not_asked,
@@ -67,6 +70,7 @@ class Summary:
         statuses: the numbers of PASS, FAIL, ABSTAIN and ERROR.
         labels: for verdicts whose label has no PASS/FAIL meaning, the number of each label.
         failed_by_errors: verdicts that are FAIL only because jurors failed; not in ``statuses``, nor in a rate.
+        failed_runs: runs of the application that failed; FAIL in ``statuses``, but in no rate of a juror or criterion.
         errors: the messages of verdicts with an error.
         answered: cases that are decided by an opinion of at least one juror, and not by errors that count as FAIL.
         unanswered: the other cases on which jurors failed or had no usable reply.
@@ -112,6 +116,7 @@ class Summary:
         self.statuses: Counter[Status] = Counter()
         self.labels: Counter[str] = Counter()
         self.failed_by_errors = 0
+        self.failed_runs = 0
         self.errors: Counter[str] = Counter()
         self.answered = 0
         self.unanswered = 0
@@ -164,6 +169,7 @@ class Summary:
             self.failed_by_errors += 1
         else:
             self.statuses[judgment.status] += 1
+        self.failed_runs += is_failed_run(judgment)
         self._outage_bias.add(judgment)
         if group is not None:
             self._add_to_group(group, judgment)
@@ -180,8 +186,7 @@ class Summary:
             self.given_up.setdefault(model, GivenUp(error)).cases += 1
         if isinstance(judgment, Verdict):
             self._add_verdict(judgment, group)
-            named = case is not None and case.generator is not None
-            self.same_family_unknown += named and judgment.same_family is None
+            self.same_family_unknown += getattr(case, "generator", None) is not None and judgment.same_family is None
         else:
             single = self._single.setdefault((judgment.critic,), JurorCount())
             single.add(judgment, _NOT_COMPARED, fallback=judgment.fallback_used)
@@ -288,6 +293,7 @@ class Summary:
             "unreadable_rows": self.unreadable,
             **{name: self.statuses[status] for name, status in _COUNTED.items()},
             "failed_by_errors": self.failed_by_errors,
+            "failed_runs": self.failed_runs,
             "labels": dict(self.labels),
             "pass_rate": self.pass_rate,
             "pass_rate_warning": self.pass_rate_warning,
@@ -302,9 +308,7 @@ class Summary:
             "errors_by_message": dict(self.errors),
             "over_budget": self.over_budget,
             "decided_over_budget": self.decided_over_budget,
-            "given_up": {
-                model: {"cases_not_asked": count.cases, "error": count.error} for model, count in self.given_up.items()
-            },
+            "given_up": given_up_rows(self.given_up),
             "broken_tiers": self.broken_tiers,
             "mean_agreement": self.mean_agreement,
             "split": self.split,
@@ -322,13 +326,8 @@ class Summary:
             "jurors": juror_rows(self.jurors, self.screening_jurors, self.criteria),
             "fallbacks": fallback_rows(self.fallback_votes),
             "criteria": criterion_rows(self.by_criterion),
-            "tiers": [
-                {"tier": name, **tier.to_dict()} for name, tier in self.tiers.items()
-            ],
-            "look_first": [
-                {"where": concern.where, "verdict": to_word(concern.judgment), "why": concern.why}
-                for concern in self.look_first.cases()
-            ],
+            "tiers": [{"tier": name, **tier.to_dict()} for name, tier in self.tiers.items()],
+            "look_first": self.look_first.rows(),
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -338,8 +337,8 @@ class Summary:
         parts = [rate] * bool(self.decided or not self.labels)
         parts += [f"{times:,} {clip(what, 40)}" for what, times in counts if times]
         parts += [counted(self.broken, "error")] * bool(self.broken)
-        said = f"{counted(self.cases, 'case')}: {', '.join([*parts, *broken_jurors(self.jurors)])}"
-        return ". ".join(filter(None, (said, self.pass_rate_warning)))
+        parts += [*filter(None, [failed_runs_note(self.failed_runs)]), *broken_jurors(self.jurors)]
+        return ". ".join(filter(None, (f"{counted(self.cases, 'case')}: {', '.join(parts)}", self.pass_rate_warning)))
 
     def __repr__(self) -> str:
         return f"<Summary of {self}>"
@@ -378,7 +377,8 @@ class Summary:
             add_bounded(self.broken_by_path, broken_path)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
-        screening_tiers, criteria = tuple(screening_tiers_in(verdict)), dict(criteria_of(verdict))
+        screening_tiers = tuple(screening_tiers_in(verdict))
+        criteria = {path: result for path, result in criteria_of(verdict) if not is_failed_run(result)}
         for path, result in criteria.items():
             self.by_criterion.setdefault(path, JurorCount()).add(outage_as_error(result), _NOT_COMPARED, group)
         replaced, decided = dict(fallbacks_in(verdict)), outage_as_error(verdict)

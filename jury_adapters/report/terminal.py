@@ -24,7 +24,7 @@ from jury_adapters.core.formatting import (
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.report.counters import GateCount
+from jury_adapters.report.counters import GateCount, failed_runs_note
 from jury_adapters.report.summary import Summary
 
 
@@ -92,7 +92,8 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     count = summary.statuses
     if summary.decided or not summary.labels:
         yield _line("passed", _share(summary, summary.passed, summary.decided, "decided"), "green")
-        yield _line("failed", f"{count[Status.FAIL]:,}", "red" if count[Status.FAIL] else "")
+        of_these = f" ({failed_runs_note(summary.failed_runs)}: not judged)" if summary.failed_runs else ""
+        yield _line("failed", f"{count[Status.FAIL]:,}{of_these}", "red" if count[Status.FAIL] else "")
     if summary.failed_by_errors:
         yield _line("failed by errors", f"{summary.failed_by_errors:,}, not in the pass rate", "magenta")
     labelled = summary.labels.total()
@@ -185,7 +186,8 @@ def _tier_table(summary: Summary) -> Table:
 
 
 def _criteria_table(summary: Summary) -> Table:
-    table = _table("Criteria", "criterion", "#passed", "#FAIL", "#ABSTAIN", "#ERROR")
+    not_judged = f" ({failed_runs_note(summary.failed_runs)}: in no rate below)" if summary.failed_runs else ""
+    table = _table(f"Criteria{not_judged}", "criterion", "#passed", "#FAIL", "#ABSTAIN", "#ERROR")
     for path, criterion in summary.by_criterion.items():
         passed, failed = criterion.votes[Status.PASS], criterion.votes[Status.FAIL]
         rate = f"{passed:,} of {passed + failed:,}: {percent(criterion.pass_rate)}" if passed + failed else "-"

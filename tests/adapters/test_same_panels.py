@@ -7,10 +7,10 @@ import pytest
 from support.vendor import Act
 
 from jury_adapters import Case, ConfigurationError, Status
+from jury_adapters.core.verdict import case_score
 from jury_adapters.judges import llm
 from jury_adapters.judges.presets import one_or_panel, panel
 from jury_adapters.langchain import JuryEvaluator
-from jury_adapters.langchain.results import score_of
 from jury_adapters.llama_index import JuryFaithfulnessEvaluator
 
 CASE = Case(question="Capital of France?", answer="Paris", contexts=["Paris is the capital of France."])
@@ -78,7 +78,7 @@ def test_a_panel_decides_the_same_everywhere(models, answers, voting):
     in_langchain = JuryEvaluator(panel("faithfulness", *models(answers), voting=voting), key="faithfulness")(
         inputs={"question": CASE.question}, outputs={"answer": CASE.answer, "context": list(CASE.contexts)}
     )
-    assert in_langchain["score"] == score_of(core)
+    assert in_langchain["score"] == case_score(core)
     assert in_langchain["metadata"]["status"] == core.status
     assert in_llama_index.invalid_result == (in_langchain["score"] is None)
     if in_langchain["score"] is not None:

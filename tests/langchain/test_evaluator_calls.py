@@ -356,9 +356,9 @@ def test_an_answer_that_has_to_be_guessed_is_told_once(make, caplog):
     assert not caplog.records
 
 
-OWN_NAMES = {"final_text": "In 2018.", "sources": ["page 1"], "latency": 3}
+OWN_NAMES = {"final_text": "In 2018.", "sources": ["page 1"], "tone": "brief"}
 UNREAD = (
-    "no answer was found in the outputs 'final_text', 'sources', 'latency'; say where it is with a field map, such as "
+    "no answer was found in the outputs 'final_text', 'sources', 'tone'; say where it is with a field map, such as "
     "field_map={'answer': 'outputs.final_text'}"
 )
 

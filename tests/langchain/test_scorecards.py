@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from support.langsmith_runs import run_of
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, judge
+from jury_adapters import CascadedJury, Ensemble, Report, Scorecard, Tier, abstain, judge
 from jury_adapters.langchain import JuryEvaluator
 from jury_adapters.langchain.langsmith import examples, offline_client, summary
 from jury_adapters.voting import all_of, any_of
@@ -209,3 +209,53 @@ def test_a_summary_has_the_pass_rate_of_the_card_and_the_agreement_of_each_crite
     assert agreement.comment == (
         "criteria are not votes on one question; mean agreement by criterion: faithful 1.000 (2 rows)"
     )
+
+
+def says(word):
+    outcomes = {"yes": True, "no": False, "unsure": abstain("cannot say")}
+    return judge(name=word)(lambda case: outcomes[word])
+
+
+@pytest.mark.parametrize(
+    ("criteria", "options", "status"),
+    [
+        (["yes", "no", "unsure"], {}, "fail"),
+        (["no", "unsure"], {}, "fail"),
+        (["yes", "unsure"], {}, "abstain"),
+        (["yes", "unsure"], {"pass_when": "any"}, "pass"),
+        (["no", "unsure"], {"weights": {"no": 3, "unsure": 1}, "threshold": 0.5}, "fail"),
+    ],
+)
+@pytest.mark.parametrize("wrap", [lambda card: card, lambda card: CascadedJury([Tier("last", card)])])
+def test_a_card_has_no_score_if_a_criterion_could_not_say(wrap, criteria, options, status):
+    evaluator = JuryEvaluator(wrap(Scorecard({word: says(word) for word in criteria}, **options)), key="card")
+    whole, *parts = evaluator.evaluate_run(run_of("please"))["results"]
+    assert (whole.value, whole.score) == (status, None)
+    assert "there is no score" in whole.comment or status == "abstain"
+    assert {"card.yes": 1.0, "card.no": 0.0, "card.unsure": None}.items() >= {(one.key, one.score) for one in parts}
+    called = evaluator(inputs={"question": "q"}, outputs={"answer": "please"})
+    assert (called["score"], called["metadata"]["status"].lower()) == (None, status)
+
+
+def test_criteria_that_do_not_count_leave_the_score():
+    card = Scorecard({word: says(word) for word in ("yes", "no", "unsure")}, pass_when=["yes", "no"])
+    assert JuryEvaluator(card)(inputs="q", outputs="a")["score"] == 0.5
+
+
+def test_a_screening_tier_that_rejects_has_a_score_whatever_the_other_criteria_say():
+    card = Scorecard({word: says(word) for word in ("no", "unsure")})
+    jury = CascadedJury([Tier("screen", card, "reject_on_any_fail"), Tier("last", says("yes"))])
+    assert JuryEvaluator(jury)(inputs="q", outputs="a")["score"] == 0.0
+
+
+def test_a_report_and_a_summary_count_the_runs_that_failed():
+    evaluator = JuryEvaluator(CARD)
+    experiment = offline_client().evaluate(
+        target, data=examples(ROWS), evaluators=[evaluator], upload_results=False,
+        summary_evaluators=[summary(evaluator, "pass_rate")], max_concurrency=0,
+    )  # fmt: skip
+    (rate,) = experiment._summary_results["results"]
+    assert rate.comment == "0 of 4 passed; 0 abstained, 0 errors; 1 run of the application failed"
+    found = Report.from_results(experiment).figures.summary
+    assert (found.statuses["FAIL"], found.failed_runs) == (4, 1)
+    assert {path[-1]: one.votes.total() for path, one in found.by_criterion.items()} == {"short": 3, "polite": 3}

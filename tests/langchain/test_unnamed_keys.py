@@ -95,12 +95,43 @@ def test_a_runnable_does_not_judge_verdicts_of_other_juries():
 
 
 def test_a_runnable_says_that_there_is_no_answer(caplog):
-    for value in ({"question": "When?", "draft": "At nine.", "note": "checked"}, {"contexts": ["c"], "draft": "At 9."}):
+    beside = {"draft": "At nine.", "note": "checked"}
+    for value in ({"question": "When?", **beside}, {"contexts": ["c"], **beside}):
         caplog.clear()
         JuryRunnable(Ensemble([Seen()])).invoke(value)
         (said,) = logged(caplog)
         assert "no key of the input is known as the answer, so no answer is judged. Its texts are 'draft'" in said
         assert "'answer': 'draft'" in said
+
+
+@pytest.mark.parametrize("value", [
+    {"question": "When?", "contexts": ["c"], "draft": "At nine."},
+    {"query": "When?", "passages": ["c"], "reply": "At nine.", "tries": 2},
+    {"passages": ["c"], "draft": "At nine."},
+    {"question": "When?", "contexts": [], "draft": "At nine."},
+    {"question": "When?", "docs": ["c"], "draft": "At nine.", "ground_truth": "At ten.", "thread_id": "t7"},
+])  # fmt: skip
+def test_beside_a_question_and_contexts_the_only_other_text_is_the_answer(value, caplog):
+    seen = Seen()
+    jury_node(Ensemble([seen])).invoke(value)
+    JuryRunnable(seen).invoke(value)
+    JuryEvaluator(seen)(inputs={"question": "When?"}, outputs={k: v for k, v in value.items() if k != "ground_truth"})
+    assert [case.answer for case in seen.cases] == ["At nine."] * 3
+    assert {case.contexts for case in seen.cases} <= {("c",), ()}
+    assert logged(caplog) == []
+
+
+@pytest.mark.parametrize("value", [
+    {"question": "When?", "contexts": ["c"]},
+    {"question": "When?", "contexts": ["c"], "thread_id": "t7"},
+    {"question": "When?", "contexts": ["c"], "reference": "At nine."},
+    {"contexts": ["c"], "tries": 2},
+])  # fmt: skip
+def test_what_a_retriever_returned_has_no_answer(value):
+    seen = Seen()
+    JuryRunnable(seen).invoke(value)
+    JuryEvaluator(seen)(inputs={"question": "When?"}, outputs=value)
+    assert [case.answer for case in seen.cases] == [None, None]
 
 
 @pytest.mark.parametrize("value", [

@@ -27,8 +27,10 @@ from jury_adapters import (
     Ensemble,
     Judgment,
     PairwiseCritic,
+    Scorecard,
     Step,
     Verdict,
+    abstain,
 )
 from jury_adapters.llama_index import (
     JuryAnswerRelevancyEvaluator,
@@ -502,3 +504,9 @@ def test_an_item_that_cannot_be_judged_gets_a_verdict_of_the_jury():
     result = JuryEvaluator(Ensemble([lambda case: True])).evaluate(query="q", response="r", contexts=iter("x"))
     assert isinstance(result.verdict, Verdict)
     assert (result.verdict.status, result.invalid_result) == ("ERROR", True)
+
+
+def test_a_card_has_no_score_if_a_criterion_could_not_say():
+    card = Scorecard({"long": lambda case: False, "dated": lambda case: abstain("no date")})
+    result = JuryEvaluator(card).evaluate(**ITEM)
+    assert (result.passing, result.score, result.invalid_result) == (False, None, False)

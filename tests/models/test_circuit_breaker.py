@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.vendor import Act, error
 
-from jury_adapters import Budget, ConfigurationError, Critic, Limits, ModelError, Status
+from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, Limits, ModelError, Status
 from jury_adapters.models.base import Prompt
 from jury_adapters.models.circuit_breaker import LONGEST_S, CircuitBreaker
 from jury_adapters.models.registry import resolve_model
@@ -361,6 +361,75 @@ def test_another_object_of_the_same_name_does_not_inherit_an_open_circuit():
         numbers.add(id(model.inner))
         del model
     assert len(numbers) < 50  # else this has shown nothing
+
+
+# With the time limit of a judge
+
+
+def timed(answer, seconds=0.05, **limits):
+    """A juror with a time limit in a panel, and its breaker with a clock of its own."""
+    critic = Critic(answer, "correctness_without_reference", name="c", limits=Limits(**limits))
+    clock = Clock()
+    critic.model.limiter.breaker = breaker = CircuitBreaker(2, 10.0, "m", clock)
+    return Ensemble([critic, lambda case: True], juror_timeout=seconds, errors="ignore"), breaker, clock
+
+
+async def hangs(prompt):
+    await asyncio.sleep(60)
+
+
+async def is_down(prompt):
+    raise DOWN
+
+
+@pytest.mark.parametrize("answer", [hangs, is_down])
+def test_a_call_that_the_limit_of_a_juror_cuts_off_counts(answer):
+    panel, breaker, clock = timed(answer)
+    first = panel.judge(a_case())
+    assert first.judgments[0].error.startswith("timeout")
+    assert not breaker.open
+    clock.now += 10
+    panel.judge(a_case())
+    assert breaker.open
+    last = panel.judge(a_case())
+    assert last.judgments[0].error.startswith("circuit_open")
+    assert last.judgments[0].elapsed_s < 0.05
+    clock.now += 10
+    assert not panel.judge(a_case()).judgments[0].error.startswith("circuit_open")  # the probe
+    assert panel.judge(a_case()).judgments[0].error.startswith("circuit_open")
+
+
+def test_the_limit_of_a_jury_around_counts_too():
+    panel, breaker, clock = timed(hangs, seconds=30)
+    outer = Ensemble({"panel": panel, "other": lambda case: True}, juror_timeout=0.05)
+    for _ in range(2):
+        outer.judge(a_case())
+        clock.now += 10
+    assert breaker.open
+
+
+def test_a_call_that_is_cancelled_for_another_reason_does_not_count():
+    panel, breaker, clock = timed(hangs, seconds=30)
+
+    async def run():
+        for _ in range(4):
+            task = asyncio.create_task(panel.ajudge(a_case()))
+            await asyncio.sleep(0.02)
+            task.cancel()
+            await asyncio.wait([task])
+            clock.now += 10
+
+    asyncio.run(run())
+    assert not breaker.troubled
+    assert not breaker.open
+
+
+def test_a_call_that_waited_for_our_own_rate_does_not_count():
+    panel, breaker, clock = timed(ScriptedModel(["Answer: YES"] * 4), requests_per_minute=1)
+    for _ in range(4):
+        panel.judge(a_case())
+        clock.now += 10
+    assert not breaker.open
 
 
 # Through a critic and a server

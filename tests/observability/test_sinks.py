@@ -12,7 +12,7 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 
-from jury_adapters import Case, Ensemble, Judge, Report, Status, abstain
+from jury_adapters import Case, Ensemble, Judge, Report, Scorecard, Status, abstain
 from jury_adapters.core.background.judge_queue import JudgedRun, JudgeQueue, Run
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.observability.sinks import EVENT_NAME, log_verdicts, note_span, otel_events
@@ -100,6 +100,15 @@ def test_a_judge_that_broke_has_an_error_type() -> None:
     assert attributes["gen_ai.evaluation.score.label"] == "error"
     assert "gen_ai.evaluation.explanation" not in attributes
     assert "gen_ai.evaluation.score.value" not in attributes
+
+
+def test_an_event_of_a_card_with_an_undecided_criterion_has_no_score() -> None:
+    card = Scorecard({"long": lambda case: False, "dated": lambda case: abstain("no date")})
+    emitted = Emitted()
+    otel_events(logger_provider=emitted.provider)(judged(card.judge(a_case())))
+    (record,) = emitted.records
+    assert record.attributes["gen_ai.evaluation.score.label"] == "fail"
+    assert "gen_ai.evaluation.score.value" not in record.attributes
 
 
 def test_each_juror_has_an_event_as_asked() -> None:
