@@ -19,7 +19,7 @@ from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, 
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.preparation import load_models
 from jury_adapters.core.runner import run_judge
-from jury_adapters.core.usage import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, UNCOUNTED, Usage
 from jury_adapters.core.values import positive_timeout
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Judge(ABC):
             if isinstance(error, event_loop.Abandoned) or (not self.inline and deadline.expired()):
                 failure = self.failure("timeout", f"no judgment within {seconds:g} s")
                 asks = self.estimate(case).calls > 0  # a vendor may bill what it answers too late
-                return evolve(failure, usage=Usage(cost_complete=False)) if asks else failure
+                return evolve(failure, usage=UNCOUNTED) if asks else failure
             raise
 
     def _assess_inline(self, case: Case) -> Outcome:
