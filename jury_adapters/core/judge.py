@@ -51,6 +51,9 @@ class Judge(ABC):
         size: the most judgments of single judges that one judgment can take; 1 unless the judge is a jury.
         requests_at_once: the most requests to models that are in flight at a time while one case is judged; 0 for a
             judge that does not ask a model.
+        pass_scores: the scores (0..1) from which the judge passes, such as its threshold or the pass mark of its
+            rubric; usually one. A rule on scores, such as ``average``, takes it as its threshold. Empty for a judge
+            whose score does not decide; by default those of the members.
         opinion_statuses: the statuses that the judge's opinions may have, ABSTAIN and ERROR excluded. With
             ``schedule="early_stop"`` and ``on="auto"`` a jury stops early only if every juror without a vote is known
             to say PASS or FAIL (``PASS_OR_FAIL``), or if the vote is already on labels. The default is ``ANY_OPINION``.
@@ -117,6 +120,10 @@ class Judge(ABC):
     @property
     def opinion_statuses(self) -> OpinionStatuses:
         return ANY_OPINION
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset[float]().union(*(member.pass_scores for member in self.members))
 
     @property
     def requests_at_once(self) -> int:

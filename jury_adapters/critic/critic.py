@@ -38,6 +38,7 @@ from jury_adapters.critic.asking import (
     case_key_of,
     default_name,
     find_rubric,
+    pass_scores_of,
     rubric_statuses,
     variables_of,
     within_budget,
@@ -256,6 +257,12 @@ class Critic(AskingJudge):
     @property
     def opinion_statuses(self) -> OpinionStatuses:
         return ANY_OPINION if self._parser is not None else rubric_statuses(self.rubric, self.threshold)
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        if self._parser is not None:
+            return frozenset() if self.threshold is None else frozenset({self.threshold})
+        return pass_scores_of(self.rubric, self.threshold, continuous=self.logprobs)
 
     @property
     def requests_at_once(self) -> int:

@@ -48,7 +48,8 @@ class PresetEvaluator(JuryEvaluator):
         llms: several judges, which vote; preferably models of different vendors. An empty list is refused: if a panel
             is built from the environment and found no models, another judge must not silently replace it.
         jury: an existing jury, another judge or a function of a case, instead of models.
-        voting: the voting rule for several models; see :class:`jury_adapters.Ensemble`.
+        voting: the voting rule for several models; see :class:`jury_adapters.Ensemble`. ``"majority"`` and other rules
+            on PASS and FAIL give the score 1.0 or 0.0; ``"average"`` and ``"median"`` give that of the models' scores.
         schedule: the order in which they are asked; ``"early_stop"`` stops asking when the vote is settled.
         errors: the policy for a juror that fails. The default is that of :class:`jury_adapters.Ensemble`: it counts as
             FAIL, and the result is invalid if all jurors fail.
@@ -58,8 +59,8 @@ class PresetEvaluator(JuryEvaluator):
         **options: ``store=``, the path of a store or a :class:`jury_adapters.Store`, which keeps every judgment; and
             options of the critics built here, as for :class:`jury_adapters.Critic`: ``samples=`` asks each model so
             many times, ``limits=`` (:class:`jury_adapters.Limits`) sets rates, attempts and times, ``threshold=`` is
-            the score that passes, and there are ``request_timeout=``, ``temperature=``, ``max_tokens=``,
-            ``logprobs=``, ``vendor=``, ``base_url=``, ``api_key=`` and ``client=``.
+            the score from which a model, and a vote on scores, passes, and there are ``request_timeout=``,
+            ``temperature=``, ``max_tokens=``, ``logprobs=``, ``vendor=``, ``base_url=``, ``api_key=`` and ``client=``.
 
     Raises:
         ConfigurationError: there is no judge, a model cannot be used, arguments are incompatible, or an argument of

@@ -107,10 +107,11 @@ class JuryContextRelevancyEvaluator(PresetEvaluator):
     """Evaluate the retriever: whether the contexts hold what the query needs. Needs query and contexts only.
 
     A model rates the contexts by the two questions of LlamaIndex's own evaluator, with up to four points. The score is
-    their share, from 0 to 1, and three points pass. If there is neither a model nor ``Settings.llm``,
-    :class:`jury_adapters.checks.ContextRelevance` judges. Its score is the share of the query's content words that the
-    contexts contain; it passes from ``threshold=`` (0..1, by default 0.5) upwards. The other arguments are those of
-    :class:`PresetEvaluator`.
+    their share, from 0 to 1, and three points pass. Several models in ``llms=`` vote PASS or FAIL, and the score is 1.0
+    or 0.0; with ``voting="average"`` it is the mean share, and passes from three points too. If there is neither a
+    model nor ``Settings.llm``, :class:`jury_adapters.checks.ContextRelevance` judges. Its score is the share of the
+    query's content words that the contexts contain; it passes from ``threshold=`` (0..1, by default 0.5) upwards. The
+    other arguments are those of :class:`PresetEvaluator`.
 
     Args:
         graded: True for a rating; False for a model that answers YES or NO.
@@ -150,10 +151,11 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
     """Evaluate whether the response is right, by an item's ``reference=`` or, without one, by the model's knowledge.
 
     Needs query and response. The model rates from 1 to 5, as in LlamaIndex's own evaluator; the score of the result
-    is from 0 to 1. The other arguments are those of :class:`PresetEvaluator`.
+    is from 0 to 1: 0.5 for a 3. Several models in ``llms=`` vote PASS or FAIL, and the score is 1.0 or 0.0; with
+    ``voting="average"`` it is the mean of the ratings. The other arguments are those of :class:`PresetEvaluator`.
 
     Args:
-        score_threshold: the lowest rating that passes, from 1 to 5.
+        score_threshold: the lowest rating that passes, from 1 to 5; also that of a vote on the ratings.
         graded: True for a rating; False for a model that answers YES or NO.
         reference_required: whether an item without a reference is invalid, instead of judged by the model's knowledge.
     """
