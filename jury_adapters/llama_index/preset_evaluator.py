@@ -115,6 +115,10 @@ class PresetEvaluator(JuryEvaluator):
         make = partial(self._critic, options=options)
         return one_or_panel(make, *seated, name=self._subject, **vote)
 
+    @property
+    def _compares(self) -> bool:
+        return False
+
     @abstractmethod
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
         """Return the critic that asks a model this evaluator's question."""

@@ -256,6 +256,10 @@ class JuryPairwiseEvaluator(PresetEvaluator):
             return in_both_orders(judge)
         return PairwiseCritic(judge, swap=False) if isinstance(judge, AskingJudge) else judge
 
+    @property
+    def _compares(self) -> bool:
+        return True
+
     def _unfit(self, case: Case) -> Judgment | None:
         if case.candidates:
             return None
