@@ -139,6 +139,9 @@ class JuryContextRelevancyEvaluator(PresetEvaluator):
             return critics.context_relevance(model, **options)
         return Critic(model, GRADED_CONTEXT_RELEVANCE, **options).named("context_relevance")
 
+    def _own_options(self) -> Sequence[str]:
+        return () if self._graded else ("graded",)
+
     def _offline(self, options: ModelOptions) -> Judge:
         rest: ModelOptions = {**options}
         threshold = rest.pop("threshold", None)
@@ -175,6 +178,8 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
             raise ConfigurationError("score_threshold= is for ratings; leave it out, or leave out graded=False")
         if score_threshold is not None and not (_is_number(score_threshold) and 1 <= score_threshold <= 5):
             raise ConfigurationError(f"score_threshold is a rating from 1 to 5, not {plain_repr(score_threshold)}")
+        own = (("score_threshold", score_threshold), ("graded", not graded), ("reference_required", reference_required))
+        self._own = [name for name, given in own if given]
         self._reference = True if reference_required else None
         self._rubrics = graded_correctness(4.0 if score_threshold is None else score_threshold) if graded else None
         super().__init__(llm, **options)
@@ -185,6 +190,9 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
         if self._reference:
             return Critic(model, self._rubrics[0], **options).named("correctness")
         return critics.CorrectnessByCase(model, rubrics=self._rubrics, **options)
+
+    def _own_options(self) -> Sequence[str]:
+        return self._own
 
 
 @with_shared_arguments
@@ -210,9 +218,12 @@ class JuryGuidelineEvaluator(PresetEvaluator):
         jury = options.get("jury")
         if jury is not None and self._guidelines:
             raise ConfigurationError("give guidelines= or jury=, not both: a ready jury has its own rubrics")
-        if jury is None and not self._guidelines:
+        if jury is None and not self._guidelines and not isinstance(llm, Judge):
             raise ConfigurationError("which guidelines? Give guidelines='The answer names its source.'")
         super().__init__(llm, **options)
+
+    def _own_options(self) -> Sequence[str]:
+        return ("guidelines",) if self._guidelines else ()
 
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
         rubric = Rubric.from_criteria(self._guidelines, name="guidelines")
