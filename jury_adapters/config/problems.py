@@ -49,6 +49,8 @@ _OF_PYTHON = (
     (", or give api_key=", ""),
     ("give labels=", "give labels: "),
     ("give scale=", "give scale: "),
+    ("give threshold=, a score", "give `threshold:`, a score"),
+    ("with voting='majority'", "with `voting: majority`"),
     ("vendor= or base_url=", "`base_url:`"),
     ("base_url=", "`base_url:`"),
     (" (FINAL_TIER)", ""),

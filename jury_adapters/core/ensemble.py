@@ -18,6 +18,7 @@ from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
 from jury_adapters.core.parts import EachPart
+from jury_adapters.core.pass_scores import PassScores, with_threshold_of_jurors
 from jury_adapters.core.scheduling import (
     Juror,
     Schedule,
@@ -127,7 +128,8 @@ class Ensemble(Jury):
         self.band_on: BandOn = band_on
         samples = sample_numbers(members)
         self.weights = None if weights is None else weights_in_order(weights, names)
-        self.strategy = _strategy(voting, members, voting_kwargs).bind(names)
+        jurors = zip(names, (member.pass_scores for member in members), strict=True)
+        self.strategy = _strategy(voting, members, with_threshold_of_jurors(voting, voting_kwargs, jurors)).bind(names)
         if self.strategy.reads_numbers:
             members = tuple(member.asking_everyone() for member in members)
         self.jurors = tuple(
@@ -167,6 +169,11 @@ class Ensemble(Jury):
     @property
     def opinion_statuses(self) -> OpinionStatuses:
         return self._opinions
+
+    @property
+    def pass_scores(self) -> PassScores:
+        score = self.strategy.pass_score
+        return frozenset() if score is None else frozenset({score})
 
     @property
     def requests_at_once(self) -> int:

@@ -61,11 +61,14 @@ def money(dollars: float, *, complete: bool = True) -> str:
 
     Args:
         dollars: the amount.
-        complete: False if the amount is a lower bound, because a price is unknown.
+        complete: False if the amount is a lower bound, because a price is unknown. Nothing is then known of an amount
+            of 0.
 
-    >>> money(0), money(0.0123), money(1234.5), money(2, complete=False)
-    ('$0.00', '$0.0123', '$1,234.50', '$2.00 or more')
+    >>> money(0), money(0.0123), money(1234.5), money(2, complete=False), money(0, complete=False)
+    ('$0.00', '$0.0123', '$1,234.50', '$2.00 or more', 'unknown cost')
     """
+    if not dollars and not complete:
+        return "unknown cost"
     amount = f"${dollars:,.2f}" if dollars >= 1 or not dollars else f"${dollars:.4f}"
     return amount if complete else f"{amount} or more"
 
@@ -81,7 +84,7 @@ def calls_and_cost(usage: Usage) -> str:
 
 
 def _calls_and_cost(usage: Usage) -> str:
-    unknown = "" if usage.cost_complete else " (the cost of a call is unknown)"
+    unknown = " (the cost of a call is unknown)" if usage.cost_usd and not usage.cost_complete else ""
     return f"{usage.calls:,}, {money(usage.cost_usd, complete=usage.cost_complete)}{unknown}"
 
 

@@ -17,6 +17,8 @@ from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.values import positive_timeout, unit_interval
 
+_MIDDLE = 0.5  # the default, which declares nothing of the scores of the function
+
 
 class FunctionJudge(Judge):
     """Judge that calls a function; see :meth:`Judge.from_function`."""
@@ -26,7 +28,7 @@ class FunctionJudge(Judge):
         function: Callable[[Case], Outcome] | Callable[[Case], Awaitable[Outcome]],
         *,
         name: str = "",
-        threshold: float = 0.5,
+        threshold: float = _MIDDLE,
         timeout: float | None = None,
         cost: float = 0.0,
         blocking: bool = False,
@@ -63,6 +65,10 @@ class FunctionJudge(Judge):
             if answer.__class__ is not bool:  # a bool, the most frequent answer, is not awaitable
                 answer = await await_outcome(answer)
         return answer if isinstance(answer, bool) else to_judgment(answer, self.threshold)
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset() if self.threshold == _MIDDLE else frozenset({self.threshold})
 
     @property
     def inline(self) -> bool:

@@ -20,7 +20,7 @@ from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, 
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.preparation import load_models
 from jury_adapters.core.runner import run_judge
-from jury_adapters.core.usage import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, UNCOUNTED, Usage
 from jury_adapters.core.values import positive_timeout
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ class Judge(ABC):
         size: the most judgments of single judges that one judgment can take; 1 unless the judge is a jury.
         requests_at_once: the most requests to models that are in flight at a time while one case is judged; 0 for a
             judge that does not ask a model.
+        pass_scores: the scores (0..1) from which the judge passes, such as its threshold or the pass mark of its
+            rubric; usually one. A rule on scores, such as ``average``, takes it as its threshold. Empty for a judge
+            whose score does not decide; by default those of the members.
         opinion_statuses: the statuses that the judge's opinions may have, ABSTAIN and ERROR excluded. With
             ``schedule="early_stop"`` and ``on="auto"`` a jury stops early only if every juror without a vote is known
             to say PASS or FAIL (``PASS_OR_FAIL``), or if the vote is already on labels. The default is ``ANY_OPINION``.
@@ -97,7 +100,7 @@ class Judge(ABC):
             if isinstance(error, event_loop.Abandoned) or (not self.inline and deadline.expired()):
                 failure = self.failure("timeout", f"no judgment within {seconds:g} s")
                 asks = self.estimate(case).calls > 0  # a vendor may bill what it answers too late
-                return evolve(failure, usage=Usage(cost_complete=False)) if asks else failure
+                return evolve(failure, usage=UNCOUNTED) if asks else failure
             raise
 
     def _assess_inline(self, case: Case) -> Outcome:
@@ -119,6 +122,10 @@ class Judge(ABC):
     @property
     def opinion_statuses(self) -> OpinionStatuses:
         return ANY_OPINION
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset[float]().union(*(member.pass_scores for member in self.members))
 
     @property
     def requests_at_once(self) -> int:

@@ -78,6 +78,10 @@ class EachPart(Judge):
         return (self.member,)
 
     @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset({float(self.threshold)})
+
+    @property
     def inline(self) -> bool:
         return self.member.inline
 

@@ -115,6 +115,10 @@ class Scorecard(Jury):
         return PASS_OR_FAIL
 
     @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset() if self.threshold is None else frozenset({self.threshold})
+
+    @property
     def requests_at_once(self) -> int:
         return sum(member.requests_at_once for member in self.members)
 

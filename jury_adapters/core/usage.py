@@ -72,6 +72,11 @@ class Usage:
         )
 
     @property
+    def uncounted(self) -> bool:
+        """Whether no call was counted although there may have been some, at an unknown cost; see :data:`UNCOUNTED`."""
+        return not self.calls and not self.cost_complete
+
+    @property
     def total(self) -> Usage:
         """The sum of the usage of this run and the recorded usage."""
         return self if self.recorded is None else replace(self, recorded=None) + self.recorded.total
@@ -99,3 +104,5 @@ _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"
 _amounts_of = attrgetter(*_AMOUNTS)
 _PLAIN = frozenset({int, float})
 NO_USAGE = Usage()
+UNCOUNTED = Usage(cost_complete=False)
+"""Usage of a judgment whose calls are not known: another package made them, or an answer came too late."""

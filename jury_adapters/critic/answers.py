@@ -139,6 +139,28 @@ class Labels(BaseModel):
         """Labels by the form in which they are compared."""
         return {comparable(label.name): label for label in self.labels}
 
+    @property
+    def pass_score(self) -> float | None:
+        """The score from which answers pass; None if no label has a score between 0 and 1.
+
+        It is 0.5 if that divides the labels that pass from those that fail, else the middle between them.
+
+        Raises:
+            ConfigurationError: a label that fails has a score that is not below those that pass.
+        """
+        if not any(label.score not in (None, 0, 1) for label in self.labels):
+            return None
+        worths = [(label.meaning, label.value) for label in self.labels if label.value is not None]
+        passing = [value for meaning, value in worths if meaning is Status.PASS]
+        failing = [value for meaning, value in worths if meaning is Status.FAIL]
+        lowest, highest = min(passing, default=1.0), max(failing, default=0.0)
+        if highest >= lowest:
+            raise ConfigurationError(
+                f"a label that fails has the score {highest:g}, and one that passes {lowest:g}, so no score divides "
+                "them; give the vote a threshold=, or let PASS and FAIL vote with voting='majority'"
+            )
+        return _PASS_SCORE if highest < _PASS_SCORE <= lowest else (lowest + highest) / 2
+
     def read(self, value: object) -> Choice | Unreadable:
         """Read an answer: exactly one of the labels. A JSON number or boolean is read as JSON writes it."""
         if isinstance(value, bool | int):
@@ -205,6 +227,11 @@ class Scale(BaseModel):
         if self.integer and not (self.minimum.is_integer() and self.maximum.is_integer()):
             raise ValueError(f"a scale of whole numbers has whole ends, not {self._range}")
         return self
+
+    @property
+    def pass_score(self) -> float:
+        """The pass mark as a score from 0 to 1."""
+        return normalise_score(self.pass_mark, self.minimum, self.maximum)
 
     @property
     def _range(self) -> str:

@@ -14,6 +14,8 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.values import unit_interval
 from jury_adapters.critic.rubric import Rubric, bundled_rubrics
 from jury_adapters.models.registry import split_name
+from jury_adapters.models.settings import MAX_TOKENS, TEMPERATURE
+from jury_adapters.models.wrapped import WrappedModel
 
 P = ParamSpec("P")
 
@@ -60,6 +62,26 @@ def checked_threshold(threshold: float | None) -> float | None:
     if isinstance(threshold, bool):
         raise ConfigurationError(f"threshold is a score from 0 to 1, such as 0.7; not {plain_repr(threshold)}")
     return unit_interval(threshold, "threshold")
+
+
+def check_own_settings(model: object, temperature: float | None, max_tokens: int) -> None:
+    """Check that a critic does not ask for a setting that its model object decides itself.
+
+    A temperature or a limit that the user has set on a model object of LangChain or LlamaIndex takes precedence, so
+    another value would have no effect.
+
+    Raises:
+        ConfigurationError: a setting is neither that of the object nor the default.
+    """
+    if not isinstance(model, WrappedModel):
+        return
+    for name, value, default in (("temperature", temperature, TEMPERATURE), ("max_tokens", max_tokens, MAX_TOKENS)):
+        own = model.own_setting(name)
+        if own is not None and value not in (None, default, own):
+            raise ConfigurationError(
+                f"{name}={value:g} has no effect, because {model.name} has {name}={own:g} of its own; set it there, or "
+                "leave it out here"
+            )
 
 
 def checked_flag(flag: object, what: str) -> bool:

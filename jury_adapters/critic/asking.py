@@ -192,6 +192,25 @@ def rubric_statuses(rubric: Rubric, threshold: float | None) -> OpinionStatuses:
     return LABEL_ONLY if threshold is None and not meanings & PASS_OR_FAIL else ANY_OPINION
 
 
+def pass_scores_of(rubric: Rubric, threshold: float | None, *, continuous: bool = False) -> frozenset[float]:
+    """Return the score from which judgments by a rubric pass; empty for labels that only say PASS or FAIL.
+
+    Args:
+        rubric: the rubric.
+        threshold: the lowest score that passes, instead of the rubric's own rule.
+        continuous: whether a label has a probability as its score.
+
+    Raises:
+        ConfigurationError: a label that fails has a higher score than one that passes.
+    """
+    if threshold is not None:
+        return frozenset({threshold})
+    if rubric.claims == "verified":
+        return frozenset({1.0})
+    found = rubric.answers.pass_score
+    return frozenset({0.5} if found is None and continuous else () if found is None else {found})
+
+
 def default_name(rubrics: Iterable[Rubric], model: str) -> str:
     """Return the default name of a critic. It is the same in Python and in jury files."""
     return f"{'+'.join(rubric.name for rubric in rubrics)} {model}"

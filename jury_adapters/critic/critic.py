@@ -24,6 +24,7 @@ from jury_adapters.core.values import JsonValue, clean_text
 from jury_adapters.critic.answers import Unreadable
 from jury_adapters.critic.arguments import (
     check_model_first,
+    check_own_settings,
     checked_flag,
     checked_name,
     checked_store,
@@ -38,6 +39,7 @@ from jury_adapters.critic.asking import (
     case_key_of,
     default_name,
     find_rubric,
+    pass_scores_of,
     rubric_statuses,
     variables_of,
     within_budget,
@@ -54,7 +56,7 @@ from jury_adapters.models.base import Options, Prompt, Reply
 from jury_adapters.models.fingerprint import fingerprint_of
 from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tokens, resolve_model
 from jury_adapters.models.retries import Limits
-from jury_adapters.models.settings import TIMEOUT_S
+from jury_adapters.models.settings import MAX_TOKENS, TEMPERATURE, TIMEOUT_S
 
 _PROMPTS: BoundedCache[tuple[str, str, bool], Prompt] = BoundedCache(256)
 _LONGEST_SHARED = 50_000  # characters; this bounds the shared prompts at about 13 MB
@@ -92,10 +94,11 @@ class Critic(AskingJudge):
             importable.
         samples: the number of requests per case; the majority of the answers decides (self-consistency).
         threshold: the lowest score (0..1) that passes, instead of the rubric's own rule.
-        temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out.
+        temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out. A temperature
+            that is set on a model object takes precedence, and so does its ``max_tokens``.
         max_tokens: the maximum number of output tokens, including hidden reasoning.
-        request_timeout: the maximum duration of one request, in seconds. With retries, a judgment may take longer; see
-            ``limits``. :meth:`with_timeout` limits the whole judgment.
+        request_timeout: the maximum duration of one request to a model by name, in seconds. With retries, a judgment
+            may take longer; see ``limits``. :meth:`with_timeout` limits the whole judgment.
         logprobs: whether to score by the probabilities of the answer's tokens, where the vendor has them (G-Eval).
         vendor: the vendor, when the model's name does not include it.
         base_url: the address of a server that speaks the vendor's protocol; by default the one in the vendor's
@@ -134,8 +137,8 @@ class Critic(AskingJudge):
         parse: Callable[[str], Any] | None = None,
         samples: int = 1,
         threshold: float | None = None,
-        temperature: float | None = 0.0,
-        max_tokens: int = 2000,
+        temperature: float | None = TEMPERATURE,
+        max_tokens: int = MAX_TOKENS,
         request_timeout: float = TIMEOUT_S,
         logprobs: bool = False,
         vendor: str | None = None,
@@ -159,6 +162,7 @@ class Critic(AskingJudge):
         self.name = self._own_name
         self.temperature = checked_temperature(temperature)
         self.max_tokens = checked_whole(max_tokens, "max_tokens")
+        check_own_settings(self.model.inner, temperature, max_tokens)
         self.threshold = checked_threshold(threshold)
         self.samples = checked_whole(samples, "samples")
         self.logprobs = checked_flag(logprobs, "logprobs")
@@ -256,6 +260,12 @@ class Critic(AskingJudge):
     @property
     def opinion_statuses(self) -> OpinionStatuses:
         return ANY_OPINION if self._parser is not None else rubric_statuses(self.rubric, self.threshold)
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        if self._parser is not None:
+            return frozenset() if self.threshold is None else frozenset({self.threshold})
+        return pass_scores_of(self.rubric, self.threshold, continuous=self.logprobs)
 
     @property
     def requests_at_once(self) -> int:

@@ -32,6 +32,7 @@ RecordedLabels: TypeAlias = Labels | Mapping[str, Any] | Mapping[int, Any]
 _EXAMPLE = "RecordedCritic('gpt-4o', 'votes.jsonl', labels={'valid': 'pass', 'invalid': 'fail'})"
 _RENAMED = {"pass_labels": "labels", "abstain_labels": "labels"}
 _MOST_NAMED = 5
+_MIDDLE = 0.5  # the default, which declares nothing of the scores of the votes
 
 
 class RecordedCritic(Judge):
@@ -64,7 +65,7 @@ class RecordedCritic(Judge):
         votes: str | Path | Mapping[str, Votes] | None = None,
         *,
         labels: RecordedLabels | None = None,
-        threshold: float = 0.5,
+        threshold: float = _MIDDLE,
         name: str = "",
         cost: float = 0.0,
     ) -> None:
@@ -83,6 +84,10 @@ class RecordedCritic(Judge):
     @property
     def opinion_statuses(self) -> OpinionStatuses:
         return self._meanings.opinion_statuses
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset() if self._threshold == _MIDDLE else frozenset({self._threshold})
 
     def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
         return self._judged(case)

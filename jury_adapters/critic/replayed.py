@@ -20,7 +20,7 @@ from jury_adapters.core.opinions import Path
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.answers import Choice
-from jury_adapters.critic.asking import case_key_of, rubric_statuses
+from jury_adapters.critic.asking import case_key_of, pass_scores_of, rubric_statuses
 from jury_adapters.critic.prompt import missing_fields
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.critic.recording import Recording
@@ -93,6 +93,10 @@ class ReplayedCritic(RecordedCritic):
     @property
     def opinion_statuses(self) -> OpinionStatuses:
         return PASS_OR_FAIL if rubric_statuses(self._rubric, self._mark) == PASS_OR_FAIL else ANY_OPINION
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return pass_scores_of(self._rubric, self._mark)
 
     @property
     def size(self) -> int:

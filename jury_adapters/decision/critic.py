@@ -19,6 +19,7 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.core.judgment import Judgment, OpinionStatuses, abstain, evolve
 from jury_adapters.core.jury import unique_names
+from jury_adapters.core.pass_scores import with_threshold_of_jurors
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.core.voting import Voting
@@ -34,6 +35,7 @@ from jury_adapters.critic.asking import (
     case_key_of,
     default_name,
     find_rubric,
+    pass_scores_of,
     rubric_statuses,
     variables_of,
     within_budget,
@@ -153,7 +155,12 @@ class DecisionCritic(AskingJudge):
         prints = [rubric.fingerprint for rubric in rubrics]
         self._rubrics_fingerprint = prints[0] if len(prints) == 1 else digest([*prints, *self._names])
         # This ensemble only counts votes. Its judges give the rubrics their names and are never asked.
-        self._vote = Ensemble([always_pass(name=own) for own in self._names], voting=self._voting)
+        scores = [
+            (name, pass_scores_of(one, self.threshold, continuous=True))
+            for name, one in zip(self._names, rubrics, strict=True)
+        ]
+        vote = with_threshold_of_jurors(self._voting, {}, scores)
+        self._vote = Ensemble([always_pass(name=own) for own in self._names], voting=self._voting, **vote)
         self.cost = self._price(Usage(1000, 20 * len(rubrics))).cost_usd
 
     @property
@@ -168,6 +175,12 @@ class DecisionCritic(AskingJudge):
     def opinion_statuses(self) -> OpinionStatuses:
         single = frozenset().union(*(rubric_statuses(rubric, self.threshold) for rubric in self.rubrics))
         return single if len(self.rubrics) == 1 else self._vote.strategy.opinion_statuses(single)
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        if len(self.rubrics) == 1:
+            return pass_scores_of(self.rubrics[0], self.threshold, continuous=True)
+        return self._vote.pass_scores
 
     def estimate(self, case: Case) -> Usage:
         asked = [rubric for rubric in self.rubrics if not self._missing(rubric, case)]

@@ -155,6 +155,10 @@ class SentenceSupport(Judge):
     def __post_init__(self) -> None:
         _check_threshold(self.threshold, self.name)
 
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset() if self.threshold is None else frozenset({float(self.threshold)})
+
     def assess(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):
@@ -214,6 +218,10 @@ class ContextRelevance(Judge):
 
     def __post_init__(self) -> None:
         _check_threshold(self.threshold, self.name)
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset() if self.threshold is None else frozenset({float(self.threshold)})
 
     def assess(self, case: Case) -> Judgment:
         contexts, question = _contexts(case), (case.question or "").strip()

@@ -124,6 +124,11 @@ class ExternalJudge(Judge):
         self.cost = self._usage.cost_usd
 
     @property
+    def pass_scores(self) -> frozenset[float]:
+        score = self._scale.pass_score
+        return frozenset() if score is None else frozenset({score})
+
+    @property
     def priced(self) -> bool:
         return self._usage.cost_complete
 

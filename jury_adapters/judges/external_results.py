@@ -167,6 +167,11 @@ class Scale:
                 f"threshold is a score on the scale {_written(scale)}, not {plain_repr(self.threshold)}"
             )
 
+    @property
+    def pass_score(self) -> float | None:
+        """The threshold as a score from 0 to 1; None if the evaluator's own PASS or FAIL may decide."""
+        return None if self.threshold is None else self._share(self.threshold)
+
     def judgment(self, said: EvaluatorResult | Sequence[EvaluatorResult], usage: Usage) -> Judgment:
         """Return the judgment on one result or several.
 

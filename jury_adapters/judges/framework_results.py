@@ -18,7 +18,7 @@ from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolv
 from jury_adapters.core.loose_values import field_of, text_of, texts_of
 from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.scorecard import verdict_of_criteria
-from jury_adapters.core.usage import NO_USAGE
+from jury_adapters.core.usage import UNCOUNTED
 from jury_adapters.core.values import freeze_mapping, plain_scalar
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.judges.external_results import EvaluatorResult, Scale, read_result
@@ -129,7 +129,7 @@ def pair_of(result: LlamaIndexResult) -> Pair:
 
     A result of this package's evaluators has the verdict. For other results, ``passing`` means PASS or FAIL; if it is
     None, a score from 0.5 upwards means PASS. A score outside 0 to 1 stays in the metadata. An invalid result is
-    ABSTAIN.
+    ABSTAIN. The calls and the cost of another result are unknown, because it does not have them.
     """
     verdict = getattr(result, "verdict", None)
     return _case_of((result,)), verdict if isinstance(verdict, Judgment) else _judgment_of(result)
@@ -244,7 +244,7 @@ def _judgment_in(result: object) -> Judgment:
         return verdict
     extra = field_of(result, "extra")
     if isinstance(extra, Mapping) and extra.get("error"):  # the evaluator raised
-        return broken(text_of(field_of(result, "comment")) or "the evaluator failed")
+        return broken(text_of(field_of(result, "comment")) or "the evaluator failed", usage=UNCOUNTED)
     return _judgment_of(result)
 
 
@@ -337,12 +337,13 @@ def _judgment_of(result: Any) -> Judgment:
     assert isinstance(read, EvaluatorResult)
     score = plain_scalar(read.score)
     if not isinstance(score, int | float) or not (score < 0 or score > 1):
-        return _SCALE.judgment(read, NO_USAGE)
+        return _SCALE.judgment(read, UNCOUNTED)
     details = freeze_mapping({"score": score})
     if read.passed is None:
-        return abstain(f"the score {score!r} is outside 0 to 1, and there is no passing", metadata=details)
+        reason = f"the score {score!r} is outside 0 to 1, and there is no passing"
+        return abstain(reason, metadata=details, usage=UNCOUNTED)
     status = Status.PASS if read.passed else Status.FAIL
-    return Judgment(status, reasoning=read.reason, metadata=details)
+    return Judgment(status, reasoning=read.reason, metadata=details, usage=UNCOUNTED)
 
 
 _FIELDS = ("query", "response", "contexts", "passing", "score", "feedback", "invalid_result")

@@ -98,19 +98,19 @@ def one_or_panel(
     """
     if len(jurors) == 1 and vote.get("errors") is None:
         (only,) = jurors
-        check_vote(vote.get("voting", "majority"), vote.get("schedule", "parallel"))
+        check_vote(vote)
         return only if isinstance(only, Judge) else make(only)
     return panel(make, *jurors, name=name, **vote)
 
 
-def check_vote(voting: Voting, schedule: Schedule) -> None:
+def check_vote(vote: PanelOptions) -> None:
     """Check the voting rule and the schedule of a panel, also where a single juror leaves nothing to vote about.
 
     Raises:
         ConfigurationError: one of them is unknown.
     """
-    resolve(voting)
-    checked_schedule(schedule)
+    resolve(vote.get("voting", "majority"))
+    checked_schedule(vote.get("schedule", "parallel"))
 
 
 def _check_rubric_first(rubric: object) -> None:

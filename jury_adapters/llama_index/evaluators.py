@@ -30,6 +30,7 @@ from jury_adapters.core.loose_values import is_list_of_texts, texts_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.values import JsonValue, freeze, is_missing, shown
 from jury_adapters.llama_index.attempts import METADATA_KEY
+from jury_adapters.llama_index.compared_answers import may_compare
 from jury_adapters.llama_index.misspelt_arguments import refuse_misspelt
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
 from jury_adapters.llama_index.response_images import asked_with, images_at, images_of, node_images
@@ -45,7 +46,8 @@ class JuryEvaluator(BaseEvaluator):
     ``invalid_result=True`` and the reason, so that one bad item does not cost a batch. In addition to the usual
     arguments, ``reference=``, ``second_response=`` and ``generator=`` (the name of the model that wrote the answer)
     belong to the case; all other arguments from a runner go into the case's metadata. A misspelt one (``refrence=``)
-    makes the result invalid.
+    makes the result invalid. ``second_response=`` makes two candidates of a case for a judge that may compare them: a
+    pairwise critic, a function, a judge of your own. Checks and other critics judge the response alone.
 
     The synchronous methods work in scripts, in threads and inside a running event loop.
 
@@ -103,7 +105,7 @@ class JuryEvaluator(BaseEvaluator):
         time.sleep(_pause(kwargs))
         try:
             answer = _plain(response)
-            other = _plain(kwargs.pop("second_response", None))
+            other = _plain(self._second(kwargs))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
             return refused(self.jury, error, query, response, kwargs)
@@ -122,7 +124,7 @@ class JuryEvaluator(BaseEvaluator):
             await asyncio.sleep(pause)
         try:
             answer = await _aplain(response)
-            other = await _aplain(kwargs.pop("second_response", None))
+            other = await _aplain(self._second(kwargs))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
             return refused(self.jury, error, query, response, kwargs)
@@ -168,6 +170,16 @@ class JuryEvaluator(BaseEvaluator):
         with judging(), self._scope.applied():
             unfit = self._unfit(case)
             return await self.jury.ajudge(case) if unfit is None else unfit
+
+    @property
+    def _compares(self) -> bool:
+        """Whether the judge may compare two responses; if not, it judges the response alone."""
+        return may_compare(self.jury)
+
+    def _second(self, kwargs: dict[str, Any]) -> object:
+        """Remove the second response of a runner from its arguments; return it if this evaluator compares two."""
+        second = kwargs.pop("second_response", None)
+        return second if self._compares else None
 
     def _unfit(self, case: Case) -> Judgment | None:
         """Return the judgment on a case that lacks an argument of this evaluator; None if it has all."""

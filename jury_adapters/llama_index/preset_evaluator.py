@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, Unpack, cast
 
@@ -32,8 +32,8 @@ class PresetOptions(ModelOptions, total=False):
 
     llms: Sequence[JurorLike] | None
     jury: JudgeLike | None
-    voting: Voting
-    schedule: Schedule
+    voting: Voting | None
+    schedule: Schedule | None
     errors: ErrorPolicy | None
     budget: Budget | None
     evidence_tools: EvidenceTools
@@ -48,8 +48,10 @@ class PresetEvaluator(JuryEvaluator):
         llms: several judges, which vote; preferably models of different vendors. An empty list is refused: if a panel
             is built from the environment and found no models, another judge must not silently replace it.
         jury: an existing jury, another judge or a function of a case, instead of models.
-        voting: the voting rule for several models; see :class:`jury_adapters.Ensemble`.
-        schedule: the order in which they are asked; ``"early_stop"`` stops asking when the vote is settled.
+        voting: the voting rule for ``llms=``, by default ``"majority"``; see :class:`jury_adapters.Ensemble`. Rules on
+            PASS and FAIL give the score 1.0 or 0.0; ``"average"`` and ``"median"`` give that of the models' scores.
+        schedule: the order in which they are asked, by default at once (``"parallel"``); ``"early_stop"`` stops asking
+            when the vote is settled.
         errors: the policy for a juror that fails. The default is that of :class:`jury_adapters.Ensemble`: it counts as
             FAIL, and the result is invalid if all jurors fail.
         budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
@@ -58,8 +60,8 @@ class PresetEvaluator(JuryEvaluator):
         **options: ``store=``, the path of a store or a :class:`jury_adapters.Store`, which keeps every judgment; and
             options of the critics built here, as for :class:`jury_adapters.Critic`: ``samples=`` asks each model so
             many times, ``limits=`` (:class:`jury_adapters.Limits`) sets rates, attempts and times, ``threshold=`` is
-            the score that passes, and there are ``request_timeout=``, ``temperature=``, ``max_tokens=``,
-            ``logprobs=``, ``vendor=``, ``base_url=``, ``api_key=`` and ``client=``.
+            the score from which a model, and a vote on scores, passes, and there are ``request_timeout=``,
+            ``temperature=``, ``max_tokens=``, ``logprobs=``, ``vendor=``, ``base_url=``, ``api_key=`` and ``client=``.
 
     Raises:
         ConfigurationError: there is no judge, a model cannot be used, arguments are incompatible, or an argument of
@@ -74,8 +76,8 @@ class PresetEvaluator(JuryEvaluator):
         *,
         llms: Sequence[JurorLike] | None = None,
         jury: JudgeLike | None = None,
-        voting: Voting = "majority",
-        schedule: Schedule = "parallel",
+        voting: Voting | None = None,
+        schedule: Schedule | None = None,
         errors: ErrorPolicy | None = None,
         budget: Budget | None = None,
         evidence_tools: EvidenceTools = None,
@@ -84,15 +86,24 @@ class PresetEvaluator(JuryEvaluator):
         given = _given(llm, llms, jury)
         own = {*inspect.signature(type(self)).parameters, *PresetOptions.__annotations__} - {"options"}
         check_options(type(self).__name__, cast(dict[str, Any], options), own)
-        check_vote(voting, schedule)
+        vote: PanelOptions = {}
+        if voting is not None:
+            vote["voting"] = voting
+        if schedule is not None:
+            vote["schedule"] = schedule
+        check_vote(vote)
+        if vote and llms is None:
+            of = "a ready jury has its own" if jury is not None else "give llms=[...]"
+            raise ConfigurationError(f"{type(self).__name__}: {', '.join(vote)} is for several models; {of}")
         store = options.pop("store", None)  # an option of the evaluator, so it also applies to an existing jury
         if jury is not None:
-            self._refuse(options, "a ready jury has options of its own")
+            self._refuse([*options, *self._own_options()], "a ready jury has options of its own")
             if errors is not None:
                 raise ConfigurationError(f"{type(self).__name__}: errors= is for models; a ready jury has its own")
             found = self._seated(ready_judge(jury))
         else:
-            found = self._judge_of(given, options, voting=voting, schedule=schedule, errors=errors)
+            vote["errors"] = errors
+            found = self._judge_of(given, options, **vote)
         super().__init__(found, store=store, budget=budget, evidence_tools=evidence_tools)
 
     def _judge_of(self, given: tuple[JurorLike, ...], options: ModelOptions, **vote: Unpack[PanelOptions]) -> Judge:
@@ -108,15 +119,23 @@ class PresetEvaluator(JuryEvaluator):
                     "llms=[...] or jury=, or set Settings.llm to a real LLM"
                 )
             given = (configured,)
-        if options and all(isinstance(juror, Judge) for juror in given):
-            self._refuse(options, "ready judges have options of their own")
+        if all(isinstance(juror, Judge) for juror in given):
+            self._refuse([*options, *self._own_options()], "ready judges have options of their own")
         seated = [self._seated(juror) if isinstance(juror, Judge) else juror for juror in given]
         make = partial(self._critic, options=options)
         return one_or_panel(make, *seated, name=self._subject, **vote)
 
+    @property
+    def _compares(self) -> bool:
+        return False
+
     @abstractmethod
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
         """Return the critic that asks a model this evaluator's question."""
+
+    def _own_options(self) -> Sequence[str]:
+        """Return the names of given arguments of this evaluator that affect only the critics it builds."""
+        return ()
 
     def _offline(self, options: ModelOptions) -> Judge | None:
         """Return the judge that needs no model; None if there is none."""
@@ -126,7 +145,7 @@ class PresetEvaluator(JuryEvaluator):
         """Return an existing judge, or jury, as this evaluator asks it."""
         return judge
 
-    def _refuse(self, options: ModelOptions, why: str) -> None:
+    def _refuse(self, options: Collection[str], why: str) -> None:
         if options:
             raise ConfigurationError(f"{type(self).__name__}: {', '.join(options)} belongs to a model; {why}")
 

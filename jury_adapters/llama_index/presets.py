@@ -107,10 +107,11 @@ class JuryContextRelevancyEvaluator(PresetEvaluator):
     """Evaluate the retriever: whether the contexts hold what the query needs. Needs query and contexts only.
 
     A model rates the contexts by the two questions of LlamaIndex's own evaluator, with up to four points. The score is
-    their share, from 0 to 1, and three points pass. If there is neither a model nor ``Settings.llm``,
-    :class:`jury_adapters.checks.ContextRelevance` judges. Its score is the share of the query's content words that the
-    contexts contain; it passes from ``threshold=`` (0..1, by default 0.5) upwards. The other arguments are those of
-    :class:`PresetEvaluator`.
+    their share, from 0 to 1, and three points pass. Several models in ``llms=`` vote PASS or FAIL, and the score is 1.0
+    or 0.0; with ``voting="average"`` it is the mean share, and passes from three points too. If there is neither a
+    model nor ``Settings.llm``, :class:`jury_adapters.checks.ContextRelevance` judges. Its score is the share of the
+    query's content words that the contexts contain; it passes from ``threshold=`` (0..1, by default 0.5) upwards. The
+    other arguments are those of :class:`PresetEvaluator`.
 
     Args:
         graded: True for a rating; False for a model that answers YES or NO.
@@ -138,6 +139,9 @@ class JuryContextRelevancyEvaluator(PresetEvaluator):
             return critics.context_relevance(model, **options)
         return Critic(model, GRADED_CONTEXT_RELEVANCE, **options).named("context_relevance")
 
+    def _own_options(self) -> Sequence[str]:
+        return () if self._graded else ("graded",)
+
     def _offline(self, options: ModelOptions) -> Judge:
         rest: ModelOptions = {**options}
         threshold = rest.pop("threshold", None)
@@ -150,10 +154,11 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
     """Evaluate whether the response is right, by an item's ``reference=`` or, without one, by the model's knowledge.
 
     Needs query and response. The model rates from 1 to 5, as in LlamaIndex's own evaluator; the score of the result
-    is from 0 to 1. The other arguments are those of :class:`PresetEvaluator`.
+    is from 0 to 1: 0.5 for a 3. Several models in ``llms=`` vote PASS or FAIL, and the score is 1.0 or 0.0; with
+    ``voting="average"`` it is the mean of the ratings. The other arguments are those of :class:`PresetEvaluator`.
 
     Args:
-        score_threshold: the lowest rating that passes, from 1 to 5.
+        score_threshold: the lowest rating that passes, from 1 to 5; also that of a vote on the ratings.
         graded: True for a rating; False for a model that answers YES or NO.
         reference_required: whether an item without a reference is invalid, instead of judged by the model's knowledge.
     """
@@ -173,6 +178,8 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
             raise ConfigurationError("score_threshold= is for ratings; leave it out, or leave out graded=False")
         if score_threshold is not None and not (_is_number(score_threshold) and 1 <= score_threshold <= 5):
             raise ConfigurationError(f"score_threshold is a rating from 1 to 5, not {plain_repr(score_threshold)}")
+        own = (("score_threshold", score_threshold), ("graded", not graded), ("reference_required", reference_required))
+        self._own = [name for name, given in own if given]
         self._reference = True if reference_required else None
         self._rubrics = graded_correctness(4.0 if score_threshold is None else score_threshold) if graded else None
         super().__init__(llm, **options)
@@ -183,6 +190,9 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
         if self._reference:
             return Critic(model, self._rubrics[0], **options).named("correctness")
         return critics.CorrectnessByCase(model, rubrics=self._rubrics, **options)
+
+    def _own_options(self) -> Sequence[str]:
+        return self._own
 
 
 @with_shared_arguments
@@ -208,9 +218,12 @@ class JuryGuidelineEvaluator(PresetEvaluator):
         jury = options.get("jury")
         if jury is not None and self._guidelines:
             raise ConfigurationError("give guidelines= or jury=, not both: a ready jury has its own rubrics")
-        if jury is None and not self._guidelines:
+        if jury is None and not self._guidelines and not isinstance(llm, Judge):
             raise ConfigurationError("which guidelines? Give guidelines='The answer names its source.'")
         super().__init__(llm, **options)
+
+    def _own_options(self) -> Sequence[str]:
+        return ("guidelines",) if self._guidelines else ()
 
     def _critic(self, model: ModelLike, options: ModelOptions) -> Judge:
         rubric = Rubric.from_criteria(self._guidelines, name="guidelines")
@@ -253,6 +266,10 @@ class JuryPairwiseEvaluator(PresetEvaluator):
         if self._swap:
             return in_both_orders(judge)
         return PairwiseCritic(judge, swap=False) if isinstance(judge, AskingJudge) else judge
+
+    @property
+    def _compares(self) -> bool:
+        return True
 
     def _unfit(self, case: Case) -> Judgment | None:
         if case.candidates:

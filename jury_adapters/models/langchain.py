@@ -24,7 +24,7 @@ from jury_adapters.models.request_templates import DirectAnswer, RequestTemplate
 from jury_adapters.models.retries import ObjectId
 from jury_adapters.models.token_counts import UNKNOWN_USAGE, counted, token_count
 from jury_adapters.models.unsupported_parameters import Body, Capabilities, adapting
-from jury_adapters.models.wrapped import WrappedModel, model_name, vendor_inside
+from jury_adapters.models.wrapped import WrappedModel, model_name, models_inside, vendor_inside
 from jury_adapters.vendors import VENDOR_NAMES
 
 if TYPE_CHECKING:
@@ -87,6 +87,10 @@ class LangChainModel(WrappedModel):
     def identity(self) -> tuple[object, ...]:
         """Identity of the object itself. Critics that ask the same object share its limits."""
         return (self.vendor, ObjectId.of(self._chat_model))
+
+    def own_setting(self, name: str) -> float | None:
+        found = (getattr(inside, name, None) for inside in models_inside(self._chat_model))
+        return next((value for value in found if isinstance(value, int | float)), None)
 
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> Any:
         if not prompt.images:

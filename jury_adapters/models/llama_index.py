@@ -94,6 +94,11 @@ class LlamaIndexModel(WrappedModel):
         """Whether the LLM gets messages, which may have images, and not one text."""
         return self._calls.takes_messages
 
+    def own_setting(self, name: str) -> float | None:
+        field = self._dialect.tokens if self._dialect is not None and name == "max_tokens" else name
+        found = None if field is None or _left_open(self._llm, field) else getattr(self._llm, field)
+        return found if isinstance(found, int | float) else None
+
     async def _ask(self, prompt: Prompt, schema: Schema | None, options: Options) -> ChatResponse | DirectAnswer:
         if not prompt.images:
             return await self._answer(prompt, schema, options)

@@ -85,7 +85,10 @@ def resolve_model(
     if isinstance(model, str):
         settings = {**_clients(client), "timeout": request_timeout}
         return LimitedModel(_named(model, vendor, base_url, api_key, settings), limits)
-    refused = {"vendor": vendor, "base_url": base_url, "api_key": api_key, "client": client}
+    seconds = None if request_timeout == TIMEOUT_S else request_timeout
+    refused = {
+        "vendor": vendor, "base_url": base_url, "api_key": api_key, "client": client, "request_timeout": seconds
+    }  # fmt: skip
     given = [name for name, value in refused.items() if value is not None]
     if given:
         raise ConfigurationError(

@@ -50,6 +50,10 @@ class WrappedModel(ABC):
         self.key = Key(None, None, "")
         self.key.also_hide(found)
 
+    def own_setting(self, name: str) -> float | None:
+        """Return the user's own ``temperature`` or ``max_tokens`` on the object, which a critic leaves unchanged."""
+        return None
+
     @property
     def quota(self) -> Hashable | None:
         """Value that is equal for models that may share a quota of their vendor; None if the address is not known."""

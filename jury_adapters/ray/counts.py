@@ -107,7 +107,7 @@ class Progress:
 
     def __str__(self) -> str:
         counts = self.counts
-        cost = f"{'at least ' if counts.unpriced else ''}{money(counts.cost_usd)}"
+        cost = money(counts.cost_usd, complete=not counts.unpriced)
         earlier = f", {counts.skipped:,} judged before" if counts.skipped else ""
         left = "" if self.eta_s is None or self.eta_s == 0 else f", {self.eta_s:,.0f} s left"
         return (

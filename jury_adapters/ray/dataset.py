@@ -138,7 +138,8 @@ def progress_bar(description: str = "judging") -> Callable[[Progress], None]:
     def advance(so_far: Progress) -> None:
         counts = so_far.counts
         bar.total = so_far.total
-        bar.set_postfix_str(f"{counts.errors} errors, {money(counts.cost_usd)}", refresh=False)
+        cost = money(counts.cost_usd, complete=not counts.unpriced)
+        bar.set_postfix_str(f"{counts.errors} errors, {cost}", refresh=False)
         bar.update(counts.cases + counts.skipped - bar.n)
         if so_far.ended:
             bar.close()

@@ -71,6 +71,7 @@ class JurorCount:
             distinguishes a juror that cannot work (a misspelt name, a missing column) from one that is careful.
         by_group: its PASS and FAIL by the group of the case; empty if cases have no groups.
         by_fallback: the number of its votes that each of its fallbacks gave.
+        uncounted: the number of its votes whose calls are unknown; see :attr:`jury_adapters.Usage.uncounted`.
     """
 
     votes: Counter[str] = field(default_factory=Counter)
@@ -79,12 +80,14 @@ class JurorCount:
     only_reason: str | None = None
     by_group: GroupedOutcomes = field(default_factory=GroupedOutcomes)
     by_fallback: Counter[str] = field(default_factory=Counter)
+    uncounted: int = 0
 
     def add(
         self, judgment: Judgment, verdict: Judgment, group: Hashable | None = None, *, fallback: str | None = None
     ) -> None:
         if fallback is not None:
             add_bounded(self.by_fallback, fallback)
+        self.uncounted += judgment.usage.total.uncounted
         opinion = judgment.opinion
         if group is not None and opinion in (Status.PASS, Status.FAIL):
             self.by_group.add(group, opinion)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jury_adapters.core.formatting import calls_and_cost, money, percent, to_word, two_decimals, visible
+from jury_adapters.core.formatting import money, percent, to_word, two_decimals, visible
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_scores import headings
 from jury_adapters.report.counters import failed_runs_note
 from jury_adapters.report.flips import FLIPS_SHOWN
+from jury_adapters.report.model_calls import model_calls
 
 if TYPE_CHECKING:
     from jury_adapters.core.label_comparison import LabelComparison
@@ -161,8 +162,8 @@ def _headline(summary: Summary) -> str:
         parts.append(f"{summary.review:,} to review")
     if summary.same_family_note:
         parts.append(summary.same_family_note)
-    if summary.usage.total.calls:
-        parts.append(f"model calls {calls_and_cost(summary.usage)}")
+    if calls := model_calls(summary, code):
+        parts.append(f"model calls {calls}")
     return " · ".join(parts)
 
 

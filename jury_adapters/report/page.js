@@ -127,7 +127,7 @@ function caseOf(row) {
   const figures = [
     row.agreement === undefined ? null : `agreement ${row.agreement.toFixed(2)}`,
     row.score === undefined ? null : `score ${row.score.toFixed(2)}`,
-    row.cost === undefined ? null : `$${row.cost.toFixed(4)}`,
+    costOf(row),
   ].filter(Boolean);
   head.append(element("span", "end", strip, element("span", "figures", figures.join(" · "))));
   const made = element("details", "case", head);
@@ -185,6 +185,11 @@ function imageOf(image, place) {
   return [element("h3", "", `Image ${place + 1}`), picture, about];
 }
 
+function costOf({ cost, unpriced }) {
+  if (cost === undefined) return unpriced ? "unknown cost" : null;
+  return `$${cost.toFixed(4)}${unpriced ? "+" : ""}`;
+}
+
 function jurorOf(juror) {
   const facts = [
     juror.label && juror.label !== juror.verdict ? juror.label : null,
@@ -192,7 +197,7 @@ function jurorOf(juror) {
     juror.confidence === undefined ? null : `confidence ${juror.confidence.toFixed(2)}`,
     juror.model && juror.model !== juror.name ? juror.model : null,
     juror.seconds === undefined ? null : `${juror.seconds.toFixed(2)} s`,
-    juror.cost === undefined ? null : `$${juror.cost.toFixed(4)}`,
+    costOf(juror),
   ].filter(Boolean);
   const made = element("div", "juror");
   made.append(element("p", "said", badge(juror.verdict), readable("b", "", juror.name), readable("span", "quiet", facts.join(" · "))));

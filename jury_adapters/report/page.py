@@ -14,7 +14,9 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import counted, latency, money, percent, percent_span, two_decimals
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.label_scores import headings
+from jury_adapters.core.usage import Usage
 from jury_adapters.report.embedded import shown
+from jury_adapters.report.model_calls import uncounted_votes
 
 try:
     from jinja2 import Environment, StrictUndefined, Template
@@ -92,6 +94,7 @@ def _without_cases(
         details=mark,
         summary=figures.summary,
         interval=figures.summary.pass_interval,
+        uncounted=uncounted_votes(figures.summary),
         against=against,
         label_headings=headings(pass_fail=against.pass_fail),
         figures=figures,
@@ -122,7 +125,7 @@ def content_policy(style: str, script: str) -> str:
 def page_template(name: str) -> Template:
     """Return a template of the package, which escapes every value."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": percent, "number": _number, "seconds": latency, "money": money}
+    environment.filters |= {"percent": percent, "number": _number, "seconds": latency, "cost": _cost}
     environment.filters |= {"text": shown, "counted": counted, "span": percent_span}
     return environment.from_string(file_of_page(name))
 
@@ -139,6 +142,11 @@ def trusted(text: str) -> Markup:
 
 def _hash(text: str) -> str:
     return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _cost(usage: Usage) -> str:
+    """Return the known cost; ``unknown`` if nothing is known of it."""
+    return money(usage.cost_usd) if usage.cost_usd or usage.cost_complete else "unknown"
 
 
 def _number(value: float | None) -> str:

@@ -123,7 +123,7 @@ class Summary:
         self.causes: Counter[str] = Counter()
         self.jurors: dict[tuple[str, ...], JurorCount] = {}
         self.screening_jurors: set[tuple[str, ...]] = set()
-        self._single: dict[tuple[str, ...], JurorCount] = {}
+        self.single: dict[tuple[str, ...], JurorCount] = {}
         self.criteria: set[tuple[str, ...]] = set()
         self.by_criterion: dict[tuple[str, ...], JurorCount] = {}
         self.tiers: dict[str, TierCount] = {}
@@ -188,8 +188,8 @@ class Summary:
             self._add_verdict(judgment, group)
             self.same_family_unknown += getattr(case, "generator", None) is not None and judgment.same_family is None
         else:
-            single = self._single.setdefault((judgment.critic,), JurorCount())
-            single.add(judgment, _NOT_COMPARED, fallback=judgment.fallback_used)
+            count = self.single.setdefault((judgment.critic,), JurorCount())
+            count.add(judgment, _NOT_COMPARED, fallback=judgment.fallback_used)
 
     def add_gates(self, where: str, results: Sequence[GateResult]) -> None:
         """Count the gates that a verdict misses, and those that could not be measured on it; there may be none."""
@@ -273,7 +273,7 @@ class Summary:
     @property
     def fallback_votes(self) -> dict[tuple[str, ...], JurorCount]:
         """The jurors, and single judges without a jury, for which a fallback gave votes; see ``by_fallback``."""
-        return {path: count for path, count in {**self._single, **self.jurors}.items() if count.by_fallback}
+        return {path: count for path, count in {**self.single, **self.jurors}.items() if count.by_fallback}
 
     @property
     def mean_agreement(self) -> float | None:

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.core.formatting import (
-    calls_and_cost,
     clip,
     counted,
     duration,
@@ -25,6 +24,7 @@ from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.counters import GateCount, failed_runs_note
+from jury_adapters.report.model_calls import model_calls
 from jury_adapters.report.summary import Summary
 
 
@@ -113,7 +113,7 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     if summary.decision is not None and summary.cases_saved:
         of = f"{summary.cases_saved:,} of {counted(summary.decision.cases, 'case')}"
         cost = money(summary.cost_saved_usd, complete=summary.usage.cost_complete)
-        saved = f", about {cost}" if summary.cost_saved_usd or not summary.usage.cost_complete else ""
+        saved = f", about {cost}" if summary.cost_saved_usd else "" if summary.usage.cost_complete else f", {cost}"
         yield _line("cases saved", f"{of}, {percent(summary.cases_saved / summary.decision.cases)}{saved}")
         yield _line("random order", f"seed {summary.decision.seed}")
     if summary.review:
@@ -154,8 +154,8 @@ def _circumstances(summary: Summary) -> Iterable[Text]:
         for gate, n in summary.gates.not_measured.most_common():
             result = f"{gate} could not be measured on {n:,} of {counted(summary.gates.verdicts, 'verdict')}"
             yield _line("gates", result, "yellow")
-    if summary.usage.total.calls:
-        yield _line("model calls", calls_and_cost(summary.usage))
+    if calls := model_calls(summary):
+        yield _line("model calls", calls)
     for path, juror in summary.jurors.items():
         if juror.only_reason is not None and (juror.errors or juror.asked >= _ABSTAINS_FROM):
             asked = f"asked {counted(juror.asked, 'time')}"

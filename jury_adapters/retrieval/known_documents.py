@@ -61,6 +61,10 @@ class RetrievalMeasure(Judge):
         if not self.name:
             object.__setattr__(self, "name", self.measure + (f"@{self.k}" if self.k else ""))
 
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset({float(self.threshold)})
+
     def assess(self, case: Case) -> Judgment:
         relevant, retrieved, what = _documents(case)
         if relevant is None:

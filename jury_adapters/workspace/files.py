@@ -195,6 +195,10 @@ class DirectorySuperset(WorkspaceJudge):
             raise ConfigurationError(f"DirectorySuperset: contents is True or False, not {plain_repr(self.contents)}")
         object.__setattr__(self, "exclude", patterns(self.exclude, "DirectorySuperset", "exclude"))
 
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset({float(self.threshold)})
+
     def inspect(self, case: Case, folder: Folder) -> Judgment:
         reference = _expected(self.expected, case)
         wanted = list(reference.files(self.exclude))
@@ -260,6 +264,10 @@ class FilesMatch(WorkspaceJudge):
             raise ConfigurationError(unknown("extra", self.extra, ("ignore", "fail")))
         for option in ("include", "exclude"):
             object.__setattr__(self, option, patterns(getattr(self, option), "FilesMatch", option))
+
+    @property
+    def pass_scores(self) -> frozenset[float]:
+        return frozenset({float(self.threshold)})
 
     def inspect(self, case: Case, folder: Folder) -> Judgment:
         reference = _expected(self.expected, case)

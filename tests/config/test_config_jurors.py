@@ -124,3 +124,22 @@ def test_weights_of_a_file_decide_without_a_rule(tmp_path):
     jury = load_jury(path)
     assert (jury.voting, jury.judge(answer="hello").status) == ("weighted", "PASS")
     assert (jury.names, jury.weights) == (("one", "two", "long"), (1, 1, 3))
+
+
+def test_a_vote_on_scores_in_a_file_passes_from_the_score_of_its_jurors():
+    jurors = "jurors: [{check: sentence_support, threshold: 0.8, name: a}, {check: sentence_support, threshold: 0.8}]\n"
+    case = {"answer": "Ann left Rome early.", "contexts": ["Ann left the firm early."]}
+    jury = load_jury(f"{jurors}voting: average\n")
+    assert jury.threshold == 0.8
+    assert {juror.status for juror in jury.judge(case).judgments} == {jury.judge(case).status} == {Status.FAIL}
+    assert load_jury(f"{jurors}voting: average\nthreshold: 0.5\n").threshold == 0.5
+
+
+def test_jurors_of_a_file_that_pass_from_different_scores_need_a_threshold():
+    jurors = (
+        "jurors: [{check: sentence_support, threshold: 0.8, name: a}, {check: context_relevance, threshold: 0.5}]\n"
+    )
+    told = r"pass from different scores .*a from 0\.8.*give `threshold:`.*`voting: majority`"
+    with pytest.raises(ConfigurationError, match=told):
+        load_jury(f"{jurors}voting: average\n")
+    assert load_jury(f"{jurors}voting: average\nthreshold: 0.6\n").threshold == 0.6

@@ -3,9 +3,16 @@
 import json
 
 import pytest
+from llama_index.core.evaluation import BatchEvalRunner
 
 from jury_adapters import Critic, Ensemble, Judgment, PairwiseCritic, judge
-from jury_adapters.llama_index import JuryPairwiseEvaluator
+from jury_adapters.checks import LengthBetween, NotEmpty
+from jury_adapters.llama_index import (
+    JuryAnswerRelevancyEvaluator,
+    JuryEvaluator,
+    JuryFaithfulnessEvaluator,
+    JuryPairwiseEvaluator,
+)
 from jury_adapters.testing import ScriptedModel
 
 PAIR = {"query": "q", "response": "Alpha.", "second_response": "Omega."}
@@ -93,3 +100,30 @@ def test_a_missing_answer_is_named_by_its_argument(given, missing):
     result = JuryPairwiseEvaluator(model()).evaluate("q", **given)
     assert result.invalid_result
     assert missing in result.invalid_reason
+
+
+@pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")
+def test_evaluators_of_one_answer_ignore_the_second_one():
+    yes = ScriptedModel("Answer: YES")
+    evaluators = {
+        "faithful": JuryFaithfulnessEvaluator(yes),
+        "relevant": JuryAnswerRelevancyEvaluator(yes),
+        "brief": JuryEvaluator(LengthBetween(maximum=8)),
+        "panel": JuryEvaluator(Ensemble([NotEmpty(), Critic(yes, "faithfulness")])),
+        "own": JuryFaithfulnessEvaluator(jury=lambda case: case.answer == "Alpha."),
+        "better": JuryPairwiseEvaluator(ScriptedModel("Answer: tie")),
+    }
+    results = BatchEvalRunner(evaluators).evaluate_response_strs(
+        ["q"], ["Alpha."], [["Alpha."]], second_response=["Omega."]
+    )
+    assert {name: one.passing for name, (one,) in results.items()} == {
+        "faithful": True, "relevant": True, "brief": True, "panel": True, "own": True, "better": None,
+    }  # fmt: skip
+    assert results["better"][0].score == 0.5
+    assert {one.response for (one,) in results.values()} == {"Alpha."}
+
+
+def test_a_function_still_gets_two_candidates():
+    seen = []
+    JuryEvaluator(lambda case: bool(seen.append(case))).evaluate(**PAIR)
+    assert seen[0].candidates == ("Alpha.", "Omega.")

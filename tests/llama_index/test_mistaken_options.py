@@ -2,8 +2,10 @@
 
 import importlib
 import inspect
+import json
 import pydoc
 import warnings
+from collections.abc import Callable
 
 import pytest
 from llama_index.core import Document, Settings
@@ -12,11 +14,12 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from support.llama_apps import Model
 
-from jury_adapters import Case, ConfigurationError, grounding_screen, judge
+from jury_adapters import Case, ConfigurationError, Critic, grounding_screen, judge
 from jury_adapters.checks import NotEmpty
 from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.llama_index import (
     JuryContextRelevancyEvaluator,
+    JuryCorrectnessEvaluator,
     JuryEvaluator,
     JuryFaithfulnessEvaluator,
     JuryGuardQueryEngine,
@@ -217,3 +220,39 @@ def test_a_misspelt_option_is_refused_with_the_right_name(make, meant):
 def test_a_guard_without_a_jury_says_what_is_missing():
     with pytest.raises(ConfigurationError, match=r"the engine or the jury is missing.*JuryGuardQueryEngine\("):
         JuryGuardQueryEngine(Fixed())
+
+
+def rated(rating: int) -> Critic:
+    return Critic(ScriptedModel(json.dumps({"answer": rating})), "graded_correctness", name="rater")
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: JuryCorrectnessEvaluator(rated(3), score_threshold=3), "score_threshold belongs to a model; ready"),
+        (
+            lambda: JuryCorrectnessEvaluator(jury=rated(3), score_threshold=3),
+            "score_threshold belongs to a mod",
+        ),
+        (lambda: JuryCorrectnessEvaluator(rated(3), graded=False), "graded belongs to a model"),
+        (lambda: JuryCorrectnessEvaluator(rated(3), reference_required=True), "reference_required belongs to a model"),
+        (lambda: JuryContextRelevancyEvaluator(rated(3), graded=False), "graded belongs to a model"),
+        (lambda: JuryGuidelineEvaluator(rated(3), guidelines="Be kind."), "guidelines belongs to a model"),
+        (lambda: JuryFaithfulnessEvaluator(jury=rated(3), voting="unanimous"), "voting is for several models; a ready"),
+        (lambda: JuryFaithfulnessEvaluator(jury=rated(3), voting="majority"), "voting is for several models; a ready"),
+        (lambda: JuryFaithfulnessEvaluator(jury=rated(3), schedule="early_stop"), "schedule is for several models"),
+        (lambda: JuryFaithfulnessEvaluator(rated(3), voting="unanimous"), r"voting is for several .* give llms="),
+        (lambda: JuryFaithfulnessEvaluator(schedule="sequential"), r"schedule is for several .* give llms="),
+    ],
+)
+def test_an_option_without_an_effect_is_refused(make: Callable[[], object], told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told):
+        make()
+
+
+def test_options_of_a_panel_with_a_model_in_it_are_taken() -> None:
+    model = ScriptedModel(json.dumps({"answer": 3}))
+    strict = JuryCorrectnessEvaluator(llms=[model, rated(3)], score_threshold=3, voting="unanimous")
+    assert [juror.passed for juror in strict.evaluate("q", "a", reference="r").jurors] == [True, False]
+    assert JuryCorrectnessEvaluator(llms=[model], voting="unanimous", score_threshold=3).evaluate("q", "a").passing
+    assert JuryGuidelineEvaluator(rated(5)).evaluate("q", "a", reference="r").passing

@@ -201,6 +201,22 @@ def test_what_the_user_set_stands_and_what_is_left_open_is_the_critics(server, m
     assert [(ask.body["temperature"], ask.body["max_tokens"]) for ask in server.asks] == [(0.0, 2000), (0.7, 77)]
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"temperature": 0.9}, r"temperature=0\.9 has no effect, because \S+ has temperature=0\.7 of its own; set it"),
+        ({"max_tokens": 500}, r"max_tokens=500 has no effect, because \S+ has max_tokens=77 of its own; set it there"),
+        ({"request_timeout": 2}, r"request_timeout belongs to a model named by text; \S+ brings its own"),
+    ],
+)
+def test_a_setting_that_the_llm_decides_itself_is_refused(make, options, told):
+    for evaluator in (Critic, lambda llm, rubric, **options: JuryFaithfulnessEvaluator(llm, **options)):
+        with pytest.raises(ConfigurationError, match=told):
+            evaluator(make(temperature=0.7, max_tokens=77), "faithfulness", **options)
+        evaluator(make(temperature=0.7, max_tokens=77), "faithfulness", temperature=0.7, max_tokens=77)
+        evaluator(make(), "faithfulness", temperature=0.9, max_tokens=500)
+
+
 @pytest.mark.parametrize(("finish", "ours"), [("length", "length"), ("refusal", "refusal"), ("filter", "filter")])
 def test_it_says_why_the_model_stopped(server, make, finish, ours):
     server.plan = lambda ask: Act(finish=finish)

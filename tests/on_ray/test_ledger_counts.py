@@ -46,7 +46,7 @@ def test_progress_says_what_is_left_and_what_it_costs():
     assert progress.per_second == 50
     assert progress.eta_s == 20
     assert "500 cases judged in 10.0 s (50 per second), 100 judged before, 2 errors" in str(progress)
-    assert "at least $1.50, 20 s left" in str(progress)
+    assert "$1.50 or more, 20 s left" in str(progress)
     assert Progress(Counts(), 0.0).eta_s is None
 
 

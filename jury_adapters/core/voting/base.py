@@ -125,6 +125,8 @@ class VotingStrategy(ABC):
     also_called: ClassVar[tuple[str, ...]] = ()
     passes_when: ClassVar[str] = ""
     good_for: ClassVar[str] = ""
+    threshold_of_jurors: ClassVar[bool] = False
+    """Whether the rule, given by name, passes by default from the score from which its jurors pass."""
 
     errors: ErrorPolicy | None = None
     min_votes: Count = 1
@@ -195,6 +197,11 @@ class VotingStrategy(ABC):
     def supports_early_stop(self) -> bool:
         """Whether :meth:`settled` can return True before every juror has voted."""
         return self.errors != "propagate"
+
+    @property
+    def pass_score(self) -> float | None:
+        """The score from which a verdict of the rule passes; None if its score does not decide."""
+        return None
 
     @property
     def reads_numbers(self) -> bool:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import ClassVar
 
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
@@ -20,14 +21,21 @@ class ScoreVote(VotingStrategy):
     """Base of the rules on scores. PASS and FAIL without a score count as 1.0 and 0.0.
 
     Attributes:
-        threshold: the jury passes from this score on, 0..1, inclusive.
+        threshold: the jury passes from this score on, 0..1, inclusive. A rule that is given by name takes the score
+            from which its jurors pass, such as the pass mark of their rubric, and 0.5 if they have none.
     """
+
+    threshold_of_jurors: ClassVar[bool] = True
 
     threshold: UnitInterval = 0.5
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "threshold", unit_interval(self.threshold, "threshold"))
+
+    @property
+    def pass_score(self) -> float | None:
+        return self.threshold
 
     def opinion_statuses(self, members: OpinionStatuses) -> OpinionStatuses:
         return PASS_OR_FAIL

@@ -67,6 +67,10 @@ class Bayes(VotingStrategy):
         return super().supports_early_stop and bool(self._evidence)
 
     @property
+    def pass_score(self) -> float:
+        return self.threshold
+
+    @property
     def reads_numbers(self) -> bool:
         return False
 

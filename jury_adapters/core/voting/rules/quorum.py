@@ -20,7 +20,8 @@ class Quorum(ScoreVote):
     The scores decide, not the jurors' own PASS or FAIL. The jury's score is the share that passed.
 
     Attributes:
-        threshold: a juror passes from this score on (0.7).
+        threshold: a juror passes from this score on. A rule that is given by name takes the score from which the
+            jurors pass, and 0.7 if they have none.
         quorum: the share of the eligible jurors that must pass (0.5), such as ``"2/3"``; :func:`parse_share` reads it.
     """
 
@@ -35,6 +36,10 @@ class Quorum(ScoreVote):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "_quorum", parse_share(self.quorum, "quorum"))
+
+    @property
+    def pass_score(self) -> float:
+        return float(self._quorum)
 
     def _decide(self, box: Box[float]) -> VoteResult:
         tally = self._tally(box)
