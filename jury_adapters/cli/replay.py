@@ -77,9 +77,10 @@ def replay(
 
     A critic of a jury file gets the votes that are recorded under its name. A store also knows critics by model,
     parameters and rubric, which count before the name; it serves each request of a critic with `samples:`, and the
-    votes of its `fallbacks:`. A critic without any votes is an error. Checks run again. A juror can also be `recorded:
-    gpt-4o` with its `labels:`; without `votes:` it reads the votes of the file given here. A juror that was not
-    asked about a case abstains. Calls and cost are those of the recorded votes; a `recorded:` juror takes a `cost:`.
+    votes of its `fallbacks:`. Checks run again. A juror can also be `recorded: gpt-4o` with its `labels:`; without
+    `votes:` it reads the votes of the file given here. A juror that was not asked about a case abstains, and one
+    that is asked and has no vote at all, such as a misspelt one, is an error. Calls and cost are those of the
+    recorded votes; a `recorded:` juror takes a `cost:`.
 
     A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some.
 
@@ -111,11 +112,10 @@ def replay(
         passing = pass_label or _pass_labels_of(file, judged, label_column)
         by = group_of_file(votes, cases) if group is None else group
         results = _replayed(list(zip(jury, juries, strict=True)), judged, label_column, passing, by)
-        for one in juries:
-            for lack in check_votes(one, judged, str(file)):
-                messages.info(lack)
         _tell_apart(results, jury)
-        for result in results:
+        for result, one in zip(results, juries, strict=True):
+            for lack in check_votes(one, judged, str(file)):
+                messages.info(f"{visible(result.name)}: {lack}" if len(juries) > 1 else lack)
             if not result.summary.valid:
                 messages.info(f"{result.name} decided nothing: there are votes of {', '.join(_voters(judged))}")
     except ConfigurationError as error:

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from jury_adapters.core.case_parts import Step
+from jury_adapters.core.confirmations import GAP
 from jury_adapters.core.echoes import echoes, without_arguments
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.loose_values import json_text
@@ -131,6 +132,24 @@ class Evidence:
 
 DEFAULT_EVIDENCE: Final = Evidence()
 """Rule with default options."""
+
+
+def note_on_left_out(contexts: Iterable[str], steps: Iterable[Step]) -> str:
+    """Return a sentence if contexts are outputs of tools without the text that the model wrote in the call; else "".
+
+    A reader of the judgment sees only the mark in the context, and would look for the missing text there.
+
+    >>> search = Step(tool="find", arguments={"text": "It opened in 1987, on a Monday."})
+    >>> search = search.model_copy(update={"output": "It opened in 1987, on a Monday. It is red."})
+    >>> note_on_left_out(Evidence().contexts([search]), [search])
+    "the contexts are without the text (…) that the model itself wrote in its call of 'find'"
+    """
+    marked = {context for context in contexts if GAP in context}
+    if not marked:
+        return ""
+    cut = (step for step in steps if step.output not in marked and without_arguments(step) in marked)
+    tools = ", ".join(dict.fromkeys(plain_repr(step.tool or "") for step in cut))
+    return tools and f"the contexts are without the text ({GAP}) that the model itself wrote in its call of {tools}"
 
 
 def with_echoes(steps: Iterable[Step], tools: Collection[str]) -> tuple[Step, ...]:

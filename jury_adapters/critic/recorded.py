@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
@@ -73,6 +74,7 @@ class RecordedCritic(Judge):
         self.cost = cost
         self._judge = judge
         self._names: tuple[str, ...] = (judge,)
+        self._asked: Counter[bool] = Counter()
         self._usage = Usage(calls=1, cost_usd=cost) if cost else NO_USAGE
         self._votes = read_votes(votes) if isinstance(votes, str | Path) else votes
         self._meanings = _Meanings(labels)
@@ -89,13 +91,35 @@ class RecordedCritic(Judge):
     def pass_scores(self) -> frozenset[float]:
         return frozenset() if self._threshold == _MIDDLE else frozenset({self._threshold})
 
-    def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
-        return self._judged(case)
+    @property
+    def recorded_name(self) -> str:
+        """Name under which the votes were recorded."""
+        return self._judge
 
-    def _judged(self, case: Case) -> Judgment:
+    @property
+    def has_own_votes(self) -> bool:
+        """Whether the votes were given as ``votes=``, and are not those in the metadata of the cases."""
+        return self._votes is not None
+
+    @property
+    def served(self) -> int:
+        """Number of requests for which a recorded vote was served."""
+        return self._asked[True]
+
+    @property
+    def missed(self) -> int:
+        """Number of requests for which the judge has no recorded vote."""
+        return self._asked[False]
+
+    def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
         vote = self._recorded(case)
-        if vote is None:
-            return abstain(f"no vote of {self._judge} is recorded for this case")
+        self._asked[vote is not None] += 1
+        return self._without_vote() if vote is None else self._judgment_of(vote)
+
+    def _without_vote(self) -> Judgment:
+        return abstain(f"no vote of {self._judge} is recorded for this case")
+
+    def _judgment_of(self, vote: Mapping[str, Any] | Judgment) -> Judgment:
         if isinstance(vote, Judgment):
             return self._served(vote)
         if "status" in vote:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
@@ -27,6 +28,7 @@ from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.rubric import Rubric
 
 _MOST_NAMED = 12
+_NEAR = 0.8  # similarity from which a name may be a misspelling of another
 
 
 class ReplayedCritic(RecordedCritic):
@@ -83,7 +85,6 @@ class ReplayedCritic(RecordedCritic):
         self._recording: Recording | None = None
         self._by_name = False
         self._jury: Ensemble | None = None
-        self._asked: Counter[bool] = Counter()
         self.place((), name)
 
     @property
@@ -103,16 +104,6 @@ class ReplayedCritic(RecordedCritic):
         return self._samples
 
     @property
-    def served(self) -> int:
-        """Number of requests for which a recorded vote was served."""
-        return self._asked[True]
-
-    @property
-    def missed(self) -> int:
-        """Number of requests for which the critic has no recorded vote."""
-        return self._asked[False]
-
-    @property
     def from_store(self) -> bool:
         """Whether the votes come from a store."""
         return self._recording is not None
@@ -130,7 +121,7 @@ class ReplayedCritic(RecordedCritic):
             return abstain(f"nothing to judge: no {', no '.join(missing)}")
         self._asked[found is not None] += 1
         if found is None:
-            return abstain(f"no vote of {self._judge} is recorded for this case")
+            return self._without_vote()
         if found.valid and found.status not in self.opinion_statuses:
             return abstain(f"recorded: {found.label}, which is not an answer of the rubric", usage=found.usage)
         return found
@@ -162,7 +153,7 @@ class ReplayedCritic(RecordedCritic):
             vote = self._recorded(case)
             if isinstance(vote, Judgment):
                 self._note_origin(vote)
-            return None if vote is None else super()._judged(case)
+            return None if vote is None else self._judgment_of(vote)
         if critic is None or self.namesakes:
             return None
         found = recording.judgment(case, self._key_of(case), critic, sample)
@@ -250,7 +241,7 @@ def place_critics(jury: Jury) -> None:
 
 
 def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]:
-    """Check that every critic that was asked in a replay had recorded votes.
+    """Check that every juror that was asked in a replay for recorded votes had some.
 
     Args:
         jury: the jury, after it has judged the cases.
@@ -258,40 +249,59 @@ def check_votes(jury: Jury, cases: Iterable[Case], source: str) -> Iterator[str]
         source: the name of the file of the votes, for the message.
 
     Yields:
-        A sentence for each critic that lacked the votes of some cases, or has those of another critic of its name.
+        A sentence for each critic that lacked the votes of some cases, or has those of another critic of its name, and
+        one for all other jurors that lacked some.
 
     Raises:
         InputError: a juror had no votes at all; the message names it, and says what to do.
     """
     jurors = {id(juror): name for _, name, juror in jurors_of(jury)}
-    for critic in _critics_in(jury):
-        name = visible(jurors.get(id(critic), critic.name))
-        if critic.missed and not critic.served and id(critic) in jurors:
-            raise InputError(_no_votes(critic, name, cases, source))
-        if critic.differs and critic.served:
-            yield f"{name} has votes that were cast with another model, address, rubric or parameters, under its name"
-        if critic.cast_otherwise:
-            yield f"{name} has votes that were cast with {critic.cast_otherwise}, which the jury file does not name"
-        if critic.missed:
-            where = "that reached it" if id(critic) in jurors else "that reached it as a fallback"
-            what = "case" if critic.size == 1 else "ask"
-            yield f"{name} has no recorded vote for {counted(critic.missed, what)} {where}, and abstained"
+    lacking: list[str] = []
+    for juror in _recorded_in(jury):
+        name = visible(jurors.get(id(juror), juror.name))
+        if juror.missed and not juror.served and id(juror) in jurors:
+            raise InputError(_no_votes(juror, name, cases, source))
+        if isinstance(juror, ReplayedCritic):
+            yield from _notes_on(juror, name, fallback=id(juror) not in jurors)
+        elif juror.missed:
+            lacking.append(f"{name} for {counted(juror.missed, 'case')}")
+    if lacking:
+        yield f"without a recorded vote, and abstained: {', '.join(lacking)}"
 
 
-def _no_votes(critic: ReplayedCritic, name: str, cases: Iterable[Case], source: str) -> str:
-    if critic.namesakes:
-        why = critic.unknown_because
+def _notes_on(critic: ReplayedCritic, name: str, *, fallback: bool) -> Iterator[str]:
+    """Yield a sentence where a critic lacked votes, and where its votes were cast by another one."""
+    if critic.differs and critic.served:
+        yield f"{name} has votes that were cast with another model, address, rubric or parameters, under its name"
+    if critic.cast_otherwise:
+        yield f"{name} has votes that were cast with {critic.cast_otherwise}, which the jury file does not name"
+    if critic.missed:
+        where = "that reached it as a fallback" if fallback else "that reached it"
+        what = "case" if critic.size == 1 else "ask"
+        yield f"{name} has no recorded vote for {counted(critic.missed, what)} {where}, and abstained"
+
+
+def _no_votes(juror: RecordedCritic, name: str, cases: Iterable[Case], source: str) -> str:
+    if isinstance(juror, ReplayedCritic) and juror.namesakes:
+        why = juror.unknown_because
         same = f"none has the model, parameters and rubric of this juror{f' ({why})' if why else ''}"
         return (
-            f"{source} holds votes of {len(critic.namesakes)} critics that are called {name!r}, and {same}: "
-            f"{', '.join(map(visible, critic.namesakes))}. Give the juror one of these as its `name:`, or replay the "
+            f"{source} holds votes of {len(juror.namesakes)} critics that are called {name!r}, and {same}: "
+            f"{', '.join(map(visible, juror.namesakes))}. Give the juror one of these as its `name:`, or replay the "
             "results of the run (`jury judge --out RESULTS`)"
         )
+    if juror.has_own_votes:
+        return f"the votes of {name!r} are of other cases than those of {source}: none has the id of one of these"
     known = Counter(voter for case in cases for voter in _voters_of(case))
     held = ", ".join(visible(one) for one, _ in known.most_common(_MOST_NAMED)) or "no juror"
+    asked = name if isinstance(juror, ReplayedCritic) else visible(juror.recorded_name)
+    close = get_close_matches(asked, list(map(visible, known)), n=1, cutoff=_NEAR)
+    meant = f". Did you mean {close[0]!r}?" if close else "."
+    lack = f"{source} holds no votes of {asked!r}, and a replay asks no model; it holds votes of {held}{meant}"
+    if not isinstance(juror, ReplayedCritic):
+        return f"{lack} Give `recorded:` a name that has votes, or leave this juror out"
     return (
-        f"{source} holds no votes of {name!r}, and a replay asks no model; it holds votes of {held}. "
-        "Judge the cases with this jury first (`jury judge CASES --jury JURY --out RESULTS`), or give the "
+        f"{lack} Judge the cases with this jury first (`jury judge CASES --jury JURY --out RESULTS`), or give the "
         "juror the `name:` of one that has votes"
     )
 
@@ -334,8 +344,12 @@ def _judges_in(judge: Judge) -> Iterator[Judge]:
         yield from _judges_in(member)
 
 
+def _recorded_in(jury: Jury) -> list[RecordedCritic]:
+    return [judge for judge in _judges_in(jury) if isinstance(judge, RecordedCritic)]
+
+
 def _critics_in(jury: Jury) -> list[ReplayedCritic]:
-    return [judge for judge in _judges_in(jury) if isinstance(judge, ReplayedCritic)]
+    return [judge for judge in _recorded_in(jury) if isinstance(judge, ReplayedCritic)]
 
 
 def _same_model(name: str, recorded: str) -> bool:

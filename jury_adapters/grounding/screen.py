@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.evidence import note_on_left_out
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain
 from jury_adapters.core.tolerance import reaches
@@ -75,7 +76,7 @@ class NamesAndNumbers(Judge):
             found = "every name and number" if source.compares_names else "all that was checked"
             return abstain(f"{found} is in the contexts or the question, which proves nothing{_unchecked(source)}")
         listing = listed(finding.name for finding in missing)
-        reasoning = f"not in the contexts or the question: {listing}{_unchecked(source)}"
+        reasoning = f"not in the contexts or the question: {listing}{_unchecked(source)}{_left_out(case)}"
         return Judgment(Status.FAIL, reasoning=reasoning, findings=tuple(missing[:_MOST_FINDINGS]))
 
 
@@ -178,7 +179,7 @@ class SentenceSupport(Judge):
         details = {"support": support, "mean": sum(scores) / len(scores), "unread": unread}
         doubt = self._doubt(case, source, lines, support, unread)
         which = "the only sentence" if len(scores) == 1 else f"the weakest of {len(scores)} sentences"
-        text = f"{which} has {support:.0%} of its content words in the contexts"
+        text = f"{which} has {support:.0%} of its content words in the contexts{_left_out(case)}"
         if doubt:
             return abstain(f"{text}; {doubt}", findings=tuple(findings), metadata=freeze_mapping(details))
         return _rated(support, self.threshold, text, findings, details)
@@ -331,6 +332,12 @@ def _unchecked(source: Source) -> str:
     if source.compares_names:
         return ""
     return _FOREIGN_ANSWER if source.english else _UNCHECKED
+
+
+def _left_out(case: Case) -> str:
+    """Return the part of a reason that says which text of tools is not in the contexts."""
+    note = note_on_left_out(case.contexts, case.trajectory)
+    return f" ({note})" if note else ""
 
 
 def _lacking(field: str, contexts: Sequence[str], *, there: bool) -> str:

@@ -9,6 +9,7 @@ from llama_index.core.evaluation.base import EvaluationResult
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from jury_adapters.core.case import Case, item_id_in
+from jury_adapters.core.evidence import note_on_left_out
 from jury_adapters.core.feedback import agreeing_jurors, notes_of, reason_of, without_errors
 from jury_adapters.core.field_names import FIELD_NAMES, columns_of
 from jury_adapters.core.judge import Judge
@@ -87,6 +88,9 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
     compared = _comparison(judgment, case)
     passing, score, source = compared or (_PASSING.get(judgment.status), case_score(judgment), None)
     feedback = feedback_of(judgment)
+    if judgment.status in (Status.FAIL, Status.ABSTAIN):
+        note = note_on_left_out(case.contexts, case.trajectory)
+        feedback += f"\n{note}" if note and note not in feedback else ""
     meaningless = judgment.status is None and compared is None
     invalid = meaningless or not judgment.valid or _unheard(judgment) or failed_by_errors(judgment)
     reason = f"the label {judgment.label!r} means neither PASS nor FAIL" if meaningless else feedback

@@ -140,11 +140,51 @@ def test_results_whose_cases_are_gone_are_replayed_with_the_labels_that_they_hol
     assert (result["cases"], result["passed"], labelled(result)) == (3, 1, 3)
 
 
-def test_votes_under_other_names_than_the_jury_asks_for_are_listed(judged):
+def test_a_recorded_juror_without_votes_is_refused_with_the_names_that_have_some(judged):
     result = replay(judged / "r.jsonl", "--jury", judged / "panel.yaml")
-    assert result.exit_code == 0
+    assert result.exit_code == 2
     told = " ".join(result.stderr.split())
-    assert "panel decided nothing: there are votes of Contains, LengthBetween, there" in told
+    assert "r.jsonl holds no votes of 'gpt-4o-mini'" in told
+    assert "it holds votes of Contains, there, LengthBetween." in told
+
+
+def test_a_misspelt_recorded_juror_beside_others_is_refused_with_the_nearest_name(judged):
+    (judged / "typo.yaml").write_text("voting: unanimous\njurors: [{recorded: there}, {recorded: Contain, name: c}]\n")
+    result = replay(judged / "r.jsonl", "--jury", judged / "typo.yaml")
+    assert (result.exit_code, result.stdout) == (2, "")
+    told = " ".join(result.stderr.split())
+    assert "holds no votes of 'Contain'" in told
+    assert "Did you mean 'Contains'?" in told
+
+
+def test_a_recorded_juror_that_was_never_asked_needs_no_votes(judged):
+    (judged / "unasked.yaml").write_text(
+        "tiers:\n"
+        "  - {name: first, policy: reject_on_any_fail, judge: {recorded: LengthBetween}}\n"
+        "  - {name: second, policy: accept_on_all_pass, judge: {recorded: there}}\n"
+        "  - {name: last, judge: {recorded: nobody}}\n"
+    )
+    (judged / "first.jsonl").write_text((judged / "r.jsonl").read_text().splitlines()[0] + "\n")
+    result = replay(judged / "first.jsonl", "--jury", judged / "unasked.yaml")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_a_recorded_juror_that_lacks_some_votes_is_named(judged):
+    rows = [{"item_id": n, "votes": {"a": "PASS", **({"b": "FAIL"} if n else {})}} for n in range(3)]
+    (judged / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    labels = "labels: {PASS: pass, FAIL: fail}"
+    (judged / "two.yaml").write_text(f"jurors: [{{recorded: a, {labels}}}, {{recorded: b, {labels}}}]\n")
+    (judged / "one.yaml").write_text(f"jurors: [{{recorded: a, {labels}}}]\n")
+    result = replay(judged / "votes.jsonl", "--jury", judged / "two.yaml")
+    assert result.exit_code == 0
+    assert result.stderr.strip() == "without a recorded vote, and abstained: b for 1 case"
+    several = replay(judged / "votes.jsonl", "--jury", judged / "two.yaml", "--jury", judged / "one.yaml")
+    assert several.stderr.strip() == "two: without a recorded vote, and abstained: b for 1 case"
+    (judged / "other.jsonl").write_text(json.dumps({"item_id": 9, "votes": {"a": "PASS"}}) + "\n")
+    (judged / "other.yaml").write_text(f"jurors: [{{recorded: a, votes: other.jsonl, {labels}}}]\n")
+    result = replay(judged / "votes.jsonl", "--jury", judged / "other.yaml")
+    assert result.exit_code == 2
+    assert "the votes of 'a' are of other cases than those of" in " ".join(result.stderr.split())
 
 
 def test_results_without_votes_of_jurors_are_refused_with_what_to_give(judged):

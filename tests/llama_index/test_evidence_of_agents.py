@@ -13,7 +13,8 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool, QueryEngineTool
 from support.llama_apps import PASSAGE, Model, Verdicts, an_index
 
-from jury_adapters import ConfigurationError, grounding_screen
+from jury_adapters import ConfigurationError, Judgment, Status, grounding_screen
+from jury_adapters.checks import NamesAndNumbers, SentenceSupport
 from jury_adapters.llama_index import (
     JuryEvaluator,
     JuryFaithfulnessEvaluator,
@@ -108,6 +109,46 @@ def test_every_adapter_takes_the_tools_that_are_evidence(given, wanted):
     assert len(cases) == 3
     assert {case.contexts for case in cases} == {wanted}
     assert contexts_of(output, evidence_tools=given) == wanted
+
+
+def look_up(text: str) -> str:
+    """Look up a sentence in the guide."""
+    return f"{text} It is painted red."
+
+
+CLAIM = "The bridge of the old town opened in 1987."
+LEFT_OUT = "the contexts are without the text (…) that the model itself wrote in its call of 'look_up'"
+
+
+def agent_that_looks_up(claim: str) -> Any:
+    model = scripted(("look_up", {"text": claim}), CLAIM)
+    return ran(FunctionAgent(tools=[FunctionTool.from_defaults(look_up)], llm=model, streaming=False))
+
+
+@pytest.mark.parametrize("jury", [
+    NamesAndNumbers(),
+    SentenceSupport(threshold=0.6),
+    lambda case: Judgment(Status.FAIL, reasoning="the contexts do not say so"),
+    lambda case: Judgment(Status.ABSTAIN, reasoning="unsure"),
+])  # fmt: skip
+def test_the_feedback_says_that_a_text_of_the_call_is_left_out_of_the_contexts(jury):
+    response = agent_that_looks_up(CLAIM)
+    result = JuryEvaluator(jury).evaluate_response("When did it open?", response)
+    assert result.contexts == ["… It is painted red."]
+    assert result.feedback.count(LEFT_OUT) == 1
+    assert result.invalid_reason is None or LEFT_OUT in result.invalid_reason
+    named = JuryEvaluator(jury, evidence_tools=["look_up"]).evaluate_response("When did it open?", response)
+    assert "left" not in named.feedback
+    assert "without the text" not in named.feedback
+
+
+def test_a_pass_and_whole_outputs_have_no_note_on_texts_that_are_left_out():
+    passed = JuryEvaluator(lambda case: True).evaluate_response("When?", agent_that_looks_up(CLAIM))
+    assert passed.passing
+    assert LEFT_OUT not in passed.feedback
+    failed = JuryEvaluator(NamesAndNumbers()).evaluate_response("When?", agent_that_looks_up("old bridges"))
+    assert failed.passing is False
+    assert "without the text" not in failed.feedback
 
 
 def test_nodes_of_a_tool_count_where_the_tool_does():
