@@ -354,10 +354,9 @@ def _entries(results: Path, cases: Path | None, messages: Messages) -> list[Entr
             if source is None
             else f"{source}: no case of {results} is in it; give the file that was judged, as it was: --cases CASES"
         )
-    if len(found) < len(entries):
-        lacking = counted(len(entries) - len(found), "case")
-        are = "is" if len(entries) - len(found) == 1 else "are"
-        messages.info(f"{source}: {lacking} of {results} cannot be found in it as judged, and {are} left out")
+    if lacking := len(entries) - len(found):
+        cases_left = counted(lacking, "case is", "cases are")
+        messages.info(f"{source}: {cases_left} left out, which {results} has and which cannot be found in it as judged")
     return found
 
 

@@ -6,22 +6,20 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
 
-from jury_adapters.calibration.estimates import Estimate, undefined
+from jury_adapters.calibration.estimates import Estimate
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.formatting import clip, counted, percent, visible
 from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.statistics import fisher_less
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
+from jury_adapters.report.corrected_difference import Opinions, corrected_difference
 from jury_adapters.report.entries import Entries, entries_at
 from jury_adapters.report.figures import contest
 from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of, said_in
 from jury_adapters.report.matching import Matching, match
 from jury_adapters.report.run_facts import RunFacts
 from jury_adapters.statistics.differences import (
-    CORRECTED,
     PairedCounts,
     counts_by_group,
     paired_difference,
@@ -241,7 +239,7 @@ def compare(
     corrected = None
     if known is not None:
         of_both = [known.passes(first.labels[a]) for a, _ in pairs], [known.passes(second.labels[b]) for _, b in pairs]
-        corrected = _corrected(verdicts, of_both, known, groups, matching)
+        corrected = corrected_difference(verdicts, of_both, known, groups, matching)
     changed = [(a, b) for a, b in pairs if first.verdict[a] != second.verdict[b]]
     return Comparison(
         *_distinguish(titles),
@@ -307,9 +305,6 @@ def _warn_of_failed_runs(before: RunFacts, after: RunFacts, pairs: Sequence[tupl
     yield f"the application failed in {runs}, which count as FAIL although no juror judged them.{without}"
 
 
-Opinions: TypeAlias = list[bool | None]
-
-
 def _difference(
     before: RunFacts,
     after: RunFacts,
@@ -330,61 +325,6 @@ def _difference(
     count = PairedCounts.of(judged)
     found = paired_difference(count, by_group=counts_by_group(judged, groups), same_answers=same_answers)
     return found, (_share(count.both + count.a_only, count.decided), _share(count.both + count.b_only, count.decided))
-
-
-def _corrected(
-    verdicts: tuple[Opinions, Opinions],
-    labels: tuple[Opinions, Opinions],
-    known: AnswerLabels,
-    groups: Sequence[Hashable],
-    matching: Matching,
-) -> Estimate:
-    """Return the difference corrected by human labels.
-
-    Raises:
-        ConfigurationError: there are no pairs, the runs judged the same answers, or no label belongs to any of them.
-    """
-    if not matching.pairs:
-        raise ConfigurationError(
-            "labels correct the difference of cases that are in both runs, and "
-            f"{matching.why_unpaired or 'no case is'}; give both answers to a question the same id"
-        )
-    if matching.same_answers:
-        raise ConfigurationError(
-            "both runs judged the same answers, so human labels pass as many of the one as of the other, and labels "
-            "cannot correct the difference; which jury agrees more with human labels: jury replay"
-        )
-    from jury_adapters import statistics
-
-    if not any(label is not None for label in chain(*labels)):
-        raise ConfigurationError(
-            f"none of the {counted(known.unmatched, 'label')} belongs to a compared answer; labels are found by the "
-            "content of the case, else by its id with the text of the answer"
-        )
-    labelled = [None not in both for both in zip(*labels, strict=True)]
-    selected = _selected_by_equality(labelled, matching.equal)
-    if selected:
-        return undefined(CORRECTED, len(labelled), selected)
-    return statistics.compare(*verdicts, labels_a=labels[0], labels_b=labels[1], groups=groups)
-
-
-def _selected_by_equality(labelled: Sequence[bool], equal: Sequence[bool]) -> str:
-    """Return why the labelled pairs are not a random sample of all pairs; empty if nothing shows it.
-
-    One label is the label of both answers where they are equal, so labels of one system's answers label these pairs
-    and no others. The two labels of such a pair never differ.
-    """
-    n, others = sum(labelled), len(labelled) - sum(labelled)
-    same = sum(map(all, zip(labelled, equal, strict=True)))
-    rest = sum(equal) - same
-    p = 2 * min(fisher_less(same, n, rest, others), fisher_less(rest, others, same, n))
-    if not n or not (p < _NOT_RANDOM or (same == n and rest < others)):
-        return ""
-    return (
-        f"both answers are the same in {same:,} of {counted(n, 'case')} with both labels, and in {rest:,} of the "
-        f"{others:,} others, so the labelled cases are not a random sample; label both answers of a random part of the "
-        "cases"
-    )
 
 
 def _flips(before: Entries, after: Entries, changed: Sequence[tuple[int, int]]) -> tuple[Flip, ...]:
@@ -416,5 +356,4 @@ def _share(part: int, whole: int) -> float | None:
 
 
 _CLAUSES = 4
-_NOT_RANDOM = 0.001  # p value below which labelled cases are not taken for a random sample
 _LONGEST = 240  # characters of a line about a changed case

@@ -200,8 +200,8 @@ def test_cases_that_changed_since_they_were_judged_are_counted(results: Path):
     rows[1] = {**rows[1], "answer": "Edited since."}
     cases.write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = review(results, "--only", "all", typed="p\n")
-    assert "1 case of" in done.stderr
-    assert "cannot be found in it as judged, and is left out" in " ".join(done.stderr.split())
+    assert "1 case is left out" in done.stderr
+    assert "cannot be found in it as judged" in " ".join(done.stderr.split())
 
 
 def test_a_jury_of_labels_is_reviewed_by_its_labels(tmp_path: Path):

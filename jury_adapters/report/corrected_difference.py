@@ -1,0 +1,83 @@
+"""Difference of two pass rates, corrected by human labels of the answers of both runs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import chain
+from typing import TypeAlias
+
+from jury_adapters.calibration.estimates import Estimate, undefined
+from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.formatting import counted
+from jury_adapters.core.statistics import fisher_less
+from jury_adapters.report.answer_labels import AnswerLabels
+from jury_adapters.report.matching import Matching
+from jury_adapters.statistics.differences import CORRECTED
+
+Opinions: TypeAlias = list[bool | None]
+"""Verdicts or labels of the cases of a run: True for PASS, False for FAIL, None for neither."""
+
+
+def corrected_difference(
+    verdicts: tuple[Opinions, Opinions],
+    labels: tuple[Opinions, Opinions],
+    known: AnswerLabels,
+    groups: Sequence[Hashable],
+    matching: Matching,
+) -> Estimate:
+    """Return the difference corrected by human labels.
+
+    Args:
+        verdicts: the verdicts of the pairs, those of the first run and those of the second.
+        labels: the human labels of the pairs.
+        known: all human labels.
+        groups: the group of each pair; empty for independent ones.
+        matching: the pairs.
+
+    Raises:
+        ConfigurationError: there are no pairs, the runs judged the same answers, or no label belongs to any of them.
+    """
+    if not matching.pairs:
+        raise ConfigurationError(
+            "labels correct the difference of cases that are in both runs, and "
+            f"{matching.why_unpaired or 'no case is'}; give both answers to a question the same id"
+        )
+    if matching.same_answers:
+        raise ConfigurationError(
+            "both runs judged the same answers, so human labels pass as many of the one as of the other, and labels "
+            "cannot correct the difference; which jury agrees more with human labels: jury replay"
+        )
+    from jury_adapters import statistics
+
+    if not any(label is not None for label in chain(*labels)):
+        raise ConfigurationError(
+            f"none of the {counted(known.unmatched, 'label')} belongs to a compared answer; labels are found by the "
+            "content of the case, else by its id with the text of the answer"
+        )
+    labelled = [None not in both for both in zip(*labels, strict=True)]
+    selected = _selected_by_equality(labelled, matching.equal)
+    if selected:
+        return undefined(CORRECTED, len(labelled), selected)
+    return statistics.compare(*verdicts, labels_a=labels[0], labels_b=labels[1], groups=groups)
+
+
+def _selected_by_equality(labelled: Sequence[bool], equal: Sequence[bool]) -> str:
+    """Return why the labelled pairs are not a random sample of all pairs; empty if nothing shows it.
+
+    One label is the label of both answers where they are equal, so labels of one system's answers label these pairs
+    and no others. The two labels of such a pair never differ.
+    """
+    n, others = sum(labelled), len(labelled) - sum(labelled)
+    same = sum(map(all, zip(labelled, equal, strict=True)))
+    rest = sum(equal) - same
+    p = 2 * min(fisher_less(same, n, rest, others), fisher_less(rest, others, same, n))
+    if not n or not (p < _NOT_RANDOM or (same == n and rest < others)):
+        return ""
+    return (
+        f"both answers are the same in {same:,} of {counted(n, 'case')} with both labels, and in {rest:,} of the "
+        f"{others:,} others, so the labelled cases are not a random sample; label both answers of a random part of the "
+        "cases"
+    )
+
+
+_NOT_RANDOM = 0.001  # p value below which labelled cases are not taken for a random sample
