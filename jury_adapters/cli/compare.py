@@ -105,12 +105,12 @@ class _HumanLabels(NamedTuple):
 
 def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str | None, messages: Messages) -> Comparison:
     if human is None:
-        return compare_files(a, b, group=group)
+        return compare_files(a, b, group=group, messages=messages)
     labels = [pair for file in human.files for pair in _labels(file, human.column, (a, b), messages)]
     kept = _without_contradictions(labels, messages)
     pass_labels = human.pass_labels or _pass_labels_of((a, b), kept)
     try:
-        return compare_files(a, b, labels=kept, pass_labels=pass_labels, group=group)
+        return compare_files(a, b, labels=kept, pass_labels=pass_labels, group=group, messages=messages)
     except UnclearLabels as error:
         raise InputError(f"{human.named}: {error.what}; {NAME_PASS_LABELS}") from None
 

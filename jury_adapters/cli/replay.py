@@ -32,7 +32,7 @@ from jury_adapters.cli.options import (
     number_option,
 )
 from jury_adapters.cli.replayed_cases import NO_TEXTS, ReplayedCases, cases_with_votes
-from jury_adapters.cli.report_sources import group_of_file
+from jury_adapters.cli.report_sources import group_of_file, named_cases
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -110,7 +110,7 @@ def replay(
         for one, path in zip(juries, jury, strict=True):
             _check_texts(one, path, judged)
         passing = pass_label or _pass_labels_of(file, judged, label_column)
-        by = group_of_file(votes, cases) if group is None else group
+        by = group_of_file(votes, cases or named_cases(file), messages) if group is None else group
         results = _replayed(list(zip(jury, juries, strict=True)), judged, label_column, passing, by)
         _tell_apart(results, jury)
         for result, one in zip(results, juries, strict=True):

@@ -117,7 +117,12 @@ def report(
             )
             people = HumanLabels(labels, label_column, pass_label or ())
             measured = agreement_of(
-                file, cases, options, people, messages, group=group_of_file(file, cases) if group is None else group
+                file,
+                cases,
+                options,
+                people,
+                messages,
+                group=group_of_file(file, cases, messages) if group is None else group,
             )
             if as_json or not quiet:
                 write((dumps(measured.to_dict(), indent=2) if as_json else str(measured)) + "\n")
@@ -197,7 +202,7 @@ def _found(
     if cases is not None:
         _check_texts(found, file, cases, messages)
     found.unreadable, found.unread = _unread_in(cases or named_cases(file), file)
-    compared = None if compare is None else compare_files(compare, file, cases=cases, group=group)
+    compared = None if compare is None else compare_files(compare, file, cases=cases, group=group, messages=messages)
     return found, compared
 
 

@@ -29,6 +29,7 @@ def compare_files(
     labels: Iterable[tuple[Case, str | bool]] | None = None,
     pass_labels: Collection[str] = (),
     group: str | None = "",
+    messages: Messages | None = None,
 ) -> Comparison:
     """Compare the results of two systems, with distinct titles.
 
@@ -40,6 +41,7 @@ def compare_files(
         pass_labels: the labels that mean PASS.
         group: the field that identifies the group of a case; empty for independent cases; None for what the results
             name.
+        messages: prints that the results name a group that is not known.
 
     Raises:
         ConfigurationError: one of them cannot be read, or as in :meth:`jury_adapters.report.Report.compare`.
@@ -58,6 +60,9 @@ def compare_files(
             (file, run) for (file, _), run in zip(sources[::-1], (second, first), strict=True) if not is_store(file)
         )
         kept = next(filter(None, (known_group(file, run) for file, run in read)), "")
+        named = next(filter(None, (group_named_in(file) for file in (b, a) if not is_store(file))), "")
+        if named and not kept and messages is not None:
+            _report_unknown_group(b, named, "put the file that was judged where the results name it", messages)
     return compare(
         first, second, titles=titles, labels=labels, pass_labels=pass_labels, group=group or kept,
         needs_groups=bool(group),
@@ -72,10 +77,18 @@ def report_group(found: Report, file: Path, messages: Messages) -> None:
             f"cases are grouped by {visible(found.group)}, as in the run; --group '' takes them as independent"
         )
     elif named:
-        messages.info(
-            f"{file}: the run was grouped by {visible(named)}, which is not in the results; give the file that was "
-            "judged, --cases CASES, or the intervals take no account of it"
-        )
+        _report_unknown_group(file, named, _GIVE_CASES, messages)
+
+
+def _report_unknown_group(results: Path, named: str, fix: str, messages: Messages) -> None:
+    messages.info(
+        f"{results}: the run was grouped by {visible(named)}, which is not in the results, so the intervals take no "
+        f"account of it and may be too narrow; {fix}",
+        "yellow",
+    )
+
+
+_GIVE_CASES = "give the file that was judged: --cases CASES"
 
 
 def report_store(found: Report, store: Path, messages: Messages) -> None:
@@ -94,14 +107,20 @@ def report_store(found: Report, store: Path, messages: Messages) -> None:
         messages.info(f"{vote}; jury replay lets another jury vote")
 
 
-def group_of_file(file: str, cases: Path | None) -> str:
-    """Return the field that groups the cases according to results; empty for other files, and if it is unknown."""
+def group_of_file(file: str, cases: Path | None, messages: Messages) -> str:
+    """Return the field that groups the cases according to results; empty for other files, and if it is unknown.
+
+    A group that the results name and that is unknown is reported.
+    """
     from jury_adapters.report.entries import FileEntries, known_group
 
     path = Path(file)
     if is_store(file) or not path.is_file() or not is_result(first_row(path)):
         return ""
-    return known_group(path, FileEntries(path, cases))
+    group = known_group(path, FileEntries(path, cases))
+    if not group and (named := group_named_in(path)):
+        _report_unknown_group(path, named, _GIVE_CASES, messages)
+    return group
 
 
 def named_cases(file: Path | None) -> Path | None:

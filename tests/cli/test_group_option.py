@@ -177,3 +177,27 @@ def test_a_table_and_a_text_of_the_case(folder):
     without = run("report", "r.jsonl", "--group", "question")
     assert (without.exit_code, "only the metadata in its verdict" in without.stderr) == (2, True)
     assert "95 % interval, 4 groups: " in run("report", "r.jsonl", "--group", "question", "--cases", "cases.csv").stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report", "r.jsonl"],
+        ["report", "r.jsonl", "--agreement", "--draws", "100"],
+        ["compare", "r.jsonl", "r.jsonl"],
+        ["replay", "r.jsonl", "--jury", "again.yaml"],
+    ],
+)
+def test_every_command_says_that_a_kept_group_is_not_known(folder, command):
+    """The group is the question, which is in the cases and not in the results, and the cases are gone."""
+    rows = [{**row, "question": f"q{at % 8}"} for at, row in enumerate(ROWS)]
+    written(folder / "asked.jsonl", rows)
+    judge("--group", "question", "--out", "r.jsonl", cases="asked.jsonl")
+    (folder / "again.yaml").write_text("jurors: [{recorded: NotEmpty}]\n")
+    said = "the run was grouped by question, which is not in the results"
+    known = run(*command, *(() if command[0] in ("compare", "replay") else ("--cases", "asked.jsonl")))
+    assert said not in " ".join(known.stderr.split())
+    (folder / "asked.jsonl").unlink()
+    done = run(*command)
+    assert done.exit_code == 0, done.output
+    assert said in " ".join(done.stderr.split())
