@@ -362,3 +362,16 @@ def test_labels_alone_cannot_be_audited():
     found = audit(labels, sizes=SMALL)
     assert found.jury.originals_passed.n == 0
     assert found.findings == ()
+
+
+def test_answers_that_people_failed_are_not_right_answers(caplog):
+    cases = [
+        case.model_copy(update={"metadata": {**case.metadata, "gold": gold}})
+        for case, gold in zip(example_cases()[:6], ["PASS", "FAIL", "fail", False, None, "other"], strict=True)
+    ]
+    with_label = {probe.case.metadata.get("gold") for probe in plan_audit(passes_all, cases, sizes=SMALL).probes}
+    assert with_label <= {"PASS", None, "other"}
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said == "auditing: 3 cases are left out, because the human label is FAIL: an audit needs right answers"
+    with pytest.raises(ConfigurationError, match="the human label of every case is FAIL"):
+        audit(passes_all, cases[1:4], sizes=SMALL)
