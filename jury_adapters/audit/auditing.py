@@ -14,6 +14,7 @@ from jury_adapters.audit.findings import Finding, Standards, findings_of
 from jury_adapters.audit.hostile_texts import labels_of, places_of
 from jury_adapters.audit.looks import AskedProbes, Block
 from jury_adapters.audit.probes import Probe, Sizes, plan_probes
+from jury_adapters.audit.right_answers import right_answers
 from jury_adapters.audit.stopping import ask_all, ask_until_known
 from jury_adapters.audit.text_report import text_report
 from jury_adapters.core.budget import Budget
@@ -22,7 +23,6 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.cost_estimate import CostEstimate
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import percent
-from jury_adapters.core.given_cases import given_cases
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Status
@@ -199,7 +199,7 @@ def plan_audit(
             f"precision is half the width of an interval, between 0 and 0.5, not {plain_repr(precision)}"
         )
     judge = judge_of(jury)
-    found = example_cases() if cases is None else given_cases(cases)
+    found = example_cases() if cases is None else right_answers(cases)
     families = dict.fromkeys(
         family
         for one in (*(juror.judge for juror in jurors_of(judge)), judge)
@@ -235,7 +235,7 @@ def audit(
     Args:
         jury: a jury, or any judge whose judgments are PASS or FAIL.
         cases: cases with right answers, and contexts or a reference for each; by default 60 invented cases that come
-            with the package.
+            with the package. Cases whose human label (``gold``) is FAIL are left out, and the log counts them.
         operators: the names of the operators, see :data:`OPERATORS`; by default all but ``omission``.
         sizes: the numbers of probes; see :class:`Sizes`.
         standards: the standards of the findings; see :class:`Standards`.

@@ -14,6 +14,7 @@ from jury_adapters.audit.examples import example_cases
 from jury_adapters.audit.figures import Groups
 from jury_adapters.audit.findings import Finding, Standards
 from jury_adapters.audit.probes import Probe, Sizes, plan_probes
+from jury_adapters.audit.right_answers import right_answers
 from jury_adapters.audit.tests_of_shares import holm, share_below
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
@@ -21,7 +22,6 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.clustered_shares import clustered_wilson, sign_flip_test
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import percent
-from jury_adapters.core.given_cases import given_cases
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.usage import Usage
@@ -158,7 +158,7 @@ def audit_pairs(
     if isinstance(pairs, bool) or not isinstance(pairs, int) or pairs < 1:
         raise ConfigurationError(f"pairs is a number of pairs from 1, not {plain_repr(pairs)}")
     judge, standards = judge_of(jury), standards or Standards()
-    found = example_cases() if cases is None else given_cases(cases)
+    found = example_cases() if cases is None else right_answers(cases)
     probes = _both_orders(plan_probes(found, operators=operators, sizes=Sizes(len(found), 0, 0), seed=seed), pairs)
     asking = Asking(judge, store=store, budget=budget)
     asking.ask(probes)

@@ -87,7 +87,8 @@ class Critic(AskingJudge):
         labels: the allowed answers, instead of the rubric's: a mapping of each label to ``"pass"``, ``"fail"``,
             ``"abstain"`` or a score, which passes from 0.5. With ``prompt``, the default is ``YES``, ``NO``
             and ``UNSURE``.
-        scale: the allowed answers as a number: a :class:`Scale`, or a mapping such as ``{"minimum": 1, "maximum": 5}``.
+        scale: the allowed answers as a number: the worst and the best, ``(1, 5)``; a mapping such as ``{"minimum": 1,
+            "maximum": 5, "pass_mark": 4}``; or a :class:`Scale`.
         parse: a function that reads replies instead of this package, for a prompt with a reply format of its own. It
             takes the text of a reply and returns what a ``@judge`` function returns. After a ValueError, the model is
             asked once more. The prompt then does not ask for a JSON object. With a store, the function must be

@@ -19,7 +19,7 @@ from jury_adapters.critic.template import Template
 
 RubricLike: TypeAlias = Rubric | str | Path
 LabelsLike: TypeAlias = Labels | Mapping[str, Any]
-ScaleLike: TypeAlias = Scale | Mapping[str, float]
+ScaleLike: TypeAlias = Scale | Mapping[str, float] | tuple[float, float]
 
 
 class AnswerOptions(TypedDict, total=False):
@@ -100,8 +100,13 @@ def given_labels(given: LabelsLike) -> Labels:
 def _scale(given: ScaleLike) -> Scale:
     if isinstance(given, Scale):
         return given
+    if isinstance(given, tuple | list) and len(given) == 2:
+        given = dict(zip(("minimum", "maximum"), given, strict=True))
     if not isinstance(given, Mapping):
-        raise ConfigurationError(f'scale is a mapping such as {{"minimum": 1, "maximum": 5}}, not {plain_repr(given)}')
+        raise ConfigurationError(
+            "scale is the worst and the best rating, such as (1, 5), or a mapping such as "
+            f'{{"minimum": 1, "maximum": 5}}, not {plain_repr(given)}'
+        )
     with _problems_in("scale"):
         return Scale.model_validate(given)
 

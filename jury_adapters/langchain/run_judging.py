@@ -19,6 +19,7 @@ from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
 from jury_adapters.langchain.answer_guess import unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.collector import RETRIEVER, Collector
+from jury_adapters.langchain.executed_calls import with_executed_calls
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.langchain.run_choice import NamedRuns, Runs, chooser_of
 from jury_adapters.observability.sinks import note_span
@@ -144,6 +145,7 @@ def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
         return with_retrieved_ids(case, retrieved_ids(outputs))
     heard = tuple(map(_step, found.calls))
     passages = _passages(found, heard, reader.evidence)
+    outputs = with_executed_calls(outputs, found.calls)
     case = reader.case(inputs, outputs, contexts=passages, generator=found.model)
     changes: dict[str, object] = {}
     steps = heard if len(heard) > sum(step.tool is not None for step in case.trajectory) else case.trajectory

@@ -371,3 +371,16 @@ def test_a_jury_of_one_juror_has_its_figures_once():
     assert {finding.subject for finding in alone.findings} == {"alone"}
     several = audit(Ensemble([passes_all, passes_all.named("second")], name="two"), sizes=Sizes(10, 0, 0))
     assert len(several.subjects) == 3
+
+
+def test_answers_that_people_failed_are_not_right_answers(caplog):
+    cases = [
+        case.model_copy(update={"metadata": {**case.metadata, "gold": gold}})
+        for case, gold in zip(example_cases()[:6], ["PASS", "FAIL", "fail", False, None, "other"], strict=True)
+    ]
+    with_label = {probe.case.metadata.get("gold") for probe in plan_audit(passes_all, cases, sizes=SMALL).probes}
+    assert with_label <= {"PASS", None, "other"}
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said == "auditing: 3 cases are left out, because the human label is FAIL: an audit needs right answers"
+    with pytest.raises(ConfigurationError, match="the human label of every case is FAIL"):
+        audit(passes_all, cases[1:4], sizes=SMALL)

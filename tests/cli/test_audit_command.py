@@ -131,3 +131,16 @@ def test_an_outage_is_not_taken_for_opinions(tmp_path, server):
     text = jury("audit", "--jury", path, *SMALL).stdout
     assert "nothing is known of the jury, because it broke on most probes" in text
     assert f"offline: {whole['broken']} of {whole['asked']} probes" in text
+
+
+def test_cases_that_people_failed_are_left_out_with_a_warning(jury_file, tmp_path, caplog):
+    text = "The tank holds 300 litres."
+    rows = [
+        {"question": str(n), "answer": text, "contexts": [text], "gold": gold}
+        for n, gold in enumerate(["PASS", "FAIL"])
+    ]
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = jury("audit", cases, "--jury", jury_file, *SMALL)
+    assert done.exit_code == 0
+    assert "1 case is left out, because the human label is FAIL" in caplog.text

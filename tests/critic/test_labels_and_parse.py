@@ -94,7 +94,10 @@ def test_a_scale_rates(scale: object) -> None:
         ({"labels": {"POLITE": 7}}, "labels: 'POLITE': .* less than or equal to 1"),
         ({"labels": {}}, "labels is a mapping"),
         ({"labels": {"YES": "pass", "yes ": "fail"}}, "differ only in case"),
-        ({"scale": 5}, "scale is a mapping"),
+        ({"scale": 5}, "scale is the worst and the best rating"),
+        ({"scale": (1, 3, 5)}, "scale is the worst and the best rating"),
+        ({"scale": (5, 1)}, "minimum < maximum"),
+        ({"scale": ("a", 5)}, "scale"),
         ({"scale": {"minimum": 5, "maximum": 1}}, "minimum < maximum"),
     ],
 )
@@ -306,3 +309,9 @@ def test_an_asynchronous_parser_is_refused() -> None:
 def test_logprobs_and_parse_are_refused_together() -> None:
     with pytest.raises(ConfigurationError, match="parse= reads replies itself"):
         critic(parse=polite_or_rude, logprobs=True)
+
+
+@pytest.mark.parametrize("scale", [(1, 5), [1, 5], {"minimum": 1, "maximum": 5}, Scale(minimum=1, maximum=5)])
+def test_a_scale_may_be_a_pair_as_in_from_evaluator(scale: object) -> None:
+    one = critic(prompt="Rate 1 to 5 how helpful it is.\n{answer}", scale=scale)
+    assert one.rubric.answers == Scale(minimum=1, maximum=5)

@@ -517,3 +517,39 @@ def test_of_agents_selected_by_name_the_one_that_answers_is_judged_once(how: str
     run(swarm(), ask("Weather?"), watched.config, how)
     assert [(one.run.name, one.case and one.case.answer) for one in watched.all()] == [("bob", "It is 80F.")]
     assert (watched.handler.counts.handed_over, watched.handler.counts.paused) == (1, 0)
+
+
+@HOW
+@pytest.mark.parametrize(("name", "output"), [("weather", "80F in Rome"), ("snow", "no snow in Rome")])
+def test_a_call_that_a_person_edits_is_judged_as_it_ran(how: str, name: str, output: str) -> None:
+    asked = AIMessage(
+        "",
+        tool_calls=[
+            {"name": "weather", "args": {"city": "Oslo"}, "id": "1"},
+            {"name": "wind", "args": {"city": "Bern"}, "id": "2"},
+        ],
+    )
+
+    @tool
+    def wind(city: str) -> str:
+        """Return the wind."""
+        return f"no wind in {city}"
+
+    @tool
+    def snow(city: str) -> str:
+        """Return the snow."""
+        return f"no snow in {city}"
+
+    app = agent(
+        asked, "Done.", tools=[weather, wind, snow], checkpointer=InMemorySaver(),
+        middleware=[HumanInTheLoopMiddleware(interrupt_on={"weather": True})],
+    )  # fmt: skip
+    watched = Watched()
+    config = {**watched.config, "configurable": {"thread_id": "1"}}
+    run(app, ask("Weather?"), config, how)
+    edit = {"type": "edit", "edited_action": {"name": name, "args": {"city": "Rome"}}}
+    run(app, Command(resume={"decisions": [edit]}), config, how)
+    first, second = watched.case().trajectory
+    assert (first.tool, dict(first.arguments), first.output) == (name, {"city": "Rome"}, output)
+    assert (second.tool, dict(second.arguments), second.output) == ("wind", {"city": "Bern"}, "no wind in Bern")
+    assert not any("reviewer" in text for text in watched.case().contexts)

@@ -30,7 +30,7 @@ from weakref import WeakSet
 from jury_adapters.core import event_loop
 from jury_adapters.core.background.counts import Counts, Outcome
 from jury_adapters.core.background.options import EXIT_TIMEOUT, check_ranges, check_whole
-from jury_adapters.core.background.sink_calls import call_sink, sinks_of
+from jury_adapters.core.background.sink_calls import SinkFailures, call_sink, sinks_of
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
@@ -97,6 +97,7 @@ class JudgeQueue:
         self.exit_timeout = exit_timeout
         self._tally: Counter[str] = Counter()
         self._sinks = sinks_of(on_verdict)
+        self._failures: dict[int, SinkFailures] = {}
         self._on_error = sinks_of(on_error)
         self._sample = sample
         self._max_pending = max_pending
@@ -334,14 +335,14 @@ class JudgeQueue:
 
     async def _tell(self, sink: Sink, judged: list[JudgedRun]) -> None:
         """Call a sink with runs, in sequence while it is fast, then concurrently in the free places."""
-        raised = partial(self.count, "sink_errors")
-        rest = judged and judged[await call_sink(sink, judged, raised, _SHARE) :]
+        failures = self._failures.setdefault(id(sink), SinkFailures(partial(self.count, "sink_errors")))
+        rest = judged and judged[await call_sink(sink, judged, failures, _SHARE) :]
         if not rest:
             return
 
         async def strand(part: list[JudgedRun]) -> None:
             while part:
-                part = part[await call_sink(sink, part, raised, _SHARE) :]
+                part = part[await call_sink(sink, part, failures, _SHARE) :]
 
         places = min(len(rest), 1 + self._max_concurrency - self._running)
         self._running += places - 1

@@ -11,6 +11,7 @@ import inspect
 import logging
 import os
 from collections.abc import Callable, Sequence
+from itertools import count
 from time import monotonic
 
 from jury_adapters.core import event_loop
@@ -18,6 +19,7 @@ from jury_adapters.core.background.passing_threads import PassingThreads
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.functions import is_async
 from jury_adapters.core.runs import JudgedRun, Sink
+from jury_adapters.core.secrets import without_keys
 
 _log = logging.getLogger(__name__)
 _THREADS = PassingThreads()
@@ -25,13 +27,40 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_THREADS.forget)
 
 
-async def call_sink(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], patience: float) -> int:
+class SinkFailures:
+    """Exceptions of one sink. The log has the traceback of the first; of the 2nd, 4th, 8th... it has one line.
+
+    Args:
+        counted: called for each exception.
+    """
+
+    __slots__ = ("_counted", "_numbers")
+
+    def __init__(self, counted: Callable[[], None]) -> None:
+        self._counted = counted
+        self._numbers = count(1)
+
+    def add(self, judged: JudgedRun, error: BaseException) -> None:
+        """Count an exception, and log it if it is due."""
+        self._counted()
+        number = next(self._numbers)  # atomic, as threads and the event loop call it
+        if number == 1:
+            _log.error(
+                "on_verdict raised for run %s (further exceptions of this sink are counted)", judged.run.id,
+                exc_info=error,
+            )  # fmt: skip
+        elif number & (number - 1) == 0:
+            why = without_keys(repr(error))
+            _log.error("on_verdict raised %d times so far, now for run %s: %s", number, judged.run.id, why)
+
+
+async def call_sink(sink: Sink, judged: Sequence[JudgedRun], failures: SinkFailures, patience: float) -> int:
     """Call a sink with judged runs in order, until a time limit.
 
     Args:
-        sink: a plain or asynchronous function. Its exceptions are logged.
+        sink: a plain or asynchronous function.
         judged: the runs.
-        raised: called for each exception of the sink.
+        failures: counts the exceptions of the sink.
         patience: time in seconds after which no further run is started; the first run always is.
 
     Returns:
@@ -39,12 +68,12 @@ async def call_sink(sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[]
     """
     until = monotonic() + patience
     if not is_async(sink):
-        calls, answer = await _THREADS.run(_call_plain, sink, judged, raised, until)
-        await _awaited(answer, judged[calls - 1], raised)
+        calls, answer = await _THREADS.run(_call_plain, sink, judged, failures, until)
+        await _awaited(answer, judged[calls - 1], failures)
         return calls
     calls = 0
     for run in judged:
-        await _awaited(_answer(sink, run, raised), run, raised)
+        await _awaited(_answer(sink, run, failures), run, failures)
         calls += 1
         if monotonic() >= until:
             break
@@ -64,41 +93,34 @@ def sinks_of(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
     return sinks
 
 
-def _call_plain(
-    sink: Sink, judged: Sequence[JudgedRun], raised: Callable[[], None], until: float
-) -> tuple[int, object]:
+def _call_plain(sink: Sink, judged: Sequence[JudgedRun], failures: SinkFailures, until: float) -> tuple[int, object]:
     """Call a plain sink in a thread until the time limit, or until it returns an awaitable."""
     calls, answer = 0, None
     for run in judged:
-        answer = _answer(sink, run, raised)
+        answer = _answer(sink, run, failures)
         calls += 1
         if inspect.isawaitable(answer) or monotonic() >= until:  # awaitable: a lambda around an async function
             break
     return calls, answer
 
 
-def _answer(sink: Sink, judged: JudgedRun, raised: Callable[[], None]) -> object:
+def _answer(sink: Sink, judged: JudgedRun, failures: SinkFailures) -> object:
     try:
         return sink(judged)
     except BaseException as error:  # the thread, the loop and the other sinks must continue
-        _failed(judged, error, raised)
+        failures.add(judged, error)
         return None
 
 
-async def _awaited(answer: object, judged: JudgedRun, raised: Callable[[], None]) -> None:
+async def _awaited(answer: object, judged: JudgedRun, failures: SinkFailures) -> None:
     try:
         if inspect.isawaitable(answer):
             await answer
     except asyncio.CancelledError as error:
         if event_loop.is_cancelled():
             raise
-        _failed(judged, error, raised)
+        failures.add(judged, error)
     except GeneratorExit:
         raise
     except BaseException as error:
-        _failed(judged, error, raised)
-
-
-def _failed(judged: JudgedRun, error: BaseException, raised: Callable[[], None]) -> None:
-    raised()
-    _log.error("on_verdict raised for run %s", judged.run.id, exc_info=error)
+        failures.add(judged, error)

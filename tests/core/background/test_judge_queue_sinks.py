@@ -61,6 +61,24 @@ def test_a_sink_that_raises_is_counted_and_the_others_are_told(caplog: pytest.Lo
     assert "no such table" in caplog.text
 
 
+def test_a_sink_that_always_raises_logs_one_traceback_and_then_ever_fewer_lines(caplog: pytest.LogCaptureFixture):
+    def broken(judged: JudgedRun) -> None:
+        raise LookupError("no such table")
+
+    async def exiting(judged: JudgedRun) -> None:
+        raise SystemExit(3)
+
+    with JudgeQueue(passing(), on_verdict=[broken, exiting]) as queue:
+        for number in range(31):
+            queue.put(CASE, run=Run(str(number)))
+    assert queue.counts.sink_errors == 62
+    said = [record for record in caplog.records if "on_verdict raised" in record.getMessage()]
+    assert len(said) == 10  # of each sink the 1st, 2nd, 4th, 8th and 16th
+    assert len([record for record in said if record.exc_info]) == 2
+    assert any("on_verdict raised 16 times so far, now for run" in record.getMessage() for record in said)
+    assert any("LookupError('no such table')" in record.getMessage() for record in said)
+
+
 @pytest.mark.parametrize("kind", ["plain", "asynchronous", "lambda"])
 def test_a_slow_sink_is_told_of_many_runs_at_once_but_of_no_more_than_allowed(kind: str):
     lock, now, most = threading.Lock(), 0, 0
