@@ -69,7 +69,10 @@ def from_evaluator(
     scale = next((scale for kind, scale in _SCALES.items() if isinstance(evaluator, kind)), None)
     if scale is not None:
         options = {"scale": scale, **options}
-    return ExternalJudge(by_name(evaluator.aevaluate, given, ask), own_name_of(evaluator), **options)
+    thresholds = (getattr(evaluator, name, None) for name in ("_score_threshold", "_similarity_threshold"))
+    own = next((threshold for threshold in thresholds if threshold is not None), None)
+    prepare = by_name(evaluator.aevaluate, given, ask)
+    return ExternalJudge(prepare, own_name_of(evaluator), own_threshold=own, **options)
 
 
 _SCALES: dict[type[BaseEvaluator], tuple[float, float]] = {
