@@ -69,16 +69,20 @@ def from_evaluator(
     scale = next((scale for kind, scale in _SCALES.items() if isinstance(evaluator, kind)), None)
     if scale is not None:
         options = {"scale": scale, **options}
-    thresholds = (getattr(evaluator, name, None) for name in ("_score_threshold", "_similarity_threshold"))
-    own = next((threshold for threshold in thresholds if threshold is not None), None)
     prepare = by_name(evaluator.aevaluate, given, ask)
-    return ExternalJudge(prepare, own_name_of(evaluator), own_threshold=own, **options)
+    return ExternalJudge(prepare, own_name_of(evaluator), own_threshold=_threshold_of(evaluator), **options)
 
 
 _SCALES: dict[type[BaseEvaluator], tuple[float, float]] = {
     CorrectnessEvaluator: (1.0, 5.0),
     SemanticSimilarityEvaluator: (-1.0, 1.0),
 }
+
+
+def _threshold_of(evaluator: BaseEvaluator) -> object:
+    """Return the score from which an evaluator of LlamaIndex passes; None if it has none."""
+    thresholds = (getattr(evaluator, name, None) for name in ("_score_threshold", "_similarity_threshold"))
+    return next((threshold for threshold in thresholds if threshold is not None), None)
 
 
 def _copies_of_llms(evaluator: BaseEvaluator) -> dict[str, CopiesPerLoop]:
