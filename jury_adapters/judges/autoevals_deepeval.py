@@ -109,7 +109,8 @@ def from_deepeval(
         return read_result(measuring if kept else returned)
 
     name = getattr(metric, "__name__", None) or type(metric).__name__
-    return ExternalJudge(prepare, name if isinstance(name, str) else "", **options)
+    own = getattr(metric, "threshold", None)
+    return ExternalJudge(prepare, name if isinstance(name, str) else "", own_threshold=own, **options)
 
 
 def _scoring(scorer: object) -> Callable[..., object]:

@@ -96,6 +96,7 @@ class ExternalJudge(Judge):
     Args:
         prepare: makes the call for a case, or the ABSTAIN judgment for a case that lacks an argument.
         own_name: the evaluator's own name.
+        own_threshold: the score, on its own scale, from which the evaluator itself passes; None if it is unknown.
         **options: see :class:`ExternalOptions`.
 
     Raises:
@@ -104,7 +105,12 @@ class ExternalJudge(Judge):
     """
 
     def __init__(
-        self, prepare: Callable[[Case], Call | Judgment], own_name: str = "", **options: Unpack[ExternalOptions]
+        self,
+        prepare: Callable[[Case], Call | Judgment],
+        own_name: str = "",
+        *,
+        own_threshold: object = None,
+        **options: Unpack[ExternalOptions],
     ) -> None:
         for option in options:
             if option not in ExternalOptions.__annotations__:
@@ -113,6 +119,7 @@ class ExternalJudge(Judge):
         self._scale = Scale(
             options.get("scale", (0.0, 1.0)), options.get("threshold"), _labels(options.get("pass_labels", ()))
         )
+        self._pass_score = self._scale.pass_score(own_threshold)
         self._needs = tuple(options.get("needs", ()))
         for needed in self._needs:
             if needed not in Case.model_fields:
@@ -125,8 +132,7 @@ class ExternalJudge(Judge):
 
     @property
     def pass_scores(self) -> frozenset[float]:
-        score = self._scale.pass_score
-        return frozenset() if score is None else frozenset({score})
+        return frozenset() if self._pass_score is None else frozenset({self._pass_score})
 
     @property
     def priced(self) -> bool:

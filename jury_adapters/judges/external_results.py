@@ -167,10 +167,15 @@ class Scale:
                 f"threshold is a score on the scale {_written(scale)}, not {plain_repr(self.threshold)}"
             )
 
-    @property
-    def pass_score(self) -> float | None:
-        """The threshold as a score from 0 to 1; None if the evaluator's own PASS or FAIL may decide."""
-        return None if self.threshold is None else self._share(self.threshold)
+    def pass_score(self, own_threshold: object) -> float | None:
+        """Return the threshold as a score from 0 to 1; None if the evaluator decides by one that is unknown.
+
+        Args:
+            own_threshold: the threshold of the evaluator itself, which decides without one of the user.
+        """
+        threshold = own_threshold if self.threshold is None else self.threshold
+        on_scale = _is_number(threshold) and min(self.ends) <= threshold <= max(self.ends)
+        return self._share(threshold) if on_scale else None
 
     def judgment(self, said: EvaluatorResult | Sequence[EvaluatorResult], usage: Usage) -> Judgment:
         """Return the judgment on one result or several.

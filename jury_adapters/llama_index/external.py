@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Unpack
 
 from llama_index.core.evaluation import CorrectnessEvaluator, SemanticSimilarityEvaluator
 from llama_index.core.evaluation.base import BaseEvaluator
+from llama_index.core.llms import LLM
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
@@ -14,6 +16,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.judges.external import ExternalJudge, ExternalOptions, Said
 from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of
 from jury_adapters.judges.external_results import EvaluatorResult, read_preference, read_result
+from jury_adapters.models.llama_index_copies import CopiesPerLoop, has_connections
 
 __all__ = ["from_evaluator"]
 
@@ -27,6 +30,10 @@ def from_evaluator(
     case with two ``candidates``, it also gets the second one as ``second_response``, and its label is ``A``, ``B`` or
     ``tie``. Its own ``passing`` decides, and ``feedback`` is the reasoning; ``invalid_result`` is ABSTAIN, and an
     exception is ERROR.
+
+    The evaluator sends its own requests, which are not tried again here: leave its LLM the retries that it has
+    (``max_retries=``). An LLM with a client is copied for the event loop in which the judge runs, because connections
+    cannot be shared with the loop of the application.
 
     Args:
         evaluator: any ``BaseEvaluator``.
@@ -50,8 +57,10 @@ def from_evaluator(
         raise ConfigurationError(f"from_evaluator takes a BaseEvaluator of LlamaIndex, not {plain_repr(evaluator)}")
     given = checked_arguments(arguments) or _arguments
 
+    copies = _copies_of_llms(evaluator)
+
     async def ask(wanted: Mapping[str, object]) -> Said:
-        result = await called(evaluator.aevaluate, **wanted)
+        result = await called((await _for_this_loop(evaluator, copies)).aevaluate, **wanted)
         found = read_result(result)
         if "second_response" in wanted and isinstance(found, EvaluatorResult) and found.score is not None:
             return _preference(found, result)
@@ -60,13 +69,40 @@ def from_evaluator(
     scale = next((scale for kind, scale in _SCALES.items() if isinstance(evaluator, kind)), None)
     if scale is not None:
         options = {"scale": scale, **options}
-    return ExternalJudge(by_name(evaluator.aevaluate, given, ask), own_name_of(evaluator), **options)
+    prepare = by_name(evaluator.aevaluate, given, ask)
+    return ExternalJudge(prepare, own_name_of(evaluator), own_threshold=_threshold_of(evaluator), **options)
 
 
 _SCALES: dict[type[BaseEvaluator], tuple[float, float]] = {
     CorrectnessEvaluator: (1.0, 5.0),
     SemanticSimilarityEvaluator: (-1.0, 1.0),
 }
+
+
+def _threshold_of(evaluator: BaseEvaluator) -> object:
+    """Return the score from which an evaluator of LlamaIndex passes; None if it has none."""
+    thresholds = (getattr(evaluator, name, None) for name in ("_score_threshold", "_similarity_threshold"))
+    return next((threshold for threshold in thresholds if threshold is not None), None)
+
+
+def _copies_of_llms(evaluator: BaseEvaluator) -> dict[str, CopiesPerLoop]:
+    """Return copies per event loop of the LLMs of an evaluator that have a client, by the attribute that holds them."""
+    held = getattr(evaluator, "__dict__", {})
+    return {
+        name: CopiesPerLoop(value, retries=True)
+        for name, value in held.items()
+        if isinstance(value, LLM) and has_connections(value)
+    }
+
+
+async def _for_this_loop(evaluator: BaseEvaluator, copies: Mapping[str, CopiesPerLoop]) -> BaseEvaluator:
+    """Return the evaluator with its LLMs for the running event loop; the user's own objects are not changed."""
+    found = evaluator
+    for name, llms in copies.items():
+        if getattr(evaluator, name) is llms.llm:
+            found = copy.copy(evaluator) if found is evaluator else found
+            setattr(found, name, await llms.for_this_loop())
+    return found
 
 
 def _arguments(case: Case) -> dict[str, object]:

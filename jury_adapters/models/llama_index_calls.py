@@ -5,13 +5,10 @@ A call never blocks the event loop, does not retry, and uses connections that ne
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Sequence
 from inspect import unwrap
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary, finalize
 
 from llama_index.core.base.llms.generic_utils import completion_response_to_chat_response, messages_to_prompt
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM, ImageBlock, TextBlock
@@ -19,6 +16,7 @@ from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM, Ima
 from jury_adapters.core.event_loop import in_daemon_thread
 from jury_adapters.core.images import Image
 from jury_adapters.models.base import Prompt, Turn
+from jury_adapters.models.llama_index_copies import CopiesPerLoop, has_connections
 
 Chat: TypeAlias = Callable[[LLM, Sequence[ChatMessage], dict[str, Any]], Awaitable[ChatResponse]]
 
@@ -38,8 +36,8 @@ class Calls:
     def __init__(self, llm: LLM) -> None:
         self._llm = llm
         self._chat = _way_to_chat(llm)
-        self._copied = "max_retries" in type(llm).model_fields or any("client" in name for name in _private(llm))
-        self._copies: WeakKeyDictionary[asyncio.AbstractEventLoop, _Copy] = WeakKeyDictionary()
+        self._copied = "max_retries" in type(llm).model_fields or has_connections(llm)
+        self._copies = CopiesPerLoop(llm, retries=False)
 
     async def chat(self, messages: Sequence[ChatMessage], settings: dict[str, Any]) -> ChatResponse:
         """Return the LLM's answer. Exceptions of the LLM pass through.
@@ -48,7 +46,7 @@ class Calls:
             messages: the messages.
             settings: keyword arguments of the call, as the LLM's vendor names them.
         """
-        llm = await self._for_this_loop() if self._copied else self._llm
+        llm = await self._copies.for_this_loop() if self._copied else self._llm
         return await self._chat(llm, messages, settings)
 
     @property
@@ -61,15 +59,6 @@ class Calls:
             return bool(self._llm.metadata.is_chat_model)
         except Exception:  # of the LLM's class
             return False
-
-    async def _for_this_loop(self) -> LLM:
-        loop = asyncio.get_running_loop()
-        found = self._copies.get(loop)
-        if found is None:
-            _forget_closed_loops()
-            found = self._copies[loop] = _Copy(self._llm, self, self._copies)
-            await anext(found.closer)  # started, so that the loop registers it and closes it at its end
-        return found.llm
 
 
 def messages_of(prompt: Prompt) -> list[ChatMessage]:
@@ -132,95 +121,3 @@ async def _chat_alone(llm: LLM, messages: Sequence[ChatMessage], settings: dict[
 
 
 _COMPUTING = threading.Lock()
-
-
-# Copies without retries, one per event loop ---------------------------------------------------------------------------
-
-
-class _Copy:
-    """Copy of an LLM for one event loop, closed at the end of the loop, or when no caller can use it any more."""
-
-    def __init__(self, original: LLM, owner: Calls, copies: MutableMapping[asyncio.AbstractEventLoop, _Copy]) -> None:
-        self.llm = _fresh_copy(original)
-        self.closer = self._until_the_loop_ends()
-        self._theirs = tuple(_private(original).values())
-        self._copies = copies
-        self._loop = asyncio.get_running_loop()
-        self._closing: asyncio.Task[None] | None = None
-        self._unowned = finalize(owner, self._abandon)
-        self._unowned.atexit = False
-        _OPEN.setdefault(self._loop, set()).add(self)
-
-    async def close(self) -> None:
-        """Close the clients of this copy. Simultaneous calls wait for the same work."""
-        if self._closing is None or self._closing.cancelled():
-            self._closing = asyncio.ensure_future(self._close())
-        await self._closing
-
-    def forget(self) -> None:
-        """Remove all references between the loop and this copy."""
-        self._unowned.detach()
-        self._copies.pop(self._loop, None)
-        open_there = _OPEN.get(self._loop, set())
-        open_there.discard(self)
-        if not open_there:
-            _OPEN.pop(self._loop, None)  # a client refers to its loop, which would never be freed
-
-    async def _close(self) -> None:
-        self.forget()
-        for value in _private(self.llm).values():
-            if _is_async_client(value) and _made_by_sdk(value) and not any(value is one for one in self._theirs):
-                with suppress(Exception):
-                    await value.close()
-
-    async def _until_the_loop_ends(self) -> AsyncGenerator[None, None]:
-        try:
-            yield
-        finally:
-            await self.close()
-
-    def _abandon(self) -> None:
-        with suppress(RuntimeError):  # raised if the loop is closed
-            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self.close()))
-
-
-def _forget_closed_loops() -> None:
-    """Forget the copies on loops that were closed without notice, which would keep the loops in memory."""
-    for loop in [loop for loop in tuple(_OPEN) if loop.is_closed()]:
-        for copy in _OPEN.pop(loop, ()):
-            copy.forget()
-
-
-# Kept until closed, because a discarded copy would leave its connections open.
-_OPEN: dict[asyncio.AbstractEventLoop, set[_Copy]] = {}
-
-
-def _fresh_copy(llm: LLM) -> LLM:
-    """Return a copy without retries of its own. An SDK's client in it gets connections of its own.
-
-    An HTTP client that the user made is kept, because it may have proxies and certificates.
-    """
-    copy = llm.model_copy(update={"max_retries": 0} if "max_retries" in type(llm).model_fields else None)
-    for name, value in _private(copy).items():
-        if _is_async_client(value):
-            own = (
-                {"http_client": type(value._client)(timeout=value.timeout, follow_redirects=False)}
-                if _made_by_sdk(value)
-                else {}
-            )
-            setattr(copy, name, value.with_options(max_retries=0, **own))
-    return copy
-
-
-def _private(llm: LLM) -> dict[str, Any]:
-    return llm.__pydantic_private__ or {}
-
-
-def _is_async_client(value: object) -> bool:
-    """Return whether the value is an asynchronous client of the OpenAI or Anthropic SDK, or a similar one."""
-    return type(value).__name__.startswith("Async") and hasattr(value, "with_options") and hasattr(value, "max_retries")
-
-
-def _made_by_sdk(client: object) -> bool:
-    """Return whether the SDK made the HTTP client inside, and not the user."""
-    return type(getattr(client, "_client", None)).__name__ == "AsyncHttpxClientWrapper"

@@ -1,12 +1,15 @@
 """Panels that rate: what passes for one model passes for several, and what the score of the result is."""
 
 import json
+from typing import Any
 
 import pytest
+from llama_index.core.evaluation import CorrectnessEvaluator, EvaluationResult, FaithfulnessEvaluator
+from llama_index.core.llms import MockLLM
 
-from jury_adapters import ConfigurationError, Critic
+from jury_adapters import ConfigurationError, Critic, Ensemble
 from jury_adapters.core.voting.names import VotingName
-from jury_adapters.llama_index import JuryContextRelevancyEvaluator, JuryCorrectnessEvaluator
+from jury_adapters.llama_index import JuryContextRelevancyEvaluator, JuryCorrectnessEvaluator, from_evaluator
 from jury_adapters.testing import ScriptedModel
 
 ON_SCORES: list[VotingName] = ["average", "weighted_average", "median", "quorum"]
@@ -60,3 +63,20 @@ def test_critics_that_pass_from_another_score_are_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"pass from different scores .*0\.75.*0\.5"):
         JuryCorrectnessEvaluator(llms=[rater(3), lenient], voting="average")
     assert JuryCorrectnessEvaluator(llms=[rater(3), lenient]).evaluate("q", "a").passing is False
+
+
+class Rated(CorrectnessEvaluator):
+    """LlamaIndex's own evaluator, with a rating that is known."""
+
+    async def aevaluate(self, *args: Any, **kwargs: Any) -> EvaluationResult:
+        return EvaluationResult(score=3.0, passing=self._score_threshold <= 3, feedback="so")
+
+
+@pytest.mark.parametrize("voting", [*ON_SCORES, "majority"])
+@pytest.mark.parametrize(("own", "passes"), [(4.0, False), (3.0, True)])
+def test_evaluators_of_llama_index_bring_their_threshold(voting: VotingName, own: float, passes: bool) -> None:
+    theirs = from_evaluator(Rated(llm=MockLLM(), score_threshold=own))
+    assert theirs.pass_scores == {(own - 1) / 4}
+    assert Ensemble([theirs, theirs.named("again")], voting=voting).judge(answer="a").passed is passes
+    assert from_evaluator(Rated(llm=MockLLM()), threshold=2).pass_scores == {0.25}
+    assert from_evaluator(FaithfulnessEvaluator(llm=MockLLM())).pass_scores == frozenset()

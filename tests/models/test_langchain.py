@@ -13,7 +13,7 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda
 from support.chat import USED, PlainChat, ScriptedChat, calls
 from support.garbage import collect_garbage
 
-from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, Limits, ModelError, Status, Usage
+from jury_adapters import Budget, Critic, Ensemble, Limits, ModelError, Status, Usage
 from jury_adapters.core.context import run_context
 from jury_adapters.models.base import Options, Prompt
 from jury_adapters.models.langchain import LangChainModel
@@ -191,15 +191,6 @@ def test_settings_left_open_are_the_critics_and_those_set_stand():
     asked = model.seen[0]["model"]
     assert (asked.temperature, asked.max_tokens, asked.max_retries) == (0.0, 50, 0)
     assert (model.temperature, model.max_tokens, model.max_retries) == (None, 50, 2)
-
-
-def test_another_value_than_the_one_that_is_set_is_refused():
-    for model in (ScriptedChat(max_tokens=50), ScriptedChat(max_tokens=50).with_retry()):
-        with pytest.raises(ConfigurationError, match=r"max_tokens=500 has no effect, because \S+ has max_tokens=50 of"):
-            Critic(model, "faithfulness", max_tokens=500)
-        with pytest.raises(ConfigurationError, match="request_timeout belongs to a model named by text"):
-            Critic(model, "faithfulness", request_timeout=5)
-        Critic(model, "faithfulness", max_tokens=50, temperature=0.9)
 
 
 def test_a_setting_that_the_vendor_refuses_is_left_out_from_then_on():

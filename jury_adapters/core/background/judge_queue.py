@@ -44,7 +44,7 @@ from jury_adapters.core.return_values import run_failed
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.secrets import without_keys
-from jury_adapters.core.verdict import is_outage
+from jury_adapters.core.verdict import is_outage, outage_as_error
 
 _log = logging.getLogger(__name__)
 
@@ -60,8 +60,8 @@ class JudgeQueue:
         on_verdict: called with each :class:`JudgedRun`; one or several functions, plain or asynchronous. Plain
             functions run in a thread, and are called for several runs in sequence while they are fast. Runs may come in
             another order than that in which they ended. Exceptions of the functions are logged and counted.
-        on_error: called with each judged run whose judgment is ERROR, or of which every juror broke, before
-            ``on_verdict``.
+        on_error: called with each judged run whose judgment is ERROR, of which every juror broke, or that is FAIL only
+            because jurors broke (``judgment.failed_by_errors``), before ``on_verdict``.
         sample: the share of runs to judge, 0..1.
         max_pending: the maximum number of runs that wait or are being judged; further runs are dropped, counted and
             logged.
@@ -305,7 +305,7 @@ class JudgeQueue:
             heard.append(await self._judged(run, case_source))
         judged = [one for one in heard if one is not None]
         for sink in self._on_error:
-            await self._tell(sink, [one for one in judged if is_outage(one.judgment)])
+            await self._tell(sink, [one for one in judged if is_outage(outage_as_error(one.judgment))])
         for sink in self._sinks:
             await self._tell(sink, judged)
         with self._changed:

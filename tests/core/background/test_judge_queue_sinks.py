@@ -169,3 +169,22 @@ def test_judges_and_sinks_know_that_they_are_judging_and_nothing_else_of_the_cal
         queue.put(CASE, run=Run("1"))
     assert seen == [(True, "none"), (True, "none")]
     assert not run_context().judging
+
+
+def test_on_error_is_told_of_a_failure_that_only_broken_jurors_caused():
+    strict = Judge.from_function(lambda case: case.answer == "good")
+    jury = Ensemble([strict, lambda case: 1 / 0])
+    errors: list[str | None] = []
+    alerts: list[str | None] = []
+
+    def alert(judged: JudgedRun) -> None:
+        if judged.judgment.status is Status.FAIL and not judged.judgment.failed_by_errors:
+            alerts.append(judged.answer)
+
+    with JudgeQueue(jury, on_verdict=alert, on_error=lambda judged: errors.append(judged.answer)) as queue:
+        for answer in ("good", "bad"):
+            queue.put(Case(answer=answer))
+    assert errors == ["good"]
+    assert alerts == ["bad"]
+    assert not jury.judge(answer="bad").failed_by_errors
+    assert not strict.judge(answer="bad").failed_by_errors
