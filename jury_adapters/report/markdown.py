@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from jury_adapters.core.formatting import calls_and_cost, money, percent, to_word, two_decimals, visible
@@ -13,6 +13,7 @@ from jury_adapters.report.flips import FLIPS_SHOWN
 if TYPE_CHECKING:
     from jury_adapters.core.label_comparison import LabelComparison
     from jury_adapters.report.comparison import Comparison
+    from jury_adapters.report.counters import CriterionCount
     from jury_adapters.report.figures import Figures
     from jury_adapters.report.summary import Summary
 
@@ -62,13 +63,7 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
             counts = (f"{tier.count.reached:,}", f"{tier.count.stopped.total():,}")
             yield _cells(f"| {code(tier.name)}", *counts, *([cost] if paid else []))
     if summary.by_criterion:
-        yield _cells("\n| criterion", "pass rate", "passed", "failed", "abstained", "errors")
-        yield _cells("| ---", *("---:" for _ in range(5)))
-        for path, count in summary.by_criterion.items():
-            numbers = (count.votes[Status.PASS], count.votes[Status.FAIL], count.abstained, count.errors)
-            yield _cells(
-                f"| {code(' / '.join(path))}", percent(count.pass_rate), *(f"{number:,}" for number in numbers)
-            )
+        yield from _criteria(summary.by_criterion)
     if figures.jurors:
         headings = ("asked", "pass rate", "dissent", "kappa with the rest", "errors")
         yield _cells("\n| juror", *headings, *(["cost"] if paid else []))
@@ -83,6 +78,8 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
                 f"{juror.errors:,}",
             )
             yield _cells(f"| {code(juror.name)}", *cells, *([cost] if paid else []))
+    if figures.criteria_note:
+        yield f"\n{figures.criteria_note}"
     if summary.fallback_votes:
         yield ""
     for path, count in summary.fallback_votes.items():
@@ -96,6 +93,22 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
         for concern in concerns:
             yield f"| {code(concern.where, 60)} | {code(to_word(concern.judgment), 40)} | {code(concern.why)} |"
         yield "\n</details>"
+
+
+def _criteria(criteria: Mapping[tuple[str, ...], CriterionCount]) -> Iterator[str]:
+    agreed = any(count.with_agreement for count in criteria.values())
+    headings = ("pass rate", "passed", "failed", "abstained", "errors", *(["agreement"] if agreed else []))
+    yield _cells("\n| criterion", *headings)
+    yield _cells("| ---", *("---:" for _ in headings))
+    for path, count in criteria.items():
+        rate = percent(count.pass_rate) if count.pass_rate is not None or not count.label_words else ""
+        numbers = (count.votes[Status.PASS], count.votes[Status.FAIL], count.abstained, count.errors)
+        yield _cells(
+            f"| {code(' / '.join(path))}",
+            rate or code(count.label_words),
+            *(f"{number:,}" for number in numbers),
+            *([count.agreement_words or "-"] if agreed else []),
+        )
 
 
 def _label_comparison(against: LabelComparison) -> Iterator[str]:

@@ -177,13 +177,17 @@ def _tier_table(summary: Summary) -> Table:
 
 
 def _criteria_table(summary: Summary) -> Table:
-    table = _table("Criteria", "criterion", "#passed", "#FAIL", "#ABSTAIN", "#ERROR")
+    agreed = any(criterion.with_agreement for criterion in summary.by_criterion.values())
+    headings = ("#passed", "#FAIL", "#ABSTAIN", "#ERROR", *(["#agreement"] if agreed else []))
+    table = _table("Criteria", "criterion", *headings)
     for path, criterion in summary.by_criterion.items():
         passed, failed = criterion.votes[Status.PASS], criterion.votes[Status.FAIL]
-        rate = f"{passed:,} of {passed + failed:,}: {percent(criterion.pass_rate)}" if passed + failed else "-"
+        rate = f"{passed:,} of {passed + failed:,}: {percent(criterion.pass_rate)}" if passed + failed else ""
+        rate = rate or criterion.label_words or "-"
         table.add_row(
             Text(clip(" / ".join(path), 60)), Text(rate, style="green" if passed else ""),
             Text(f"{failed:,}", style="red" if failed else ""), f"{criterion.abstained:,}", f"{criterion.errors:,}",
+            *([criterion.agreement_words or "-"] if agreed else []),
         )  # fmt: skip
     return table
 
