@@ -152,7 +152,7 @@ def _opinions(part: Part, *, screening_tiers: bool, path: Place = ()) -> dict[Pl
     """
     _, judgment = part
     if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment) or judgment.voting == SCORECARD:
-        return {(*path, judgment.critic or "judge"): part}
+        return {(*path, judgment.critic or _unnamed(judgment)): part}
     found: dict[Place, Part] = {}
     jurors, of_tiers = parts_in(part)
     for tier, inside in zip(judgment.tiers, of_tiers, strict=True):
@@ -161,6 +161,11 @@ def _opinions(part: Part, *, screening_tiers: bool, path: Place = ()) -> dict[Pl
     if judgment.tiers:
         return found
     return {(*path, juror.critic): (at, juror) for at, juror in jurors} or {(*path, judgment.critic or "judge"): part}
+
+
+def _unnamed(judgment: Judgment) -> str:
+    """Return the name of a voter without one."""
+    return "all criteria" if isinstance(judgment, Verdict) and judgment.voting == SCORECARD else "judge"
 
 
 def _both_orders(judgment: Judgment) -> tuple[Raw, Raw] | None:

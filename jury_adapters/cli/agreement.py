@@ -26,6 +26,7 @@ from jury_adapters.core.label_reading import describe_sample
 from jury_adapters.core.results_file import cases_named_in, is_result
 from jury_adapters.core.row_files import first_row, read_whole_rows
 from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import SCORECARD
 from jury_adapters.critic.recorded import cases_of_store, is_store
 
 if TYPE_CHECKING:
@@ -140,6 +141,11 @@ def _votes(
     if not is_result(first):
         recorded = file if people[:2] == (None, GOLD) else _with_labels(_rows_of(file), people, given, file, messages)
         return Votes.from_recorded(recorded, on=_of_recorded(on), **reading)
+    if _is_scorecard(first.values):
+        messages.info(
+            f"{file} holds verdicts on several criteria, which are different questions; a verdict is one vote here. "
+            "`jury report` has the agreement within each criterion"
+        )
     if reading["abstain_labels"]:
         raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")
     refuse_review_labels(cases)
@@ -153,6 +159,11 @@ def _votes(
         screening_tiers=bool(reading["jurors"]),
     )
     return votes.panel(reading["jurors"]) if reading["jurors"] else votes
+
+
+def _is_scorecard(row: Mapping[str, JsonValue]) -> bool:
+    verdict = row.get("verdict")
+    return isinstance(verdict, Mapping) and verdict.get("voting") == SCORECARD
 
 
 def _votes_of_reviewers(file: str, people: HumanLabels, reading: _Reading) -> Votes:

@@ -15,7 +15,7 @@ from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.fallbacks import warn_if_fallbacks_vote_twice, without_fallbacks
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, total_usage
+from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, reason_with_label, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
 from jury_adapters.core.parts import EachPart
 from jury_adapters.core.pass_scores import PassScores, with_threshold_of_jurors
@@ -378,7 +378,7 @@ def _score(result: VoteResult, claims: Sequence[Claim]) -> float | None:
 def _reasons(result: VoteResult, judgments: Sequence[Judgment]) -> str:
     """Return the distinct reasons of the jurors if all votes are FAIL, or if no juror voted; else an empty text."""
     if result.status is Status.ABSTAIN and not any(judgment.valid for judgment in judgments):
-        why = "; ".join(dict.fromkeys(judgment.reasoning for judgment in judgments if judgment.reasoning))
+        why = "; ".join(filter(None, dict.fromkeys(map(reason_with_label, judgments))))
         return f"{result.reasoning}: {why}" if why else ""
     if result.status is not Status.FAIL or result.tally.on != "status" or not result.tally.unanimous:
         return ""

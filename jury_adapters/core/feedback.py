@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment, Status, reason_with_label
 from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
 
@@ -157,7 +157,7 @@ def _agrees(juror: Judgment, judgment: Judgment) -> bool:
 
 def reason_of(juror: Judgment) -> str:
     """Return the reason of a juror, and its error if the reason does not mention it."""
-    reason, error = juror.reasoning, juror.error
+    reason, error = reason_with_label(juror), juror.error
     return f"{reason} ({error})" if reason and error and error not in reason else reason or error or ""
 
 

@@ -288,6 +288,14 @@ FALLBACK_USED = "fallback_used"
 """Metadata key of a judgment under which the fallback that judged, and the reason, are recorded."""
 
 
+def reason_with_label(judgment: Judgment) -> str:
+    """Return the reason of a judgment; of an abstention after its label, such as "unsure", if it does not name it."""
+    label, reason = judgment.label or "", judgment.reasoning
+    if judgment.status is not Status.ABSTAIN or not label or label.casefold() in reason.casefold():
+        return reason
+    return f"{label}: {reason}" if reason else label
+
+
 def abstain(reasoning: str, *, error: str | None = None, **details: Any) -> Judgment:
     """Return an ABSTAIN judgment with its reason."""
     return Judgment(Status.ABSTAIN, reasoning=reasoning, error=error, **details)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Literal, Self, TypeAlias
@@ -178,10 +178,22 @@ class Scorecard(Jury):
         return status, min(least, 1.0) if unknown_share == 0 else None
 
 
-def verdict_of_criteria(judgments: Mapping[str, Judgment]) -> Verdict:
-    """Return the verdict on existing judgments of criteria, by name; all of them must pass."""
+def verdict_of_criteria(judgments: Mapping[str, Judgment], preferences: Collection[str] = ()) -> Verdict:
+    """Return the verdict on existing judgments of criteria, by name; all of them must pass.
+
+    Args:
+        judgments: the judgments.
+        preferences: the criteria that say which of two answers is better. They neither pass nor fail an answer, so they
+            do not count, and the reasoning says so. If there are no other criteria, nothing is decided.
+    """
     by_name = {name: evolve(judgment, critic=name) for name, judgment in judgments.items()}
-    return _verdict(by_name, tuple(by_name), lambda given: _counted_up(list(given.values()), len(given)))
+    counted = tuple(name for name in by_name if name not in preferences) or tuple(by_name)
+    verdict = _verdict(by_name, counted, lambda given: _counted_up([given[name] for name in counted], len(counted)))
+    left_out = ", ".join(name for name in by_name if name in preferences)
+    if not left_out:
+        return verdict
+    note = f"not counted, because a preference neither passes nor fails: {left_out}"
+    return evolve(verdict, reasoning=f"{verdict.reasoning}; {note}")
 
 
 def counted_criteria(pass_when: PassWhen, names: Sequence[str]) -> tuple[tuple[str, ...], int]:

@@ -6,7 +6,7 @@ Reports and votes read their results here. This module does not import any frame
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeGuard
@@ -140,7 +140,8 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
 
     Args:
         results: the results of each evaluator by its name, in the order of the items. The judgments of several
-            evaluators are the criteria of a scorecard that must all pass.
+            evaluators are the criteria of a scorecard that must all pass. Evaluators that compare two answers do not
+            count in it.
 
     Raises:
         ConfigurationError: the evaluators have different numbers of results, or there are other objects among them.
@@ -163,9 +164,10 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
     if len(set(numbers.values())) > 1:
         counts = ", ".join(f"{name!r} has {number}" for name, number in numbers.items())
         raise ConfigurationError(f"every evaluator has one result per item, in the same order; {counts}")
+    preferences = {name for name, found in by_name.items() if any(map(_is_preference, found))}
     for of_item in zip(*by_name.values(), strict=True):
         judgments = {name: pair_of(result)[1] for name, result in zip(by_name, of_item, strict=True)}
-        case, judgment = _case_of(of_item), _joined(judgments)
+        case, judgment = _case_of(of_item), _joined(judgments, preferences)
         if case is not None and isinstance(judgment, Verdict):
             judgment = evolve(judgment, case_id=case.item_id, case_metadata=case.metadata)
         yield case, judgment
@@ -204,10 +206,15 @@ def _is_judgment(value: object) -> TypeGuard[Judgment]:
     return isinstance(value, Judgment)
 
 
-def _joined(judgments: Mapping[str, Judgment]) -> Judgment:
+def _is_preference(result: object) -> bool:
+    """Whether an evaluation result says which of two answers is better."""
+    return getattr(result, "pairwise_source", None) is not None
+
+
+def _joined(judgments: Mapping[str, Judgment], preferences: Collection[str] = ()) -> Judgment:
     """Return the judgments of the evaluators of one item, by name, as one."""
     if len(judgments) > 1:
-        return verdict_of_criteria(judgments)
+        return verdict_of_criteria(judgments, preferences)
     ((name, only),) = judgments.items()
     return only if only.critic else evolve(only, critic=name)
 

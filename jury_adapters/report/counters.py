@@ -13,17 +13,19 @@ from typing import TypeAlias
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.clustered_shares import clustered_wilson
-from jury_adapters.core.formatting import clip, counted
+from jury_adapters.core.formatting import clip, counted, two_decimals
 from jury_adapters.core.gates import GateResult
-from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.opinions import votes_in
+from jury_adapters.core.judgment import Judgment, Status, abstain
+from jury_adapters.core.opinions import first_vote, votes_in
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import TierResult, Verdict
+from jury_adapters.core.verdict import TierResult, Verdict, outage_as_error
 
 OTHER = "(others)"
+NOT_COMPARED = abstain("there is no verdict to compare with")
 _REQUEST_ID = re.compile(r", request [^\s,()]+(?=\)$)| \(request [^\s,()]+\)$")
 _MOST_BROKEN = 5
+_STATUSES = frozenset(map(str, Status))
 _MOST_KINDS = 50  # labels and error messages come from models and may be different every time
 
 
@@ -146,6 +148,49 @@ class JurorCount:
         return self.dissents / self.compared if self.compared else None
 
 
+@dataclass(slots=True)
+class CriterionCount(JurorCount):
+    """Results of one criterion, and the agreement of the jurors that judged it.
+
+    Attributes:
+        agreements: the sum of the agreement in each case.
+        with_agreement: the number of cases in which the criterion has two votes or more.
+        split: the number of these that split.
+    """
+
+    agreements: float = 0.0
+    with_agreement: int = 0
+    split: int = 0
+
+    def add_result(self, result: Judgment, group: Hashable | None) -> None:
+        """Count a result, and the agreement of the jurors behind it; for a cascade, that of its first vote."""
+        self.add(outage_as_error(result), NOT_COMPARED, group)
+        vote = first_vote(result)
+        if vote is not None and vote.agreement is not None:
+            self.agreements += vote.agreement
+            self.with_agreement += 1
+            self.split += vote.disagreement
+
+    @property
+    def mean_agreement(self) -> float | None:
+        """Mean agreement of the criterion's jurors, over the cases with two votes or more."""
+        return self.agreements / self.with_agreement if self.with_agreement else None
+
+    @property
+    def agreement_words(self) -> str:
+        """Words for :attr:`mean_agreement`, with the number of cases and of those that split; empty without any."""
+        if not self.with_agreement:
+            return ""
+        split = f", {self.split:,} split" if self.split else ""
+        return f"{two_decimals(self.mean_agreement)} of {self.with_agreement:,}{split}"
+
+    @property
+    def label_words(self) -> str:
+        """Words for the labels without a PASS/FAIL meaning, such as those of a comparison: ``A 2, tie 1``."""
+        labels = ((opinion, times) for opinion, times in self.votes.most_common() if opinion not in _STATUSES)
+        return ", ".join(f"{clip(opinion, 20)} {times:,}" for opinion, times in labels)
+
+
 Jurors: TypeAlias = Mapping[tuple[str, ...], JurorCount]
 """Counts by the path of a juror: the names of its tiers and juries, and its own."""
 
@@ -176,12 +221,13 @@ def fallback_rows(jurors: Jurors) -> list[JsonValue]:
     ]
 
 
-def criterion_rows(criteria: Jurors) -> list[JsonValue]:
+def criterion_rows(criteria: Mapping[tuple[str, ...], CriterionCount]) -> list[JsonValue]:
     """Return the results of criteria as JSON values."""
     return [
-        {"in": list(path[:-1]), "criterion": path[-1], "votes": dict(count.votes), "pass_rate": count.pass_rate}
+        {"in": list(path[:-1]), "criterion": path[-1], "votes": dict(count.votes), "pass_rate": count.pass_rate,
+         "agreement": count.mean_agreement, "with_agreement": count.with_agreement, "split": count.split}
         for path, count in criteria.items()
-    ]
+    ]  # fmt: skip
 
 
 @dataclass(slots=True)

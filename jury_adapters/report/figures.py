@@ -121,6 +121,17 @@ class Figures:
     scores: tuple[int, ...]
     agreement: float | None
 
+    @property
+    def criteria_note(self) -> str:
+        """Sentences that say where the agreement of the jurors of criteria is; empty without such jurors."""
+        if not any(criterion.with_agreement for criterion in self.summary.by_criterion.values()):
+            return ""
+        return (
+            "Criteria are different questions, so jurors are compared only within their own criterion: the table of "
+            "criteria has the mean agreement in each. For dissent, kappa and further measures, make a report of each "
+            "criterion by itself."
+        )
+
     @classmethod
     def of(cls, entries: Iterable[Entry], *, pass_labels: Collection[str] = (), group: str = "") -> Figures:
         """Count these entries; the options are those of :class:`~jury_adapters.report.summary.Summary`."""

@@ -78,6 +78,8 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
                 f"{juror.errors:,}",
             )
             yield _cells(f"| {code(juror.name)}", *cells, *([cost] if paid else []))
+    if figures.criteria_note:
+        yield f"\n{figures.criteria_note}"
     if summary.fallback_votes:
         yield ""
     for path, count in summary.fallback_votes.items():
@@ -97,11 +99,19 @@ def _criteria(summary: Summary) -> Iterator[str]:
     """Yield the table of the criteria, and how many runs no criterion judged."""
     if not summary.by_criterion:
         return
-    yield _cells("\n| criterion", "pass rate", "passed", "failed", "abstained", "errors")
-    yield _cells("| ---", *("---:" for _ in range(5)))
+    agreed = any(count.with_agreement for count in summary.by_criterion.values())
+    headings = ("pass rate", "passed", "failed", "abstained", "errors", *(["agreement"] if agreed else []))
+    yield _cells("\n| criterion", *headings)
+    yield _cells("| ---", *("---:" for _ in headings))
     for path, count in summary.by_criterion.items():
+        rate = percent(count.pass_rate) if count.pass_rate is not None or not count.label_words else ""
         numbers = (count.votes[Status.PASS], count.votes[Status.FAIL], count.abstained, count.errors)
-        yield _cells(f"| {code(' / '.join(path))}", percent(count.pass_rate), *(f"{number:,}" for number in numbers))
+        yield _cells(
+            f"| {code(' / '.join(path))}",
+            rate or code(count.label_words),
+            *(f"{number:,}" for number in numbers),
+            *([count.agreement_words or "-"] if agreed else []),
+        )
     if summary.failed_runs:
         yield f"\n{failed_runs_note(summary.failed_runs)}: FAIL in the rate of all cases, and judged by no criterion."
 

@@ -113,7 +113,8 @@ class Report:
         evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Rows of a LangSmith
         experiment include the run and the example. If several evaluators judged an item, in the dictionary that
         ``BatchEvalRunner`` returns or in a row of LangSmith, each evaluator is a criterion, and an item passes if all
-        of them pass.
+        of them pass. LlamaIndex's evaluators of two answers are criteria that do not count: a preference neither passes
+        nor fails.
 
         Args:
             results: verdicts, pairs of case and verdict, judged runs, ``EvaluationResult`` objects, or rows of

@@ -12,7 +12,7 @@ from itertools import count
 from jury_adapters.core.formatting import to_word
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import TierResult, Verdict, is_doubtful
+from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict, is_doubtful
 
 
 class ReviewOrder:
@@ -77,6 +77,10 @@ def _why(judgment: Judgment) -> str:
     if isinstance(judgment, Verdict) and judgment.failed_tiers:
         causes = [f"{'/'.join(path)} broke: {_cause(tier)}" for path, tier in judgment.find_broken_tiers()]
         return "; ".join([*causes, judgment.reasoning])
+    if isinstance(judgment, Verdict) and judgment.voting == SCORECARD and is_doubtful(judgment):
+        doubtful = [one for one in judgment.judgments if isinstance(one, Verdict) and is_doubtful(one)]
+        inside = "; ".join(f"{one.critic}: {_why(one)}" for one in doubtful)
+        return inside or judgment.error or judgment.reasoning
     if isinstance(judgment, Verdict) and is_doubtful(judgment):
         sides: dict[str, list[str]] = {}
         for juror in judgment.judgments:

@@ -11,7 +11,7 @@ from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.formatting import clip, counted, percent
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
-from jury_adapters.core.judgment import Judgment, Status, abstain
+from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.opinions import (
     criteria_of,
@@ -31,7 +31,9 @@ from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, failed_by_errors, is_pairwise_opinion, outage_as_error
 from jury_adapters.report.counters import (
+    NOT_COMPARED,
     OTHER,
+    CriterionCount,
     GateCount,
     GivenUp,
     GroupedOutcomes,
@@ -80,7 +82,7 @@ class Summary:
             it is not compared with the verdict.
         criteria: the jurors that judge a criterion of a scorecard, and are not compared with the verdict.
         by_criterion: the results of each criterion, by its tiers and juries and its name. A FAIL that only failed
-            jurors caused counts as an error.
+            jurors caused counts as an error. It has the agreement of the criterion's jurors, too.
         tiers: the outcomes at each tier, in order (cascades only).
         broken_tiers: the number of cases in which a tier failed, such as a screening tier that could not run.
         broken_by_path: the number of cases in which each tier failed, by its path; see :attr:`Verdict.failed_tiers`.
@@ -125,7 +127,7 @@ class Summary:
         self.screening_jurors: set[tuple[str, ...]] = set()
         self.single: dict[tuple[str, ...], JurorCount] = {}
         self.criteria: set[tuple[str, ...]] = set()
-        self.by_criterion: dict[tuple[str, ...], JurorCount] = {}
+        self.by_criterion: dict[tuple[str, ...], CriterionCount] = {}
         self.tiers: dict[str, TierCount] = {}
         self.broken_tiers = 0
         self.broken_by_path: Counter[str] = Counter()
@@ -189,7 +191,7 @@ class Summary:
             self.same_family_unknown += getattr(case, "generator", None) is not None and judgment.same_family is None
         else:
             count = self.single.setdefault((judgment.critic,), JurorCount())
-            count.add(judgment, _NOT_COMPARED, fallback=judgment.fallback_used)
+            count.add(judgment, NOT_COMPARED, fallback=judgment.fallback_used)
 
     def add_gates(self, where: str, results: Sequence[GateResult]) -> None:
         """Count the gates that a verdict misses, and those that could not be measured on it; there may be none."""
@@ -371,16 +373,15 @@ class Summary:
             self.escalated += is_escalated(verdict)
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
             self.tiers.setdefault(name, TierCount())
-        broken_paths = verdict.failed_tiers
-        self.broken_tiers += bool(broken_paths)
-        for broken_path in broken_paths:
+        self.broken_tiers += bool(verdict.failed_tiers)
+        for broken_path in verdict.failed_tiers:
             add_bounded(self.broken_by_path, broken_path)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
         screening_tiers = tuple(screening_tiers_in(verdict))
         criteria = {path: result for path, result in criteria_of(verdict) if not is_failed_run(result)}
         for path, result in criteria.items():
-            self.by_criterion.setdefault(path, JurorCount()).add(outage_as_error(result), _NOT_COMPARED, group)
+            self.by_criterion.setdefault(path, CriterionCount()).add_result(result, group)
         replaced, decided = dict(fallbacks_in(verdict)), outage_as_error(verdict)
         own = is_pairwise_opinion(verdict)  # its only juror is the jury itself
         for path, vote in opinions_of(verdict):
@@ -393,8 +394,7 @@ class Summary:
             fallback = next((name for place, name in replaced.items() if path[: len(place)] == place), None)
             juror = self.jurors.setdefault(path, JurorCount())
             if vote.error != BUDGET_EXHAUSTED:  # the juror was not asked
-                juror.add(vote, decided if compared else _NOT_COMPARED, group, fallback=fallback)
+                juror.add(vote, decided if compared else NOT_COMPARED, group, fallback=fallback)
 
 
-_NOT_COMPARED = abstain("there is no verdict to compare with")
 _COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "abstained": Status.ABSTAIN, "errors": Status.ERROR}

@@ -187,13 +187,17 @@ def _tier_table(summary: Summary) -> Table:
 
 def _criteria_table(summary: Summary) -> Table:
     not_judged = f" ({failed_runs_note(summary.failed_runs)}: in no rate below)" if summary.failed_runs else ""
-    table = _table(f"Criteria{not_judged}", "criterion", "#passed", "#FAIL", "#ABSTAIN", "#ERROR")
+    agreed = any(criterion.with_agreement for criterion in summary.by_criterion.values())
+    headings = ("#passed", "#FAIL", "#ABSTAIN", "#ERROR", *(["#agreement"] if agreed else []))
+    table = _table(f"Criteria{not_judged}", "criterion", *headings)
     for path, criterion in summary.by_criterion.items():
         passed, failed = criterion.votes[Status.PASS], criterion.votes[Status.FAIL]
-        rate = f"{passed:,} of {passed + failed:,}: {percent(criterion.pass_rate)}" if passed + failed else "-"
+        rate = f"{passed:,} of {passed + failed:,}: {percent(criterion.pass_rate)}" if passed + failed else ""
+        rate = rate or criterion.label_words or "-"
         table.add_row(
             Text(clip(" / ".join(path), 60)), Text(rate, style="green" if passed else ""),
             Text(f"{failed:,}", style="red" if failed else ""), f"{criterion.abstained:,}", f"{criterion.errors:,}",
+            *([criterion.agreement_words or "-"] if agreed else []),
         )  # fmt: skip
     return table
 

@@ -20,7 +20,8 @@ from jury_adapters.core.judgment import Finding
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.llama_index import JuryEvaluator, JuryGuardQueryEngine, JuryNodePostprocessor
-from jury_adapters.llama_index.guards import REFUSAL, UNREVIEWED, asking_again
+from jury_adapters.llama_index.guards import REFUSAL, UNREVIEWED
+from jury_adapters.llama_index.retries import asking_again
 from jury_adapters.testing import ScriptedModel
 
 TEXTS = ["Paris is the capital of France.", "Bananas are yellow.", "The Seine flows through Paris."]

@@ -4,7 +4,12 @@ import pytest
 
 from jury_adapters import Critic, Ensemble
 from jury_adapters.core.errors import ModelError
-from jury_adapters.llama_index import JuryCorrectnessEvaluator, JuryEvaluator, JuryFaithfulnessEvaluator
+from jury_adapters.llama_index import (
+    JuryCorrectnessEvaluator,
+    JuryEvaluator,
+    JuryFaithfulnessEvaluator,
+    JuryHallucinationEvaluator,
+)
 from jury_adapters.llama_index import JuryPairwiseEvaluator as Pairwise
 from jury_adapters.models.retries import Limits
 from jury_adapters.testing import ScriptedModel
@@ -75,3 +80,12 @@ def test_only_who_wrote_the_prompt_is_told_to_change_the_answers():
     assert "give the critic" not in ours
     own = Critic(rating, name="c", prompt="Rate this:\n{answer}", scale={"minimum": 1, "maximum": 5})
     assert "give the critic scale=" in reason(JuryEvaluator(own))
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_the_reason_of_an_abstention_names_the_label_of_the_models(models):
+    reply = '{"reasoning": "About all of the words are in the material.", "answer": "unsure"}'
+    panel = [ScriptedModel(reply, model=f"model {number}") for number in range(models)]
+    result = JuryHallucinationEvaluator(llms=panel).evaluate("When?", "In 2018.", ["It stopped in 2018."])
+    assert result.invalid_result
+    assert "unsure: About all of the words are in the material." in result.invalid_reason

@@ -44,8 +44,8 @@ def test_terminal_page_markdown_and_json_have_a_row_for_each_criterion(tmp_path,
 
     table = printed.partition("Criteria")[2].partition("Jurors")[0]
     assert [line.split() for line in table.splitlines() if "%" in line] == [
-        ["grounded", "2", "of", "3:", "66.7", "%", "1", "0", "0"],
-        ["brief", "2", "of", "3:", "66.7", "%", "1", "0", "0"],
+        ["grounded", "2", "of", "3:", "66.7", "%", "1", "0", "0", "1.00", "of", "1"],
+        ["brief", "2", "of", "3:", "66.7", "%", "1", "0", "0", "-"],
     ]
     assert "agreement  " not in printed
     page = (tmp_path / "page.html").read_text()
@@ -58,6 +58,7 @@ def test_terminal_page_markdown_and_json_have_a_row_for_each_criterion(tmp_path,
     told = json.loads(run("report", "r.jsonl", "--json"))
     criteria = (told.get("summary") or told)["criteria"]
     assert [(one["criterion"], one["pass_rate"]) for one in criteria] == [("grounded", 2 / 3), ("brief", 2 / 3)]
+    assert [(one["agreement"], one["with_agreement"]) for one in criteria] == [(1.0, 1), (None, 0)]
 
 
 def sound(case):
@@ -93,3 +94,46 @@ def test_no_juror_is_compared_across_criteria():
     assert (figures.pairs, figures.agreement, {juror.kappa for juror in figures.jurors}) == ({}, None, {None})
     votes = Votes.from_verdicts([Judged(n, None, verdict) for n, verdict in enumerate(verdicts)])
     assert len(votes.jurors) == 1  # the scorecard as a whole
+
+
+def split_card(name=""):
+    return Scorecard(
+        {
+            "faithful": Ensemble({"a": sound, "b": sound, "c": lambda case: "3" not in case.answer}),
+            "relevant": Ensemble({"a": sound, "b": sound}),
+        },
+        name=name,
+    )
+
+
+def test_the_agreement_within_each_criterion_is_shown_and_where_the_rest_is(tmp_path):
+    cases = [Case(answer=str(number), metadata={"item_id": f"n{number}"}) for number in range(40)]
+    report = Report.from_results(split_card().judge_pairs(cases))
+    criteria = report.figures.summary.by_criterion
+    assert [count.agreement_words for count in criteria.values()] == ["0.78 of 40, 13 split", "1.00 of 40"]
+    markdown = report.to_markdown()
+    assert "| `faithful` | 100.0 % | 40 | 0 | 0 | 0 | 0.78 of 40, 13 split |" in markdown
+    note = report.figures.criteria_note
+    assert "report of each criterion by itself" in note
+    assert note in markdown
+    assert "| `n3` | `PASS` | `faithful: PASS: a, b; FAIL: c` |" in markdown
+    report.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "0.78 of 40, 13 split" in page
+    assert note in page.partition('<h2 id="agreement">')[2].partition("</section>")[0]
+
+
+def test_drift_is_that_of_all_criteria_or_of_the_named_scorecard(tmp_path):
+    cases = [Case(answer=str(number)) for number in range(40)]
+    for name, shown in (("", "all criteria"), ("card", "card")):
+        votes = Votes.from_verdicts([Judged(0, None, one) for one in split_card(name).judge_many(cases)])
+        assert votes.jurors == (shown,)
+
+
+def test_the_command_says_that_criteria_are_not_compared(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = Report.from_results(split_card().judge_pairs([Case(answer=str(number)) for number in range(4)]))
+    report.write_results("r.jsonl", cases="cases.jsonl")
+    result = CliRunner().invoke(app, ["report", "r.jsonl", "--agreement"], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "r.jsonl holds verdicts on several criteria" in " ".join(result.stderr.split())
