@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Self, Unpack, cast
 
@@ -17,7 +17,6 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment, OpinionStatuses, Status, evolve, reason_with_label, total_usage
 from jury_adapters.core.jury import Jury, judges_own_family, named_members, sample_numbers, unique_names
-from jury_adapters.core.parts import EachPart
 from jury_adapters.core.pass_scores import PassScores, with_threshold_of_jurors
 from jury_adapters.core.scheduling import (
     Juror,
@@ -29,6 +28,7 @@ from jury_adapters.core.scheduling import (
     ask_until_settled,
     checked_schedule,
 )  # fmt: skip
+from jury_adapters.core.several_rubrics import warn_of_several_rubrics
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.values import positive_timeout, stated
 from jury_adapters.core.verdict import BandOn, Verdict
@@ -117,7 +117,7 @@ class Ensemble(Jury):
         _refuse_unknown_options(voting, voting_kwargs)
         members, names = named_members(judges, "Ensemble")
         warn_if_fallbacks_vote_twice(members, stacklevel=2)
-        _warn_of_several_rubrics(members, stacklevel=2)
+        warn_of_several_rubrics(members, stacklevel=2)
         self.schedule = checked_schedule(schedule)
         if band_on not in ("pairs", "share"):
             raise ConfigurationError(unknown("band_on=", band_on, ("pairs", "share")))
@@ -128,8 +128,7 @@ class Ensemble(Jury):
         self.band_on: BandOn = band_on
         samples = sample_numbers(members)
         self.weights = None if weights is None else weights_in_order(weights, names)
-        jurors = zip(names, (member.pass_scores for member in members), strict=True)
-        self.strategy = _strategy(voting, members, with_threshold_of_jurors(voting, voting_kwargs, jurors)).bind(names)
+        self.strategy = _strategy(voting, members, names, voting_kwargs)
         if self.strategy.reads_numbers:
             members = tuple(member.asking_everyone() for member in members)
         self.jurors = tuple(
@@ -229,13 +228,26 @@ class Ensemble(Jury):
             raise ConfigurationError(f"the voting rule {self.strategy.name} has no threshold")
         strategy: VotingStrategy = replace(cast(Any, self.strategy), threshold=threshold)
         options: VotingOptions = {**self.voting_kwargs, "threshold": threshold}
+        voting = self.voting if isinstance(self.voting, str) else strategy
+        return self._with(voting=voting, voting_kwargs=options, **self._counting_by(strategy))
+
+    def _counting_by(self, strategy: VotingStrategy) -> dict[str, object]:
+        """Return the attributes of the same jury with another strategy."""
         opinions = tuple(member.opinion_statuses for member in self.members)
-        return self._with(
-            strategy=strategy,
-            voting=self.voting if isinstance(self.voting, str) else strategy,
-            voting_kwargs=options,
-            _stop_rule=UntilDecided(strategy, self.weights, self._required, opinions),
-        )
+        return {"strategy": strategy, "_stop_rule": UntilDecided(strategy, self.weights, self._required, opinions)}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a copy whose threshold is that of its jurors, if it has none of its own: they may be replaced."""
+        copied: Self = object.__new__(type(self))
+        memo[id(self)] = copied
+        copied.__dict__.update(deepcopy(self.__dict__, memo))
+        try:
+            strategy = _strategy(copied.voting, copied.members, copied.names, copied.voting_kwargs)
+        except ConfigurationError:  # the new jurors pass from different scores, so the old threshold stays
+            return copied.with_threshold(self.threshold) if self.threshold is not None else copied
+        if strategy != copied.strategy:
+            copied.__dict__.update(copied._counting_by(strategy))
+        return copied
 
     def stopping_at(self, rule: StopRule) -> Ensemble:
         """Return the jury for use in a tier: with early stopping, it stops as soon as this rule is settled."""
@@ -314,35 +326,6 @@ class Ensemble(Jury):
         )
 
 
-def _warn_of_several_rubrics(members: Sequence[Judge], *, stacklevel: int) -> None:
-    """Warn if members of one vote have critics with rubrics of different names, also in nested juries.
-
-    Args:
-        members: the jurors of one jury.
-        stacklevel: the stack level of the warning, counted from the caller as in :func:`warnings.warn`.
-    """
-    by_member = [_rubrics(member) for member in members]
-    names = {text: name for rubrics in by_member for text, name in rubrics.items()}  # equal texts ask one question
-    questions = {frozenset(names[text] for text in rubrics) for rubrics in by_member if rubrics}
-    if len(questions) > 1:
-        listed = ", ".join(dict.fromkeys(names.values()))
-        warnings.warn(
-            f"the critics of one Ensemble have different rubrics ({listed}), so their votes answer different "
-            "questions; use a Scorecard, with one criterion for each rubric",
-            UserWarning,
-            stacklevel=stacklevel + 1,
-        )
-
-
-def _rubrics(judge: Judge) -> dict[str, str]:
-    """Return the names of the rubrics of the critics in a judge, by the text of the rubric."""
-    judge = without_fallbacks(judge)
-    if isinstance(judge, Jury | EachPart):
-        return {text: name for member in judge.members for text, name in _rubrics(member).items()}
-    rubric = getattr(judge, "rubric", None)
-    return {} if rubric is None else {rubric.criteria: rubric.name}
-
-
 def _refuse_unknown_options(voting: Voting, given: Iterable[str]) -> None:
     """Refuse options that neither an ensemble nor any voting rule has; :func:`resolve` refuses those of other rules."""
     rule = STRATEGIES.get(normal_name(voting)) if isinstance(voting, str) else None
@@ -354,11 +337,12 @@ def _refuse_unknown_options(voting: Voting, given: Iterable[str]) -> None:
         raise ConfigurationError(unknown("option of Ensemble", name, [*own, *of_rule]))
 
 
-def _strategy(voting: Voting, members: Sequence[Judge], options: VotingOptions) -> VotingStrategy:
-    strategy = resolve(voting, **options)
+def _strategy(voting: Voting, members: Sequence[Judge], names: Sequence[str], options: VotingOptions) -> VotingStrategy:
+    jurors = zip(names, (member.pass_scores for member in members), strict=True)
+    strategy = resolve(voting, **with_threshold_of_jurors(voting, options, jurors))
     if strategy.errors is None and all(isinstance(without_fallbacks(member), Jury) for member in members):
-        return replace(strategy, errors="propagate")
-    return strategy
+        strategy = replace(strategy, errors="propagate")
+    return strategy.bind(names)
 
 
 def _claims(judgments: Sequence[Judgment]) -> tuple[Claim, ...]:

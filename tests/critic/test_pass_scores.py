@@ -6,6 +6,7 @@ import pytest
 
 from jury_adapters import ConfigurationError, Critic, Ensemble, Labels, Rubric, Scale, Status, panel
 from jury_adapters.core.voting.names import VotingName
+from jury_adapters.critic.changed_rubrics import rubrics_in, with_changed_rubrics
 from jury_adapters.critic.rubric import bundled_rubrics
 from jury_adapters.testing import ScriptedModel
 
@@ -72,3 +73,17 @@ def test_samples_vote_by_the_pass_mark() -> None:
 def test_every_rubric_of_the_package_has_scores_that_a_threshold_divides() -> None:
     for name in bundled_rubrics():
         assert len(Critic(rater(1), name).pass_scores) <= 1, name
+
+
+def test_another_pass_mark_moves_the_threshold_of_the_vote() -> None:
+    case = {"question": "q", "answer": "a", "reference": "r"}
+    jury = panel("graded_correctness", rater(3), rater(3), voting="average")
+    (before,) = set(rubrics_in(jury))
+    lenient = before.model_copy(update={"answers": Scale(minimum=1, maximum=5, pass_mark=3)})
+    changed = with_changed_rubrics(jury, {before.fingerprint: lenient})
+    assert (jury.threshold, changed.threshold) == (0.75, 0.5)
+    assert (jury.judge(case).passed, changed.judge(case).passed) == (False, True)
+    fixed = with_changed_rubrics(jury.with_threshold(0.6), {before.fingerprint: lenient})
+    assert fixed.threshold == 0.6
+    mixed = Ensemble([*jury.members, Critic(rater(3), "graded_correctness", threshold=0.75)], voting="average")
+    assert with_changed_rubrics(mixed, {before.fingerprint: lenient}).threshold == 0.75

@@ -75,7 +75,7 @@ def of_a_ready_jury(server, **options):
 
 
 def of_guidelines(server, **options):
-    return JuryGuidelineEvaluator(critic(server), "It is a number.", **options)
+    return JuryGuidelineEvaluator(critic(server), **options)
 
 
 @CALLS
