@@ -28,7 +28,7 @@ def evaluator_hint(given: object) -> str:
     """
     kind = given if isinstance(given, type) else type(given)
     if kind.__module__.startswith("jury_adapters.") and isinstance(getattr(given, "jury", None), Judge):
-        return "give evaluator.jury, the judge inside it"
+        return "give evaluator.jury, the judge inside it, which comes without the evaluator's store and budget"
     home = next((home for one in kind.__mro__ if (home := _EVALUATORS.get((_root(one), one.__name__)))), None)
     if home is None and inspect.isroutine(given) and _is_evaluator(given):
         home = "langchain"

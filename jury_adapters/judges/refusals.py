@@ -27,6 +27,8 @@ def unknown_in(answer: str) -> str:
     "I don't know when it opened"
     >>> unknown_in("I don't know the exact day. It opened in May.")
     ''
+    >>> unknown_in("Empty Response")  # of an engine of LlamaIndex that finds no node
+    'Empty Response'
     """
     opening = _opening(answer)
     match = _UNKNOWN.match(opening)
@@ -99,7 +101,7 @@ _UNKNOWN = re.compile(
     r"|it(?:'s| is) (?:unknown|unclear)\b"
     rf"|(?:when|where|who|whom|whose|what|why|how|which|whether)\b[^.;!?\n]{{1,160}}? {_NOT_KNOWN}\b"
     r"|(?:nobody|no one|no-one) (?:knows|can (?:say|tell))\b"
-    r"|(?:unknown|unclear|n/a|not (?:specified|mentioned|stated|available|known|provided))(?=[.!]|$))"
+    r"|(?:unknown|unclear|n/a|empty response|not (?:specified|mentioned|stated|available|known|provided))(?=[.!]|$))"
     r"(?P<tail>[^.;!?\n]{0,200})",
     re.IGNORECASE,
 )

@@ -336,9 +336,9 @@ class RefusalCheck(Judge):
     """The answer is not a refusal such as "I'm sorry, but I can't help with that".
 
     FAIL when the answer *opens* with a refusal in the first person, or states only that the answer is not known ("I
-    don't know.", "The documents do not say."). An answer that only mentions "I can't" somewhere, quotes a refusal, or
-    declines one detail and then continues ("I can't give exact figures, but it was about 40 %") passes. English only.
-    Curly quotes are read as straight ones.
+    don't know.", "The documents do not say.", LlamaIndex's "Empty Response"). An answer that only mentions "I can't"
+    somewhere, quotes a refusal, or declines one detail and then continues ("I can't give exact figures, but it was
+    about 40 %") passes. English only. Curly quotes are read as straight ones.
 
     Args:
         name: the check's name in verdicts.

@@ -22,7 +22,7 @@ from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
 from pydantic import PrivateAttr
 
-from jury_adapters.core.background.counts import Outcome
+from jury_adapters.core.background.counts import Counts, Outcome
 from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions
 from jury_adapters.core.background.sink_calls import sinks_of
@@ -111,6 +111,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     _max_open: int = PrivateAttr()
     _cases: RunCases = PrivateAttr()
     _removed: bool = PrivateAttr(default=False)
+    _workflow: str = PrivateAttr(default="")  # the first workflow that is not judged by default
 
     def __init__(
         self,
@@ -238,6 +239,9 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         self.remove()
         for id_ in tuple(self._streams):
             self._give_up(id_, "dropped")
+        if self._workflow and self._queue.counts == Counts():
+            _log.warning('nothing was judged: %s is a workflow, which select="workflow" judges', self._workflow)
+            self._workflow = ""
 
     def _entered(self, id_: str, kind: str, arguments: inspect.BoundArguments, instance: object) -> None:
         name = id_[: id_.find("-")]
@@ -256,6 +260,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
         if kind in ONLY_NAMED and not wanted:
             if outcome == "broken" and outer is None:
                 self._queue.count(outcome)
+            elif kind == "workflow" and self._wanted is None:
+                self._workflow = self._workflow or name
             return
         root = around if around is not None and seen else Root(id_, task=starting_task(kind, arguments), parent=outer)
         root.holders.add(id(self))

@@ -39,8 +39,8 @@ class Comparison:
         before: the title of the first run, a.
         after: the title of the second run, b.
         paired: the number of cases that are in both runs.
-        only_before: the number of cases that are only in the first run.
-        only_after: the number of cases that are only in the second run.
+        only_before: the number of cases that are only in the first run. Cases that pass only there are :attr:`worse`.
+        only_after: the number of cases that are only in the second run. Cases that pass only there are :attr:`better`.
         decided: paired cases that are PASS or FAIL in both; without any paired cases, the decided cases of both runs.
         rate_before: pass rate of the decided cases in the first run, in 0..1; None without any.
         rate_after: pass rate of the decided cases in the second run, in 0..1; None without any.

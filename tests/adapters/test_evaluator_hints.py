@@ -20,6 +20,7 @@ def of_rows(inputs, outputs, reference_outputs):
     return outputs == reference_outputs
 
 
+INSIDE = "give evaluator.jury, the judge inside it, which comes without the evaluator's store and budget"
 EVALUATORS = [
     (FaithfulnessEvaluator(llm=MockLLM()), "jury_adapters.llama_index.from_evaluator(evaluator) makes a judge of it"),
     (FaithfulnessEvaluator, "jury_adapters.llama_index.from_evaluator(FaithfulnessEvaluator(...))"),
@@ -27,8 +28,8 @@ EVALUATORS = [
     (of_runs, "jury_adapters.langchain.from_evaluator(of_runs) makes a judge of it"),
     (of_rows, "jury_adapters.langchain.from_evaluator(of_rows) makes a judge of it"),
     (lambda run, example: 1, "jury_adapters.langchain.from_evaluator(evaluator) makes a judge of it"),
-    (on_llama_index.JuryEvaluator(lambda case: True), "give evaluator.jury, the judge inside it"),
-    (on_langchain.JuryEvaluator(lambda case: True), "give evaluator.jury, the judge inside it"),
+    (on_llama_index.JuryEvaluator(lambda case: True), INSIDE),
+    (on_langchain.JuryEvaluator(lambda case: True), INSIDE),
 ]
 TAKERS = {
     "ensemble": lambda given: Ensemble([given]),

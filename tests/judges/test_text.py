@@ -341,6 +341,7 @@ class TestRefusalCheck:
             "Why the bridge was closed remains unknown. You could ask the harbour office.",
             "How many people came was not recorded",
             "Nobody knows when the ferry stopped.",
+            "Empty Response",
         ],
     )
     def test_answers_that_only_say_that_it_is_not_known(self, answer):

@@ -3,13 +3,17 @@
 import logging
 
 import pytest
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import PydanticResponse, Response
 from llama_index.core.evaluation import BatchEvalRunner
-from llama_index.core.query_engine import CustomQueryEngine
+from llama_index.core.llms import MockLLM
+from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from pydantic import BaseModel
 
 from jury_adapters import Ensemble, Report
-from jury_adapters.llama_index import JuryEvaluator, JuryGuardQueryEngine
+from jury_adapters.checks import NotEmpty, RefusalCheck
+from jury_adapters.llama_index import JuryEvaluator, JuryFaithfulnessEvaluator, JuryGuardQueryEngine
+from jury_adapters.testing import ScriptedModel
 
 
 class City(BaseModel):
@@ -21,6 +25,11 @@ class Engine(CustomQueryEngine):
 
     def custom_query(self, query_str: str) -> object:
         return PydanticResponse(City()) if self.typed else Response("Paris.")
+
+
+class NoNodes(BaseRetriever):
+    def _retrieve(self, query_bundle):
+        return []
 
 
 def passes(case):
@@ -66,3 +75,13 @@ def test_a_batch_marks_refusals_of_a_guarded_engine():
     answers = [one for one in results["any"] if one.metadata["guard"] != "blocked"]
     assert [entry.case.question for entry in Report.from_results(answers).entries] == ["good?"]
     assert JuryEvaluator(passes).evaluate_response("q", Engine().query("q")).metadata == {}
+
+
+def test_an_engine_that_finds_no_node_is_refused_by_the_check_for_refusals():
+    empty = RetrieverQueryEngine.from_args(NoNodes(), llm=MockLLM())
+    assert str(empty.query("q")) == "Empty Response"
+    guarded = JuryGuardQueryEngine(empty, Ensemble([NotEmpty(), RefusalCheck()], voting="unanimous"), max_retries=0)
+    assert guarded.query("q").metadata["jury"]["outcome"] == "blocked"
+    faithful = JuryFaithfulnessEvaluator(ScriptedModel("Answer: YES")).evaluate_response("q", empty.query("q"))
+    assert (faithful.passing, faithful.invalid_result) == (None, True)
+    assert "no contexts" in faithful.invalid_reason
