@@ -64,11 +64,19 @@ def checked_threshold(threshold: float | None) -> float | None:
     return unit_interval(threshold, "threshold")
 
 
-def check_own_settings(model: object, temperature: float | None, max_tokens: int) -> None:
+def check_own_settings(
+    model: object, temperature: float | None, max_tokens: int | None, *, defaults: bool = False
+) -> None:
     """Check that a critic does not ask for a setting that its model object decides itself.
 
     A temperature or a limit that the user has set on a model object of LangChain or LlamaIndex takes precedence, so
     another value would have no effect.
+
+    Args:
+        model: the model, as a critic holds it.
+        temperature: the temperature of the critic.
+        max_tokens: the limit of the critic.
+        defaults: whether the user may have given a value that is the default of critics.
 
     Raises:
         ConfigurationError: a setting is neither that of the object nor the default.
@@ -77,7 +85,7 @@ def check_own_settings(model: object, temperature: float | None, max_tokens: int
         return
     for name, value, default in (("temperature", temperature, TEMPERATURE), ("max_tokens", max_tokens, MAX_TOKENS)):
         own = model.own_setting(name)
-        if own is not None and value not in (None, default, own):
+        if own is not None and value not in (None, own, None if defaults else default):
             raise ConfigurationError(
                 f"{name}={value:g} has no effect, because {model.name} has {name}={own:g} of its own; set it there, or "
                 "leave it out here"

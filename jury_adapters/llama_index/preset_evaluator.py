@@ -16,13 +16,14 @@ from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.scheduling import Schedule
 from jury_adapters.core.voting import Voting
 from jury_adapters.core.voting.base import ErrorPolicy
+from jury_adapters.critic.arguments import check_own_settings
 from jury_adapters.critic.critic import Critic
 from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.judges.presets import JurorLike, PanelOptions, check_vote, one_or_panel
 from jury_adapters.llama_index.configured_llm import configured_llm
 from jury_adapters.llama_index.evaluators import JuryEvaluator, ready_judge
 from jury_adapters.llama_index.replaced_arguments import check_options
-from jury_adapters.models.registry import ModelLike
+from jury_adapters.models.registry import ModelLike, resolve_model
 
 E = TypeVar("E", bound="PresetEvaluator")
 
@@ -121,6 +122,10 @@ class PresetEvaluator(JuryEvaluator):
             given = (configured,)
         if all(isinstance(juror, Judge) for juror in given):
             self._refuse([*options, *self._own_options()], "ready judges have options of their own")
+        for model in given:
+            if options and not isinstance(model, Judge | str):
+                asked = resolve_model(model).inner
+                check_own_settings(asked, options.get("temperature"), options.get("max_tokens"), defaults=True)
         seated = [self._seated(juror) if isinstance(juror, Judge) else juror for juror in given]
         make = partial(self._critic, options=options)
         return one_or_panel(make, *seated, name=self._subject, **vote)

@@ -53,7 +53,7 @@ def accuracy(found, name=CHANGE):
 
 
 def test_a_threshold_that_passes_everything_is_moved():
-    jury = rated()
+    jury = rated(threshold=0.5)  # without one, the vote takes the pass mark of the rubric, which may be moved
     found = align(jury, labelled(100, 1))
     assert found.accepted
     assert (found.chosen, found.threshold) == (CHANGE, 0.65)
@@ -157,3 +157,11 @@ def test_a_scale_that_begins_at_zero_has_examples_of_both_ends():
     rubric = Rubric(name="rated", criteria="The answer helps.", answers=Scale(minimum=0, maximum=10, pass_mark=6.5))
     found = align(Critic(Rater(), rubric), labelled(80, 1))
     assert accuracy(found, "2 examples") == 1.0
+
+
+def test_another_pass_mark_is_that_of_the_vote():
+    found = align(rated(), labelled(100, 1))
+    assert (found.chosen, found.threshold) == ("another pass mark", None)
+    assert found.balanced_after == 1.0
+    (mark,) = {critic.rubric.answers.pass_score for critic in found.jury.members}
+    assert found.jury.threshold == mark > 0.5

@@ -126,6 +126,13 @@ def test_a_setting_that_the_llm_decides_itself_is_refused(make, options, told):
         evaluator(make(), "faithfulness", temperature=0.9, max_tokens=500)
 
 
+def test_a_default_of_critics_that_the_user_gives_is_not_dropped_either(make):
+    with pytest.raises(ConfigurationError, match=r"temperature=0 has no effect, because \S+ has temperature=0\.7"):
+        JuryFaithfulnessEvaluator(llms=[make(temperature=0.7)], temperature=0)
+    JuryFaithfulnessEvaluator(make(temperature=0.7))
+    JuryFaithfulnessEvaluator(make(), temperature=0)
+
+
 @pytest.mark.parametrize(("finish", "ours"), [("length", "length"), ("refusal", "refusal"), ("filter", "filter")])
 def test_it_says_why_the_model_stopped(server, make, finish, ours):
     server.plan = lambda ask: Act(finish=finish)

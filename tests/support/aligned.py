@@ -7,6 +7,7 @@ from functools import partial
 
 from jury_adapters import Case, Critic, Ensemble, Rubric, Scale
 from jury_adapters.align import Alignment, align
+from jury_adapters.voting import Average
 from support.vendor import Act, Ask, VendorServer
 
 KINDS = ("examples", "threshold")
@@ -31,7 +32,7 @@ def has_examples(ask: Ask) -> bool:
 def aligned_by(kind: str, server: VendorServer) -> Alignment:
     """Return an accepted alignment of a jury that passed every answer: by ``"examples"`` or by the ``"threshold"``."""
     server.plan = partial(rates, learns=kind == "examples")
-    voting = "average" if kind == "threshold" else "majority"
+    voting = Average(threshold=0.5) if kind == "threshold" else "majority"
     critics = [
         Critic(model, RATED, base_url=server.openai, api_key="none")
         for model in ("openai:gpt-4o-mini", "openai:gpt-4.1-mini")
