@@ -27,7 +27,7 @@ def rates(ask):
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     "vote",
-    ["voting: average\nthreshold: 0.3  # as agreed\n", "voting: average", "threshold: 0.333333333333\nvoting: median"],
+    ["voting: average\nthreshold: 0.3  # as agreed\n", "threshold: 0.333333333333\nvoting: median"],
 )
 def test_the_threshold_is_written(folder, server, vote):  # noqa: F811
     server.plan = rates
@@ -42,5 +42,21 @@ def test_the_threshold_is_written(folder, server, vote):  # noqa: F811
     assert out.read_text().count("threshold:") == 1
     assert ("# as agreed" in out.read_text()) == ("# as agreed" in vote)
     assert Rubric.from_yaml(folder / "aligned.rubric.yaml").history[-1].change == "another vote threshold: 0.7"
+    statuses = [str(aligned.judge(question="q", answer=f"a TRUTH={truth} end").status) for truth in ("YES", "NO")]
+    assert statuses == ["PASS", "FAIL"]
+
+
+def test_a_vote_without_a_threshold_follows_the_pass_mark(folder, server):  # noqa: F811
+    """The pass mark of the jurors is the threshold of the vote, so another pass mark is enough."""
+    server.plan = rates
+    (folder / "rated.yaml").write_text(RUBRIC)
+    jury = JURORS.replace("scale: {minimum: 0, maximum: 10, pass_mark: 5}", "rubric: rated.yaml\nvoting: average")
+    (folder / "jury.yaml").write_text(jury)
+    out = folder / "aligned.yaml"
+    done = run(folder, "--out", out)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    aligned = load_jury(out)
+    assert "threshold:" not in out.read_text()
+    assert 0.6 < aligned.threshold <= 0.8
     statuses = [str(aligned.judge(question="q", answer=f"a TRUTH={truth} end").status) for truth in ("YES", "NO")]
     assert statuses == ["PASS", "FAIL"]
