@@ -57,7 +57,7 @@ class _OptionsOnce(TyperCommand):
             options = [option for option in given if isinstance(option, TyperOption)]
             for option in options:
                 if options.count(option) > 1 and not option.multiple and not option.is_flag:
-                    raise typer.BadParameter("it is given more than once, and has one value", ctx=ctx, param=option)
+                    raise typer.BadParameter(f"{option.opts[0]} is given more than once, and has one value", ctx=ctx)
         return super().parse_args(ctx, args)
 
 

@@ -26,4 +26,4 @@ def test_the_message_names_the_option(capsys, monkeypatch):
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2
-    assert "'--group': it is given more than once, and has one value" in capsys.readouterr().err
+    assert "--group is given more than once, and has one value" in capsys.readouterr().err
