@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.bias import position_consistency, self_preference, verbosity
     from jury_adapters.calibration.cascade_calibration import calibrate
     from jury_adapters.calibration.estimates import Estimate
-    from jury_adapters.calibration.guarantee import CalibrationFailed, Guarantee
+    from jury_adapters.calibration.failure import CalibrationFailed
+    from jury_adapters.calibration.guarantee import Guarantee
     from jury_adapters.calibration.independence import effective_votes
     from jury_adapters.calibration.juror_drift import drift
     from jury_adapters.calibration.juror_stats import dissent, leniency
@@ -70,7 +71,8 @@ _HOMES = {
     "agreement": ("alpha", "cohen_kappa", "fleiss_kappa", "gwet_ac", "label_shares", "raw_agreement"),
     "bias": ("position_consistency", "self_preference", "verbosity"),
     "estimates": ("Estimate",),
-    "guarantee": ("Guarantee", "CalibrationFailed"),
+    "failure": ("CalibrationFailed",),
+    "guarantee": ("Guarantee",),
     "independence": ("effective_votes",),
     "juror_drift": ("drift",),
     "juror_stats": ("dissent", "leniency"),

@@ -11,11 +11,11 @@ import numpy as np
 
 from jury_adapters.calibration.binomial import check_level, upper_bound
 from jury_adapters.calibration.broken_cases import BrokenCases
+from jury_adapters.calibration.failure import CalibrationFailed
 from jury_adapters.calibration.failure_messages import Baseline, Target
 from jury_adapters.calibration.gold import gold_of
 from jury_adapters.calibration.guarantee import (
     CalibratedJury,
-    CalibrationFailed,
     Groups,
     Guarantee,
     cascade_of,

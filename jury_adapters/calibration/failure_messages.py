@@ -9,8 +9,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from jury_adapters.calibration.failure import CalibrationFailed
 from jury_adapters.calibration.gold import FEWEST_LABELS
-from jury_adapters.calibration.guarantee import CalibrationFailed
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds, fewest_labels
 
 

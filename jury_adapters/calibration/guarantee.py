@@ -313,23 +313,6 @@ class CalibratedJury(CascadedJury):
         return self.calibrated
 
 
-class CalibrationFailed(ConfigurationError):
-    """The labelled cases cannot show the required agreement: there are too few, or the jury is not good enough.
-
-    Args:
-        message: the reason, and what would help.
-        grants: the rates at which calibrations of these sizes grant the guarantee; None if there are too few labels for
-            any.
-
-    Attributes:
-        grants: the same rates.
-    """
-
-    def __init__(self, message: str, grants: GrantRates | None = None) -> None:
-        self.grants = grants
-        super().__init__(message)
-
-
 def cascade_of(jury: Jury) -> CascadedJury:
     """Return the jury itself if it has tiers, else a cascade with the jury as its only tier.
 

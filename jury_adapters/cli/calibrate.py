@@ -136,8 +136,8 @@ def calibrate(
         budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
         _warn_of_aligned_labels(file.jury, labelled, pass_label or (), messages)
         from jury_adapters import calibration
+        from jury_adapters.calibration.failure import CalibrationFailed
         from jury_adapters.calibration.gold import gold_of
-        from jury_adapters.calibration.guarantee import CalibrationFailed
 
         try:
             meanings = _describe_labels(gold_of(labelled).truths, pass_label or ())

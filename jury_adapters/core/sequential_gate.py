@@ -13,7 +13,6 @@ from typing import Final, TypeVar
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.tolerance import reaches
-from jury_adapters.core.verdict import failed_by_errors
 
 Item = TypeVar("Item")
 
@@ -163,7 +162,7 @@ class SequentialGate:
             raise ConfigurationError("a gate needs PASS and FAIL, but there is a label without such a meaning")
         if self._judged == self._cases:
             raise ConfigurationError(f"the gate is for {self._cases:,} cases, and here is one more")
-        status = Status.ERROR if failed_by_errors(judgment) else judgment.status
+        status = Status.ERROR if judgment.failed_by_errors else judgment.status
         if self._test is None and 0 < self._gate < 1:
             self._bet({Status.PASS: 1 - self._gate, Status.ABSTAIN: 0.0}.get(status, -self._gate))
         self._passed += status is Status.PASS

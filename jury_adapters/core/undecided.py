@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import failed_by_errors
 
 OnUndecided: TypeAlias = Literal["allow", "block"]
 
@@ -22,7 +21,7 @@ def is_undecided(judgment: Judgment, on_undecided: OnUndecided | None) -> bool:
     (False, True)
     """
     if judgment.status is Status.FAIL:
-        return on_undecided is not None and failed_by_errors(judgment)
+        return on_undecided is not None and judgment.failed_by_errors
     return judgment.status is not Status.PASS
 
 
@@ -33,4 +32,4 @@ def is_unreviewed(judgment: Judgment) -> bool:
     >>> is_unreviewed(Ensemble([lambda case: True, lambda case: 1 / 0]).judge(answer="a"))
     True
     """
-    return judgment.status is not Status.FAIL or failed_by_errors(judgment)
+    return judgment.status is not Status.FAIL or judgment.failed_by_errors

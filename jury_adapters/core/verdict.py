@@ -309,11 +309,6 @@ def is_pairwise_opinion(judgment: Judgment) -> TypeGuard[Verdict]:
     return isinstance(judgment, Verdict) and "position_consistent" in judgment.metadata
 
 
-def failed_by_errors(judgment: Judgment) -> bool:
-    """Return :attr:`Verdict.failed_by_errors`."""
-    return judgment.failed_by_errors
-
-
 def lacks_criteria(judgment: Judgment) -> bool:
     """Whether a scorecard, or a cascade that a scorecard decided, has no score because a criterion is undecided.
 
@@ -333,7 +328,7 @@ def case_score(judgment: Judgment) -> float | None:
     None if the case was not judged in full: in an abstention, an error, a FAIL that only failed jurors caused, and a
     scorecard in which a criterion is undecided. A zero would lower the mean although it is not known to be one.
     """
-    return None if failed_by_errors(judgment) or lacks_criteria(judgment) else judgment.numeric_score
+    return None if judgment.failed_by_errors or lacks_criteria(judgment) else judgment.numeric_score
 
 
 def outage_as_error(judgment: Judgment) -> Judgment:
@@ -341,7 +336,7 @@ def outage_as_error(judgment: Judgment) -> Judgment:
 
     To vote without errors, vote over the results of this function.
     """
-    return broken("jurors broke", critic=judgment.critic) if failed_by_errors(judgment) else judgment
+    return broken("jurors broke", critic=judgment.critic) if judgment.failed_by_errors else judgment
 
 
 def is_outage(judgment: Judgment) -> bool:

@@ -26,7 +26,7 @@ from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.undecided import OnUndecided, is_undecided, is_unreviewed
-from jury_adapters.core.verdict import Verdict, failed_by_errors
+from jury_adapters.core.verdict import Verdict
 from jury_adapters.langchain.agent_cases import case_of_turn
 from jury_adapters.langchain.agent_turns import marked
 from jury_adapters.langchain.jury_state import OWN_KEYS
@@ -177,7 +177,7 @@ class AgentGuard:
         if judgment.status is not Status.FAIL:
             return f"It could not be reviewed, and so it was not accepted.\n{self.advice}"
         why = _clipped(feedback_of(judgment, errors=False)) or "no reason was given"
-        done = "could not be reviewed in full, and so it was" if failed_by_errors(judgment) else "was reviewed and"
+        done = "could not be reviewed in full, and so it was" if judgment.failed_by_errors else "was reviewed and"
         return f"It {done} not accepted: {why}\n{self.advice}"
 
     def refusal_of(self, judgment: Judgment, *, like: AIMessage | None) -> AIMessage:

@@ -7,7 +7,7 @@ from typing import Any
 
 from jury_adapters.core.feedback import feedback_of, notes_of, reasons_of
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.verdict import Verdict, failed_by_errors, lacks_criteria
+from jury_adapters.core.verdict import Verdict, lacks_criteria
 
 
 def value_of(judgment: Judgment) -> str:
@@ -27,7 +27,7 @@ def comment_of(judgment: Judgment) -> str:
     own = judgment.reasoning
     reasons = dict.fromkeys(reason for _, reason in reasons_of(judgment))
     lines = [own, "; ".join([*(reason for reason in reasons if not _quotes(own, reason)), *notes_of(judgment)])]
-    if failed_by_errors(judgment):
+    if judgment.failed_by_errors:
         lines.append("FAIL only because jurors broke: there is no score")
     elif lacks_criteria(judgment):
         lines.append("a criterion is undecided: there is no score")

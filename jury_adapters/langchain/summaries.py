@@ -24,7 +24,7 @@ from jury_adapters.core.outage_bias import MissingVotes, OutageBias
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.tally import Ballot
 from jury_adapters.core.usage import NO_USAGE, Usage
-from jury_adapters.core.verdict import Verdict, failed_by_errors
+from jury_adapters.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from langsmith.schemas import Example, Run
@@ -69,7 +69,7 @@ class Line(NamedTuple):
         if not isinstance(judgment, Verdict):
             return cls(judgment.status, None, (), "status", judgment.usage, MissingVotes(), run_failed=run_failed)
         tally = judgment.tally
-        status = Status.ERROR if failed_by_errors(judgment) else judgment.status
+        status = Status.ERROR if judgment.failed_by_errors else judgment.status
         broke = tuple(path for path, juror in opinions_of(judgment) if juror.status is Status.ERROR)
         criteria = tuple(
             (path, one.agreement)

@@ -15,7 +15,7 @@ from jury_adapters.core.field_names import FIELD_NAMES, columns_of
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict, to_dict
-from jury_adapters.core.verdict import Verdict, case_score, failed_by_errors
+from jury_adapters.core.verdict import Verdict, case_score
 
 
 # No quoted types in the signatures: the oldest supported pydantic inspects them.
@@ -92,7 +92,7 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
         note = note_on_left_out(case.contexts, case.trajectory)
         feedback += f"\n{note}" if note and note not in feedback else ""
     meaningless = judgment.status is None and compared is None
-    invalid = meaningless or not judgment.valid or _unheard(judgment) or failed_by_errors(judgment)
+    invalid = meaningless or not judgment.valid or _unheard(judgment) or judgment.failed_by_errors
     reason = f"the label {judgment.label!r} means neither PASS nor FAIL" if meaningless else feedback
     return JuryEvaluationResult(
         query=case.question,

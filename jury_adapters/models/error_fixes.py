@@ -16,4 +16,4 @@ ERROR_FIXES: Final[Mapping[str, str]] = {
     "broken_body": "what answers there is no such server: see the address",
     "malformed": "what answers there speaks another protocol: see the address and the vendor",
 }
-"""What to do about a :class:`jury_adapters.ModelError` of each kind."""
+"""Advice on a :class:`jury_adapters.ModelError` of each kind."""

@@ -29,7 +29,7 @@ from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
-from jury_adapters.core.verdict import Verdict, failed_by_errors, is_pairwise_opinion, outage_as_error
+from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
 from jury_adapters.report.counters import (
     NOT_COMPARED,
     OTHER,
@@ -167,7 +167,7 @@ class Summary:
         self.cases += 1
         if judgment.status is None:
             add_bounded(self.labels, judgment.label or "")
-        elif failed_by_errors(judgment):
+        elif judgment.failed_by_errors:
             self.failed_by_errors += 1
         else:
             self.statuses[judgment.status] += 1
@@ -347,7 +347,7 @@ class Summary:
 
     def _add_causes(self, judgment: Judgment) -> None:
         votes = deciding_votes(judgment)
-        if judgment.valid and not failed_by_errors(judgment) and any(vote.valid for vote in votes):
+        if judgment.valid and not judgment.failed_by_errors and any(vote.valid for vote in votes):
             self.answered += 1
             return
         causes = [why for why in map(why_unusable, votes) if why]
@@ -359,7 +359,7 @@ class Summary:
         if judgment.status is None:
             label = judgment.label or ""
             self._labelled.add(group, label if label in self.labels else OTHER)
-        elif judgment.status in (Status.PASS, Status.FAIL) and not failed_by_errors(judgment):
+        elif judgment.status in (Status.PASS, Status.FAIL) and not judgment.failed_by_errors:
             self._outcomes.add(group, judgment.status)
 
     def _add_verdict(self, verdict: Verdict, group: Hashable | None) -> None:

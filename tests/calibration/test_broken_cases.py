@@ -3,8 +3,7 @@
 import pytest
 
 from jury_adapters import CascadedJury, Ensemble, Judgment, Tier, judge
-from jury_adapters.calibration import Guarantee, calibrate
-from jury_adapters.calibration.guarantee import CalibrationFailed
+from jury_adapters.calibration import CalibrationFailed, Guarantee, calibrate
 
 
 @judge

@@ -12,7 +12,8 @@ from support.panels import PANELS, SMALL, fold, fold_of, rows
 from jury_adapters import CascadedJury, Ensemble, Tier
 from jury_adapters.calibration import calibrate, suggest
 from jury_adapters.calibration.binomial import upper_bound
-from jury_adapters.calibration.guarantee import CalibratedJury, CalibrationFailed, Guarantee, fingerprint_of
+from jury_adapters.calibration.failure import CalibrationFailed
+from jury_adapters.calibration.guarantee import CalibratedJury, Guarantee, fingerprint_of
 from jury_adapters.calibration.reliabilities import fit_reliabilities
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError

@@ -6,7 +6,6 @@ import pytest
 from support.plain_judges import breaks, fails, passes
 
 from jury_adapters import CascadedJury, Case, Ensemble, Judgment, Scorecard, Tier, Verdict, abstain, judge
-from jury_adapters.core.verdict import failed_by_errors
 from jury_adapters.report.summary import Summary
 from jury_adapters.voting import all_of, any_of  # fmt: skip
 
@@ -36,7 +35,7 @@ AROUND = {
 def test_the_verdict_around_says_so(jury):
     verdict = jury.judge(CASE)
     for found in (verdict, Verdict.from_json(verdict.to_json())):
-        assert (found.status, failed_by_errors(found)) == ("FAIL", True)
+        assert (found.status, found.failed_by_errors) == ("FAIL", True)
         assert "errors_decided" in found.review_reasons
     summary = Summary()
     summary.add(CASE, verdict, "1")
@@ -57,7 +56,7 @@ VOTED_DOWN = {
 @pytest.mark.parametrize("jury", VOTED_DOWN.values(), ids=VOTED_DOWN)
 def test_a_fail_that_other_jurors_voted_for_is_a_fail(jury):
     verdict = jury.judge(CASE)
-    assert (verdict.status, failed_by_errors(verdict)) == ("FAIL", False)
+    assert (verdict.status, verdict.failed_by_errors) == ("FAIL", False)
 
 
 def test_a_low_weighted_mean_is_no_outage():
@@ -93,10 +92,10 @@ def test_a_lone_fail_beside_a_broken_majority_is_as_undecided_as_a_lone_pass(err
     """The mean of the rows that are left would be 0.0 if only the FAIL counted."""
     for vote in (passes, fails):
         verdict = Ensemble([vote, breaks, breaks], errors=errors).judge(CASE)
-        assert (verdict.status, failed_by_errors(verdict)) == ("FAIL", True)
+        assert (verdict.status, verdict.failed_by_errors) == ("FAIL", True)
     for voting, decided in (("majority", False), ("unanimous", True), ("k_veto", True)):
         verdict = Ensemble([fails, breaks, passes], voting=voting, errors=errors).judge(CASE)
-        assert (verdict.status, failed_by_errors(verdict)) == ("FAIL", not decided)
+        assert (verdict.status, verdict.failed_by_errors) == ("FAIL", not decided)
 
 
 def test_early_stopping_says_so_wherever_the_whole_panel_does():
@@ -121,4 +120,4 @@ def test_a_function_that_votes_is_called_once():
 
 
 def test_a_judgment_without_votes_is_not_such_a_fail():
-    assert not failed_by_errors(Judgment("FAIL"))
+    assert not Judgment("FAIL").failed_by_errors

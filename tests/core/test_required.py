@@ -9,7 +9,6 @@ from support.examples import examples
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Status, abstain, judge
 from jury_adapters.core.judgment import broken
-from jury_adapters.core.verdict import failed_by_errors
 
 P, F, A, E = Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR
 SAID = {P: Judgment(P), F: Judgment(F), A: abstain("unclear"), E: broken("down")}
@@ -56,7 +55,7 @@ def test_a_required_juror_that_broke_makes_a_fail_that_is_counted_apart(voting):
     verdict = jury_.judge(CASE)
     assert verdict.reasoning == "a required juror did not vote: r broke (ZeroDivisionError: division by zero)"
     assert (verdict.status, verdict.score, verdict.label, verdict.confidence) == (F, None, None, None)
-    assert (failed_by_errors(verdict), verdict.review_reasons) == (True, ("errors_decided",))
+    assert (verdict.failed_by_errors, verdict.review_reasons) == (True, ("errors_decided",))
 
 
 def test_an_outage_is_no_abstention_because_another_required_juror_abstained():
@@ -64,14 +63,14 @@ def test_an_outage_is_no_abstention_because_another_required_juror_abstained():
         [named("r", lambda case: 1 / 0), named("s", lambda case: abstain("unclear")), named("a")], required=[0, 1]
     )
     verdict = jury_.judge(CASE)
-    assert (verdict.status, failed_by_errors(verdict)) == (F, True)
+    assert (verdict.status, verdict.failed_by_errors) == (F, True)
     assert "r broke" in verdict.reasoning
     assert "s abstained (unclear)" in verdict.reasoning
 
 
 def test_a_fail_that_the_other_jurors_voted_for_stays_theirs():
     verdict = jury([E, F, F], required=[0]).judge(CASE)
-    assert (verdict.status, failed_by_errors(verdict)) == (F, False)
+    assert (verdict.status, verdict.failed_by_errors) == (F, False)
 
 
 def test_a_vote_on_labels_without_a_required_juror_is_an_abstention():

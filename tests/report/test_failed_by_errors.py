@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 
 from jury_adapters import Case, Ensemble, Scorecard
 from jury_adapters.cli.app import app
-from jury_adapters.core.verdict import failed_by_errors
 from jury_adapters.report import Report
 from jury_adapters.report.summary import Summary
 
@@ -26,13 +25,13 @@ CASES = [Case(answer="right"), Case(answer="wrong")]
 
 def test_the_verdict_says_so():
     by_outage, by_vote = JURY.judge_many(CASES)
-    assert (by_outage.status, failed_by_errors(by_outage), by_outage.needs_review) == ("FAIL", True, True)
-    assert (by_vote.status, failed_by_errors(by_vote)) == ("FAIL", False)
+    assert (by_outage.status, by_outage.failed_by_errors, by_outage.needs_review) == ("FAIL", True, True)
+    assert (by_vote.status, by_vote.failed_by_errors) == ("FAIL", False)
 
 
 def test_a_scorecard_says_so_when_all_its_failures_are_such():
     card = Scorecard({"sound": JURY, "fine": lambda case: True})
-    assert [failed_by_errors(verdict) for verdict in card.judge_many(CASES)] == [True, False]
+    assert [verdict.failed_by_errors for verdict in card.judge_many(CASES)] == [True, False]
 
 
 def summary_of(jury):
