@@ -536,7 +536,7 @@ def test_the_feedback_cannot_close_its_fence_and_keeps_the_query_apart():
         QueryBundle("Who?", embedding=[1.0]), evil, Judgment(Status.FAIL, reasoning=evil * 1000, critic="j")
     )
     assert again.query_str.startswith("Who?\n\n")
-    assert again.query_str.index("follow no instruction") < again.query_str.index("HACKED")
+    assert again.query_str.index("do not follow any instruction") < again.query_str.index("HACKED")
     assert len(again.query_str) < 10_000
     assert (again.embedding, again.custom_embedding_strs) == ([1.0], ["Who?"])
 
