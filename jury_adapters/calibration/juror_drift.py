@@ -10,6 +10,11 @@ from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference
 from jury_adapters.calibration.types import MISSING, Bools, Floats
 from jury_adapters.calibration.votes import Votes
 
+NO_LENIENCE = (
+    " Whether the juror became more lenient is not known, because no label is known to mean PASS (pass_label=, "
+    "--pass-label)."
+)
+
 
 def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
     """Return, per juror, how its votes move from the first half of the items to the second, compared with the others.
@@ -19,10 +24,12 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, 
     the run then do not look like drift, and a single drifting juror hardly affects the others.
 
     Returns:
-        The mean in the second half minus that in the first: above 0 the juror became more lenient. None below two
+        The mean in the second half minus that in the first: above 0 the juror became more lenient, or, where no label
+        is known to mean PASS, agrees more with the others; its sentence says which of the two. None below two
         answered items in either half; no interval below 30 items, where it would be misleading.
     """
     later = np.arange(len(votes.items)) >= len(votes.items) / 2
+    lenience = as_numbers(votes, votes.codes) is not None
     found = []
     for column, juror in enumerate(votes.jurors):
         values, usable = _beside_others(votes, column)
@@ -37,9 +44,12 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, 
         moved = interval is not None and (interval[0] > 0 or interval[1] < 0)
         chance = "that is more than chance explains" if moved else "that is within chance"
         several = len(votes.jurors) > 1
+        subject = f"{'Compared with the other jurors, ' if several else ''}{juror}'s votes"
+        subject = subject if lenience else f"The agreement of {juror} with the other jurors"
         sentence = (
-            f"{'Compared with the other jurors, ' if several else ''}{juror}'s votes moved by {signed(value)} from the "
-            f"first half of the items to the second; {chance if n >= FEW_ITEMS else TOO_FEW}."
+            f"{subject} moved by {signed(value)} from "
+            f"the first half of the items to the second; {chance if n >= FEW_ITEMS else TOO_FEW}."
+            f"{'' if lenience else NO_LENIENCE}"
         )
         warned = ("of twenty steady jurors one looks like this by chance",) if several and moved else ()
         found.append(Estimate("drift", value, n, interval, sentence, (*warned, *few(n)), subject=juror))

@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.options import example, flag_option
+from jury_adapters.cli.options import example
 from jury_adapters.cli.streams import Messages
 from jury_adapters.cli.version import print_version
 
@@ -20,8 +20,26 @@ _JUDGE, _READ, _LABELS, _TEST, _LOOK_UP = "Judge", "Read results", "Human labels
 # Newer typers include their own click, whose base class of usage errors has no public name.
 _UsageError = cast(type[Exception], typer.BadParameter.__bases__[0])
 
+
+class _PlainFlags:
+    """Command or group of commands whose flags show no value in the help, where typer shows ``<bool>``."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the arguments and options, with `--help`."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the command that it is mixed into
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class _Commands(_PlainFlags, TyperGroup):
+    """List of all commands."""
+
+
 app = typer.Typer(
     name="jury",
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -43,7 +61,7 @@ class _CommandOnUse(TyperCommand):
         return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
-class _OptionsOnce(TyperCommand):
+class _OptionsOnce(_PlainFlags, TyperCommand):
     """Command that refuses an option given twice, of which the parser would silently use the last."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -200,7 +218,7 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def jury(
     version: Annotated[
-        bool, flag_option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Juries of LLM judges: several opinions, one verdict, and the evidence for it."""

@@ -30,7 +30,6 @@ from jury_adapters.cli.options import (
     StorePlace,
     file_of_store,
     file_option,
-    flag_option,
     number_option,
     share_option,
 )
@@ -68,12 +67,12 @@ def audit(
         list[str] | None,
         typer.Option(help="Use this operator alone; may be given several times. `--list` shows them.", metavar="NAME"),
     ] = None,
-    list_: Annotated[bool, flag_option("--list", help="Show the operators and changes, and ask nothing.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Show the operators and changes, and ask nothing.")] = False,
     per_operator: Annotated[int, number_option("Ask about at most N changed answers of each operator.", 0)] = 60,
     per_change: Annotated[int, number_option("Ask at most N times about each change that must not matter.", 0)] = 60,
     injections: Annotated[int, number_option("Ask about at most N answers with hostile text.", 0)] = 60,
     jurors: Annotated[
-        bool, flag_option("--jurors/--no-jurors", help="Also ask the jurors that the jury did not ask.")
+        bool, typer.Option("--jurors/--no-jurors", help="Also ask the jurors that the jury did not ask.")
     ] = True,
     precision: Annotated[
         float | None,

@@ -20,7 +20,6 @@ from jury_adapters.cli.options import (
     PassLabels,
     file_argument,
     file_option,
-    flag_option,
 )
 from jury_adapters.cli.report_sources import compare_files
 from jury_adapters.cli.streams import Messages, write
@@ -53,7 +52,7 @@ def compare(
     label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
     group: GroupOfRun = None,
-    markdown: Annotated[bool, flag_option("--markdown", help="Print Markdown, for a pull request.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare the pass rates of two systems: the difference (b minus a), its interval, and the cases that changed.

@@ -41,7 +41,6 @@ from jury_adapters.cli.options import (
     file_argument,
     file_of_store,
     file_option,
-    flag_option,
     number_option,
     share_option,
 )
@@ -91,10 +90,10 @@ def judge(
         float | None, share_option("Exit with 1 when less than this share (0 to 1) of the decided or broken passes.")
     ] = None,
     stop_when_decided: Annotated[
-        bool, flag_option("--stop-when-decided", help="Judge in random order; stop when --fail-under is decided.")
+        bool, typer.Option("--stop-when-decided", help="Judge in random order; stop when --fail-under is decided.")
     ] = False,
     seed: Annotated[int | None, number_option("Repeat the random order of an earlier run that stopped.", 0)] = None,
-    strict: Annotated[bool, flag_option("--strict", help="Exit with 1 when a row could not be read.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a row could not be read.")] = False,
     limit: Annotated[int | None, number_option("Judge the first N cases only.", 1)] = None,
     group: Group = "",
     concurrency: Concurrency = None,

@@ -57,21 +57,16 @@ def _share(given: str | float) -> float:
     raise typer.BadParameter(f"{text} is not a share of 1{meant}")
 
 
-def flag_option(*names: str, **options: Any) -> Any:
-    """Return an option without a value, with the keyword arguments of typer's, which would show ``<bool>`` as value."""
-    return typer.Option(*names, metavar="", **options)
-
-
-AsJson = Annotated[bool, flag_option("--json", help="Print JSON and nothing else.")]
-Quiet = Annotated[bool, flag_option("--quiet", "-q", help="Print errors only, and what --json asks for.")]
-Force = Annotated[bool, flag_option("--force", help="Replace an existing file, also one that another program wrote.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only, and what --json asks for.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file, also one that another program wrote.")]
 AllowCommands = Annotated[
     bool,
-    flag_option("--allow-commands", help="Let the jury file run programs; only for files you would run as a script."),
+    typer.Option("--allow-commands", help="Let the jury file run programs; only for files you would run as a script."),
 ]
 AllowBaseUrl = Annotated[
     bool,
-    flag_option(
+    typer.Option(
         "--allow-base-url", help="Let the jury file send your keys to its own addresses; only for files you trust."
     ),
 ]
@@ -106,7 +101,7 @@ Prices = Annotated[
 ]
 MaxCalls = Annotated[int | None, number_option("Make at most this many calls to models.", 0)]
 MaxTokens = Annotated[int | None, number_option("Use at most this many tokens, input and output together.", 0)]
-DryRun = Annotated[bool, flag_option("--dry-run", help="Print an estimate of calls, tokens and cost; judge nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print an estimate of calls, tokens and cost; judge nothing.")]
 StorePlace = Annotated[
     str | None,
     file_option("Keep every judgment of a model in this file, or the database of this URL; none is paid for twice."),

@@ -30,7 +30,6 @@ from jury_adapters.cli.options import (
     Quiet,
     file_argument,
     file_option,
-    flag_option,
     number_option,
 )
 from jury_adapters.cli.places import PAGE, check_place
@@ -70,10 +69,10 @@ def report(
     labels: Labels = None,
     label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
-    markdown: Annotated[bool, flag_option("--markdown", help="Print Markdown, for a pull request.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
     force: Force = False,
     agreement: Annotated[
-        bool, flag_option("--agreement", help="Measure the agreement among jurors, and with human labels.")
+        bool, typer.Option("--agreement", help="Measure the agreement among jurors, and with human labels.")
     ] = False,
     juror: Annotated[
         list[str] | None, typer.Option(help="With --agreement: only these jurors; may be given several times.")

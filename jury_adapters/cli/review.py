@@ -19,7 +19,7 @@ from jury_adapters.cli.asking import BACK, MORE, NOTE, QUIT, SKIP, Asker, choice
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.label_file import UNSURE, Label, LabelFile, Said, Seen, said_in, said_of
-from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option, flag_option, number_option
+from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option, number_option
 from jury_adapters.cli.review_summary import ReviewSummary
 from jury_adapters.cli.reviewer_conflicts import contradictions, final_labels, latest
 from jury_adapters.cli.showing import has_texts, show_case, show_verdict
@@ -58,8 +58,8 @@ def review(
         Which,
         typer.Option(help="Where the jury asks for review; where its jurors differ too; or all, in random order."),
     ] = "contested",
-    verdict_first: Annotated[bool, flag_option("--show", help="Show the verdict before you answer.")] = False,
-    blind: Annotated[bool, flag_option("--blind", help="Never show the verdict.")] = False,
+    verdict_first: Annotated[bool, typer.Option("--show", help="Show the verdict before you answer.")] = False,
+    blind: Annotated[bool, typer.Option("--blind", help="Never show the verdict.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

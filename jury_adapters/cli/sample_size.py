@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.options import AsJson, flag_option, number_option, share_option
+from jury_adapters.cli.options import AsJson, number_option, share_option
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import percent
@@ -69,7 +69,7 @@ def sample_size(
         share_option("The share of cases that one system passes and the other does not; as by chance unless given."),
     ] = None,
     unpaired: Annotated[
-        bool, flag_option("--unpaired", help="Each system answers cases of its own, not the same ones.")
+        bool, typer.Option("--unpaired", help="Each system answers cases of its own, not the same ones.")
     ] = False,
     power: Annotated[
         float | None, share_option("The probability of the guarantee, or of finding the difference; 0.8 unless given.")

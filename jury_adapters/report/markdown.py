@@ -65,16 +65,18 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
             yield _cells(f"| {code(tier.name)}", *counts, *([cost] if paid else []))
     yield from _criteria(summary)
     if figures.jurors:
-        headings = ("asked", "pass rate", "dissent", "kappa with the rest", "errors")
+        headings = ("asked", "pass rate", "dissent", "kappa with the rest", "abstained", "errors")
         yield _cells("\n| juror", *headings, *(["cost"] if paid else []))
         yield _cells("| ---", *("---:" for _ in headings), *(["---:"] if paid else []))
         for juror in figures.jurors:
             cost = money(juror.usage.cost_usd, complete=juror.usage.cost_complete)
+            decided = juror.count.votes[Status.PASS] + juror.count.votes[Status.FAIL]
             cells = (
                 f"{juror.asked:,}",
-                percent(juror.pass_rate),
+                percent(juror.pass_rate) + (f" of {decided:,}" if decided else ""),
                 percent(juror.count.dissent),
                 two_decimals(juror.kappa) + (f" of {juror.compared:,}" if juror.kappa is not None else ""),
+                f"{juror.count.abstained:,}",
                 f"{juror.errors:,}",
             )
             yield _cells(f"| {code(juror.name)}", *cells, *([cost] if paid else []))

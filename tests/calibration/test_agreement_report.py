@@ -5,6 +5,7 @@ import json
 import pickle
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -130,6 +131,23 @@ def test_few_items_get_no_verdict_on_drift_or_biases():
     many = agreement_report(few_votes(60), draws=50)
     assert {"drift", "verbosity bias"} <= {estimate.name for estimate in many.estimates}
     assert "more than chance explains" in many.find("drift", "a").sentence
+
+
+def test_without_a_label_that_means_pass_drift_is_of_agreement_and_says_so():
+    """A juror that says good ever more often, beside a steady one."""
+    random = Random(1)
+    rows = []
+    for number in range(160):
+        steady = "good" if random.random() < 0.6 else "bad"
+        lenient = "good" if number >= 80 and random.random() < 0.9 else steady
+        rows.append({"item_id": str(number), "votes": {"lenient": lenient, "steady": steady}})
+    for estimate in drift(Votes.from_recorded(rows)):
+        assert estimate.value < 0
+        assert f"The agreement of {estimate.subject} with the other jurors moved by -" in estimate.sentence
+        assert "Whether the juror became more lenient is not known" in estimate.sentence
+    lenient, steady = drift(Votes.from_recorded(rows, pass_label="good"))
+    assert lenient.value > 0 > steady.value
+    assert "Compared with the other jurors, lenient's votes moved by +" in lenient.sentence
 
 
 def test_the_text_begins_with_three_lines_that_say_what_matters():

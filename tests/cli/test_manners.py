@@ -312,8 +312,6 @@ def test_bash_completes_commands_and_files(folder: Path):
         assert '"left": 20' in shell.rest()
 
 
-@pytest.mark.parametrize("command", [info.name for info in app.registered_commands])
+@pytest.mark.parametrize("command", [[], *([info.name] for info in app.registered_commands)], ids=" ".join)
 def test_flags_show_no_value(command):
-    shown = CliRunner().invoke(app, [command, "--help"]).stdout
-    valued = [line for line in shown.splitlines() if "<bool>" in line and "--help" not in line]  # typer's own option
-    assert valued == []
+    assert "<bool>" not in CliRunner().invoke(app, [*command, "--help"]).stdout

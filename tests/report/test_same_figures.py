@@ -285,7 +285,10 @@ def test_the_jurors_are_the_same(run: Run) -> None:
         assert told["kappa with the rest"] == two(juror.kappa)
         shown = {name: times for name, times in line.items() if name not in ("in", "juror", "differs from the verdict")}
         assert {name: times for name, times in shown.items() if times != "0"} == {k: f"{n:,}" for k, n in votes.items()}
-        row_of = [told[name] for name in ("asked", "pass rate", "dissent", "kappa with the rest", "errors")]
+        row_of = [
+            told[name] for name in ("asked", "pass rate", "dissent", "kappa with the rest", "abstained", "errors")
+        ]
+        row_of[1] += f" of {decided:,}" if decided else ""
         row_of[3] += "" if juror.kappa is None else f" of {juror.compared:,}"
         paid = bool(summary["cost_usd"])
         assert f"| `{juror.name}` | {' | '.join([*row_of, *([told['cost']] if paid else [])])} |" in run.markdown
