@@ -189,11 +189,10 @@ def verdict_of_criteria(judgments: Mapping[str, Judgment], preferences: Collecti
     by_name = {name: evolve(judgment, critic=name) for name, judgment in judgments.items()}
     counted = tuple(name for name in by_name if name not in preferences) or tuple(by_name)
     verdict = _verdict(by_name, counted, lambda given: _counted_up([given[name] for name in counted], len(counted)))
-    left_out = ", ".join(name for name in by_name if name in preferences)
-    if not left_out:
-        return verdict
-    note = f"not counted, because a preference neither passes nor fails: {left_out}"
-    return evolve(verdict, reasoning=f"{verdict.reasoning}; {note}")
+    decides = _reasoning([judgment for name, judgment in by_name.items() if name not in preferences])
+    shown = [judgment for name, judgment in by_name.items() if name in preferences]
+    why = _aside("not counted, because a preference neither passes nor fails", shown)
+    return evolve(verdict, reasoning="; ".join(filter(None, [decides, why])))
 
 
 def counted_criteria(pass_when: PassWhen, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
@@ -250,16 +249,17 @@ def _judge(given: JudgeLike, criterion: str) -> Judge:
 
 
 def _verdict(by_name: Mapping[str, Judgment], counted: Sequence[str], decided: Decided) -> Verdict:
-    """Return the verdict on the judged criteria; only some of them may count."""
+    """Return the verdict on the judged criteria; only some of them may count, and the reasoning names the others."""
     judgments = tuple(by_name.values())
     status, score = decided(by_name)
     without_outages, _ = decided({name: outage_as_error(judgment) for name, judgment in by_name.items()})
     that_count = [by_name[name] for name in counted]
+    not_counted = [judgment for name, judgment in by_name.items() if name not in counted]
     broken = next((judgment for judgment in that_count if judgment.status is Status.ERROR), None)
     return Verdict(
         status,
         score=score,
-        reasoning=_reasoning(judgments),
+        reasoning="; ".join(filter(None, [_reasoning(that_count), _aside("only reported", not_counted)])),
         error=broken.error if broken is not None and status is Status.ERROR else None,
         usage=total_usage(judgments),
         judgments=judgments,
@@ -309,6 +309,12 @@ def _reasoning(judgments: Sequence[Judgment]) -> str:
             said = ", ".join(_said(judgment) for judgment in of_status)
             parts.append(f"{'label' if status is None else status.value}: {said}")
     return "; ".join(parts)
+
+
+def _aside(why: str, judgments: Sequence[Judgment]) -> str:
+    """Return the criteria that do not count, with their status or label; empty without any."""
+    said = (_said(one) if one.status is None else f"{one.status.value} {_said(one)}" for one in judgments)
+    return f"{why}: {', '.join(said)}" if judgments else ""
 
 
 def _said(judgment: Judgment) -> str:

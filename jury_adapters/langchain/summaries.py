@@ -21,6 +21,7 @@ from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import Path, criteria_of, juror_names, opinions_of
 from jury_adapters.core.outage_bias import MissingVotes, OutageBias
+from jury_adapters.core.over_budget import is_over_budget, over_budget_note
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.tally import Ballot
 from jury_adapters.core.usage import NO_USAGE, Usage
@@ -50,6 +51,7 @@ class Line(NamedTuple):
         broke: the paths of the jurors that broke, at any depth.
         criteria: the agreement of the jurors of each criterion that has two votes or more, by the criterion's path.
         run_failed: whether the run of the application failed, so that no juror was asked.
+        over_budget: whether a juror was not asked because its call did not fit the budget.
     """
 
     status: Status | None
@@ -61,13 +63,15 @@ class Line(NamedTuple):
     broke: tuple[Path, ...] = ()
     criteria: tuple[tuple[Path, float], ...] = ()
     run_failed: bool = False
+    over_budget: bool = False
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """Return the line of a judgment."""
         run_failed = is_failed_run(judgment)
         if not isinstance(judgment, Verdict):
-            return cls(judgment.status, None, (), "status", judgment.usage, MissingVotes(), run_failed=run_failed)
+            alone = cls(judgment.status, None, (), "status", judgment.usage, MissingVotes(), run_failed=run_failed)
+            return alone._replace(over_budget=is_over_budget(judgment))
         tally = judgment.tally
         status = Status.ERROR if judgment.failed_by_errors else judgment.status
         broke = tuple(path for path, juror in opinions_of(judgment) if juror.status is Status.ERROR)
@@ -77,9 +81,8 @@ class Line(NamedTuple):
             if isinstance(one, Verdict) and one.agreement is not None
         )
         missing = MissingVotes.of(judgment)
-        return cls(
-            status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria, run_failed
-        )
+        facts = (status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria)
+        return cls(*facts, run_failed=run_failed, over_budget=is_over_budget(judgment))
 
 
 class Kept:
@@ -138,7 +141,8 @@ def summary(evaluator: KeepsLines, metric: Metric | None = None) -> SummaryFunct
         evaluator: a :class:`jury_adapters.langchain.JuryEvaluator` of the same experiment.
         metric: ``"pass_rate"``: the share of rows that passed, among those that passed or failed; the comment counts
             the rows on which the jury abstained or failed, and a row that is FAIL only because jurors failed counts as
-            an error. The comment counts the runs of the application that failed. It names the jurors that broke, also
+            an error. The comment counts the runs of the application that failed, and the rows judged without a juror
+            because of the budget. It names the jurors that broke, also
             on rows that the others decided, and warns if they bias the rate. ``"agreement"``: the mean agreement among
             the jurors, with Krippendorff's alpha in the comment; for a scorecard, the comment has the mean agreement by
             criterion. ``"cost_usd"``: the cost of judging the rows in US dollars, with calls and tokens in the comment.
@@ -184,6 +188,9 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
     failed_runs = sum(line.run_failed for line in lines)
     if failed_runs:
         comment += f"; {counted(failed_runs, 'run')} of the application failed"
+    short = [line for line in lines if line.over_budget]
+    if short:
+        comment += f"; {over_budget_note(len(short), sum(line.status not in _UNDECIDED for line in short))}"
     comment += _broken_jurors(lines)
     bias = OutageBias()
     for line in lines:
@@ -238,4 +245,5 @@ def _cost(lines: Sequence[Line]) -> tuple[float, str]:
 
 
 _MOST_NAMED = 5
+_UNDECIDED = (Status.ABSTAIN, Status.ERROR)
 _METRICS: Mapping[str, _SumUp] = {"pass_rate": _pass_rate, "agreement": _agreement, "cost_usd": _cost}

@@ -275,11 +275,6 @@ def models_not_asked(judgment: Judgment) -> dict[str, str]:
     return {str(vote.metadata["not_asked"]): vote.error or "" for vote in votes}
 
 
-def is_over_budget(judgment: Judgment) -> bool:
-    """Return whether a juror was not asked about a case because its call did not fit the budget."""
-    return any(vote.error == BUDGET_EXHAUSTED for _, vote in votes_in(judgment))
-
-
 @dataclass(slots=True)
 class GivenUp:
     """Model that was given up within the batch, because every call to it fails.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jury_adapters.core.formatting import money, percent, to_word, two_decimals, visible
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_scores import headings
+from jury_adapters.core.over_budget import over_budget_note
 from jury_adapters.report.counters import failed_runs_note
 from jury_adapters.report.flips import FLIPS_SHOWN
 from jury_adapters.report.model_calls import model_calls
@@ -161,11 +162,7 @@ def _headline(summary: Summary) -> str:
     parts += filter(None, [failed_runs_note(summary.failed_runs)])
     if summary.failed_by_errors:
         parts.append(f"{summary.failed_by_errors:,} failed only because jurors broke")
-    if summary.over_budget:
-        parts.append(
-            f"{summary.over_budget:,} judged without every juror, because of the budget, and "
-            f"{summary.decided_over_budget:,} of them decided"
-        )
+    parts += filter(None, [over_budget_note(summary.over_budget, summary.decided_over_budget)])
     if summary.broken_tiers:
         parts.append(f"a tier broke in {summary.broken_tiers:,}")
     if summary.unreadable:

@@ -24,6 +24,7 @@ from jury_adapters.core.opinions import (
     screening_tiers_in,
 )
 from jury_adapters.core.outage_bias import OutageBias
+from jury_adapters.core.over_budget import is_over_budget, over_budget_note
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
@@ -45,7 +46,6 @@ from jury_adapters.report.counters import (
     failed_runs_note,
     fallback_rows,
     given_up_rows,
-    is_over_budget,
     juror_rows,
     models_not_asked,
     why_unusable,
@@ -339,7 +339,8 @@ class Summary:
         parts = [rate] * bool(self.decided or not self.labels)
         parts += [f"{times:,} {clip(what, 40)}" for what, times in counts if times]
         parts += [counted(self.broken, "error")] * bool(self.broken)
-        parts += [*filter(None, [failed_runs_note(self.failed_runs)]), *broken_jurors(self.jurors)]
+        budget = over_budget_note(self.over_budget, self.decided_over_budget)
+        parts += [*filter(None, [failed_runs_note(self.failed_runs), budget]), *broken_jurors(self.jurors)]
         return ". ".join(filter(None, (f"{counted(self.cases, 'case')}: {', '.join(parts)}", self.pass_rate_warning)))
 
     def __repr__(self) -> str:
@@ -378,19 +379,18 @@ class Summary:
             add_bounded(self.broken_by_path, broken_path)
         for tier in verdict.tiers:
             self.tiers[tier.name].add(tier, verdict)
-        screening_tiers = tuple(screening_tiers_in(verdict))
+        screening_tiers, own = tuple(screening_tiers_in(verdict)), is_pairwise_opinion(verdict)
         criteria = {path: result for path, result in criteria_of(verdict) if not is_failed_run(result)}
         for path, result in criteria.items():
             self.by_criterion.setdefault(path, CriterionCount()).add_result(result, group)
         replaced, decided = dict(fallbacks_in(verdict)), outage_as_error(verdict)
-        own = is_pairwise_opinion(verdict)  # its only juror is the jury itself
         for path, vote in opinions_of(verdict):
             screening, of_criterion = is_inside(path, screening_tiers), is_inside(path, criteria)
             if screening:
                 self.screening_jurors.add(path)
             elif of_criterion:
                 self.criteria.add(path)
-            compared = not (screening or of_criterion or own)
+            compared = not (screening or of_criterion or own)  # the only juror of a pairwise opinion is the jury itself
             fallback = next((name for place, name in replaced.items() if path[: len(place)] == place), None)
             juror = self.jurors.setdefault(path, JurorCount())
             if vote.error != BUDGET_EXHAUSTED:  # the juror was not asked

@@ -189,3 +189,12 @@ def test_low_agreement_on_a_criterion_is_a_reason_for_review_wherever_the_scorec
 def test_the_votes_of_a_scorecard_that_rejects_by_rule_need_no_review():
     jury = CascadedJury([Tier("card", SPLIT_CARD, "accept_on_all_pass"), Tier("last", OUTCOMES[P])])
     assert jury.judge(CASE).review_reasons == ()
+
+
+def test_the_reasons_of_a_verdict_are_those_of_the_criteria_that_count():
+    """A verdict that passes does not begin with the FAIL of a criterion that is only reported."""
+    card = Scorecard({"faithful": lambda case: True, "relevant": lambda case: False}, pass_when=["faithful"])
+    verdict = card.judge(answer="Paris.")
+    assert verdict.passed
+    assert verdict.reasoning.startswith("PASS: faithful; only reported: FAIL relevant")
+    assert str(verdict).startswith("PASS (score 1.00): PASS: faithful; only reported: FAIL relevant")

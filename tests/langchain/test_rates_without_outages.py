@@ -5,8 +5,9 @@ from statistics import mean
 import pytest
 from support.langsmith_runs import run_of
 from support.plain_judges import breaks, passes
+from support.vendor import VendorServer
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier
+from jury_adapters import Budget, CascadedJury, Critic, Ensemble, Scorecard, Tier
 from jury_adapters.langchain import JuryEvaluator
 from jury_adapters.langchain.classic import JuryStringEvaluator
 from jury_adapters.langchain.langsmith import examples, offline_client, summary
@@ -105,3 +106,15 @@ def test_metadata_say_that_a_jury_without_jurors_needs_review():
     assert (fine["needs_review"], fine["review_reasons"]) == (False, [])
     single = JuryEvaluator(breaks).evaluate_run(run_of("right")).metadata
     assert (single["needs_review"], "review_reasons" in single) == (True, False)
+
+
+def test_rows_that_the_budget_left_short_of_jurors_are_counted(server: VendorServer):
+    """The budget lets two of three jurors judge the second of two rows, at most."""
+    jurors = [Critic("m", "safety", base_url=server.openai, name=name) for name in "abc"]
+    evaluator = JuryEvaluator(Ensemble(jurors), budget=Budget(max_calls=4))
+    runs = [run_of("right"), run_of("right")]
+    for run in runs:
+        evaluator.evaluate_run(run)
+    comment = summary(evaluator, metric="pass_rate")(runs, []).comment
+    assert len(server.asks) == 4
+    assert "; 1 judged without every juror, because of the budget, and 1 of them decided" in comment

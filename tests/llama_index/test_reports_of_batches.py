@@ -66,4 +66,4 @@ def test_two_comparisons_decide_nothing_and_their_labels_are_shown():
     report = Report.from_results({"better": results()["better"], "shorter": results()["better"]})
     assert report.figures.summary.decided == 0
     assert [count.label_words for count in report.figures.summary.by_criterion.values()] == ["A 1, B 1, tie 1"] * 2
-    assert "a preference neither passes nor fails: better, shorter" in report.entries[0].judgment.reasoning
+    assert "a preference neither passes nor fails: better (A), shorter (A)" in report.entries[0].judgment.reasoning

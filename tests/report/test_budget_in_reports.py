@@ -33,3 +33,9 @@ def test_a_run_within_its_budget_says_nothing_of_it(server: VendorServer, capsys
     report = report_of(server, 30)
     report.summary()
     assert "budget" not in capsys.readouterr().out + report.to_markdown() + report.to_html()
+
+
+def test_the_summary_in_words_counts_them_too(server: VendorServer):
+    summary = report_of(server, 14).figures.summary
+    assert f"{summary.over_budget} judged without every juror, because of the budget, and" in str(summary)
+    assert "budget" not in str(report_of(server, 30).figures.summary)
