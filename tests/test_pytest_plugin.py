@@ -297,6 +297,7 @@ def test_what_a_store_holds_is_not_asked_again(run, pytester, server):
     assert "model call" not in result.stdout.str()  # none was made in this run
 
 
+@pytest.mark.slow
 def test_worker_processes_are_counted_together(run):
     result = run(
         "import pytest\n@pytest.mark.parametrize('n', range(4))\ndef test_it(jury, n): jury.check(answer='a ferry')",
@@ -476,6 +477,7 @@ def test_what_a_jury_file_needs_a_permission_for_is_an_option(run, pytester, mon
     run(tests, "--jury=risky.yaml", option).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_an_audit_fails_the_test_that_its_limits_are_not_met_in(run):
     result = run(
         """

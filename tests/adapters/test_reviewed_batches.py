@@ -39,6 +39,7 @@ def asked_models(server, tmp_path, monkeypatch):
     return server
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("evaluator", "rubric"), [(JuryFaithfulnessEvaluator, "faithfulness"), (JuryCorrectnessEvaluator, "correctness")]
 )

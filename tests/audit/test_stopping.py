@@ -24,6 +24,7 @@ def at_random(case):
     return Random(case.content_hash).random() < 0.5
 
 
+@pytest.mark.slow
 def test_operators_with_a_clear_rate_are_asked_about_half_as_much():
     full, early = audit(knows_the_truth, sizes=SIZES), audit(knows_the_truth, sizes=SIZES, precision=0.1)
     assert full.stopped == ()
@@ -42,11 +43,13 @@ def test_rates_that_are_not_known_are_asked_about_to_the_end():
     assert found.jury.kills["number"].looks == 2
 
 
+@pytest.mark.slow
 def test_a_juror_with_an_unclear_rate_keeps_all_from_being_stopped():
     jury = Ensemble([knows_the_truth, judge(at_random)], voting="unanimous")
     assert audit(jury, sizes=SIZES, precision=0.1).stopped == (("repeat", "repeat"),)
 
 
+@pytest.mark.slow
 def test_the_rate_of_all_counts_what_every_operator_was_asked():
     def half_blind_to_names(case):
         return case.content_hash not in WRONG or (case.content_hash in names and at_random(case))
@@ -61,6 +64,7 @@ def test_the_rate_of_all_counts_what_every_operator_was_asked():
     assert [one.name for one in found.findings if one.name.startswith("blind")] == ["blind_to:name"]
 
 
+@pytest.mark.slow
 def test_the_probes_of_a_stopped_operator_are_its_first_half():
     asked = []
 

@@ -79,6 +79,7 @@ def test_the_table_is_that_of_the_definition_at_the_ends(alpha: float, delta: fl
     assert most_errors(40, alpha, delta).tolist() == most_errors_by_definition(40, alpha, delta)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "delta"), [(0.1, 0.1), (0.02, 0.05), (0.44, 0.0125)])
 def test_large_tables_are_exact_too(alpha: float, delta: float) -> None:
     items = np.arange(300_001)

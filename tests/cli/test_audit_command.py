@@ -114,6 +114,7 @@ def test_the_list():
     assert all(one.name in done.stdout for one in OPERATORS)
 
 
+@pytest.mark.slow
 def test_an_outage_is_not_taken_for_opinions(tmp_path, server):
     """A FAIL that only broken jurors caused kills no wrong answer, and the audit says that the jury broke."""
     server.plan = lambda ask: error(400, "no such model")

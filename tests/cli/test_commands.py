@@ -281,6 +281,7 @@ def test_endless_bad_rows_are_told_in_bounds(tmp_path: Path):
     assert "... and 450 more rows that could not be read" in result.stderr
 
 
+@pytest.mark.slow
 def test_damage_further_down_keeps_what_was_judged(tmp_path: Path):
     whole = gzip.compress(b"".join(json.dumps({**ROWS[0], "id": n}).encode() + b"\n" for n in range(4_000)))
     (tmp_path / "cases.jsonl.gz").write_bytes(whole[: len(whole) // 2])
@@ -309,6 +310,7 @@ def test_hostile_rows_are_judged_and_shown(tmp_path: Path):
     assert len((tmp_path / "out.jsonl").read_text("ascii").splitlines()) == 4
 
 
+@pytest.mark.slow
 def test_a_csv_with_a_cell_of_5_mb_and_ragged_rows(tmp_path: Path):
     file = tmp_path / "cases.csv"
     file.write_text('answer,contexts\n"' + "x " * 2_500_000 + '",here\nonly an answer\n1,2,3\nlast,row\n')

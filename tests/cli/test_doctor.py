@@ -84,6 +84,7 @@ def test_a_model_that_answers(monkeypatch: pytest.MonkeyPatch):
     assert second["cost_usd"] is None
 
 
+@pytest.mark.slow
 def test_the_time_is_that_of_the_answer_and_not_of_importing_the_sdk():
     with VendorServer() as server:
         done = run_script(f"""

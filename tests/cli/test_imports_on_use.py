@@ -88,6 +88,7 @@ def test_a_jury_file_imports_the_module_of_each_of_its_checks(tmp_path: Path):
     assert not {"jury_adapters.judges.text", "jury_adapters.workspace"} & modules
 
 
+@pytest.mark.slow
 def test_show_imports_what_it_shows():
     assert "models" not in of_the_command(imported("show", "contains"))
     assert not {"checks", "rubrics"} & of_the_command(imported("show", "models"))

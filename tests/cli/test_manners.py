@@ -258,6 +258,7 @@ def test_a_bar_moves_on_a_terminal_and_messages_stand_on_lines_of_their_own(fold
     assert "judging" not in shown[shown.index("30 cases judged") :]  # the bar is gone
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("name", ["judge", "doctor", "models", "demo"])
 def test_no_colour_and_nothing_moving_in_a_pipe_unless_forced(run: Callable[..., Done], name: str):
     plain = run(*JSON[name], TERM="xterm-256color")

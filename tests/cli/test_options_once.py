@@ -10,6 +10,7 @@ from jury_adapters.cli import app as commands
 NAMES = [one.name for one in commands.app.registered_commands]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_value_is_kept_or_refused(name):
     for option in commands.load_command(name).params:

@@ -66,6 +66,7 @@ def test_colour_and_a_bar_on_a_terminal_and_no_colour_when_asked(tmp_path: Path)
     assert "\x1b[31m" not in on_a_terminal(["judge", cases], clean({"TERM": "xterm-256color", "NO_COLOR": "1"}))
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("timeout", ["", ", timeout: 30"], ids=["inline", "on the loop"])
 def test_ctrl_c_writes_the_partial_summary_and_exits_130(tmp_path: Path, timeout: str):
     jury_file = tmp_path / "jury.yaml"

@@ -78,6 +78,7 @@ def test_recorded_votes_that_stand_five_times(recorded: Path) -> None:
     assert without_merged(again) == once.rstrip("\n")
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("ids", [True, False])
 def test_results_that_stand_five_times(folder: Path, ids: bool) -> None:
     (folder / "jury.yaml").write_text(JURY)
@@ -117,6 +118,7 @@ def test_two_labels_of_one_item_are_refused_with_their_lines(folder: Path) -> No
         assert "line 41" in told
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("column", ["gold", "truth"])
 @pytest.mark.parametrize("kept", [True, False], ids=["texts", "results alone"])
 def test_an_id_of_two_contents_is_two_items_in_every_command(folder: Path, column: str, kept: bool) -> None:

@@ -87,6 +87,7 @@ def replay(folder, votes, *options, jury="jury.yaml"):
     return json.loads(result.stdout)[0], " ".join(result.stderr.split())
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("jury", JURIES.values(), ids=JURIES)
 def test_a_store_replays_as_the_results_of_the_same_run(folder, server, jury):
     judge(folder, jury)

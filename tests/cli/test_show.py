@@ -37,6 +37,7 @@ def test_every_judge_of_the_grammar_is_listed_with_a_sentence():
         assert f"{judge.name} {judge.about}" in shown
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
 def test_the_example_is_a_judge_of_a_jury_file(judge: Described, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "a-test-key")

@@ -35,6 +35,7 @@ def test_the_schema_is_a_schema_of_plain_json():
     assert "x-jury-adapters-reference" not in json.dumps(schema)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     "text",
     ["jurors: [{check: not_emty}]", "jurors: [{check: contains}]", "jury: 3", "tiers: [{judge: {check: not_empty}}]",

@@ -295,6 +295,7 @@ def test_the_window_is_kept_by_those_that_are_really_asked(server, critic):
     assert server.most_in_flight <= 8 + 7
 
 
+@pytest.mark.slow
 def test_100_000_cases_before_a_server_without_mercy_can_be_interrupted(server, critic):
     """Ctrl-C while all of them wait; nothing of them is asked afterwards."""
     server.plan = lambda ask: Act(status=429, headers={"retry-after": "0.3"}, error={"message": "slow down"})

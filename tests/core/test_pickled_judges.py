@@ -37,6 +37,7 @@ def test_a_copy_under_another_name_keeps_its_own_settings():
     assert (again.name, again.timeout, polite.name, polite.timeout) == ("courteous", 3, "polite", None)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_juries_go_to_process_pools(method):
     juries = [
@@ -53,6 +54,7 @@ def test_juries_go_to_process_pools(method):
                 assert str(pool.submit(jury.judge, CASE).result(60).status) == str(jury.judge(CASE).status)
 
 
+@pytest.mark.slow
 def test_the_judges_of_a_script_go_to_a_pool_of_new_processes(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

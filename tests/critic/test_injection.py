@@ -79,6 +79,7 @@ def test_a_megabyte_of_an_attack_leaves_the_prompt_as_it_is(server):
     assert_fenced(server.asks[0].body["messages"][1]["content"], "answer", attack)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("field", PLAIN)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_in_the_material_leaves_the_prompt_as_it_is(server, name, field):

@@ -73,6 +73,7 @@ def leaks(key, artefacts):
     return sorted(name for name, text in artefacts.items() if any(part in text for part in parts))
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("vendor", ["openai", "anthropic"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", KEYS)

@@ -3,6 +3,7 @@
 import re
 from textwrap import dedent
 
+import pytest
 from doc_pages import ROOT
 from typer.testing import CliRunner
 
@@ -18,6 +19,7 @@ jurors:
 """
 
 
+@pytest.mark.slow
 def test_the_jury_against_human_labels(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "jury.yaml").write_text(JURY, encoding="utf-8")

@@ -59,6 +59,7 @@ def test_the_table_of_calls_saved_is_that_of_the_picture(drawn: dict[str, str]) 
         assert re.findall(r"[\d.]+(?= %)", row) == re.findall(r"([\d.]+)%", told.split(f"{line}: ")[1].split(";")[0])
 
 
+@pytest.mark.slow
 def test_the_tables_of_juries_are_what_the_recorded_votes_come_to() -> None:
     small = [recorded(name) for name in PANELS["small3"]]
     large = recorded("gemini-2.5-pro")

@@ -67,6 +67,7 @@ EXPLODES["unevaluated properties of references that double"] = (
 )
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("name", EXPLODES)
 def test_a_schema_that_explodes_stops_at_its_time_limit(name):
     schema, value = EXPLODES[name]

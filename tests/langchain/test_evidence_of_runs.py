@@ -168,6 +168,7 @@ def ended(form, year):
     return Ended(agent_in(form, year).invoke(ASKED))
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("form", FORMS)
 @JUDGES

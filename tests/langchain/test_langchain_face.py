@@ -119,6 +119,7 @@ def raised_without(absent, name):
     return ran.stderr.strip().splitlines()[-1]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("absent", "name"),
     [("langchain_core", "JuryCallbackHandler"), ("langsmith", "JuryEvaluator"), ("langchain_core", "JuryRunnable")],
@@ -139,6 +140,7 @@ def test_the_helpers_for_langsmith():
     assert all(getattr(helpers, name).__doc__ for name in helpers.__all__)
 
 
+@pytest.mark.slow
 def test_what_langchain_itself_needs_is_said_too():
     said = raised_without(["langgraph"], "JuryMiddleware")
     assert "ConfigurationError" in said
@@ -150,6 +152,7 @@ def test_another_module_that_is_missing_is_named_as_it_is():
     assert said == "ModuleNotFoundError: No module named 'langchain_core.callbacks'"
 
 
+@pytest.mark.slow
 def test_without_the_optional_packages_the_rest_is_there():
     ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

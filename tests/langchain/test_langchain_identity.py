@@ -146,6 +146,7 @@ def in_a_process(store, **variables):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_another_process_is_served(two_servers, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     first, second = two_servers

@@ -7,6 +7,7 @@ import gc
 import threading
 from collections import Counter
 
+import pytest
 from langchain.agents import create_agent
 from support.examples import SLOW
 from support.garbage import collect_garbage
@@ -15,6 +16,7 @@ from support.langchain_apps import Scripted, Watched, ask, call, weather
 RUNS = 200 if SLOW else 100
 
 
+@pytest.mark.slow
 def test_many_agents_at_64_at_once() -> None:
     watched = Watched()
     app = create_agent(Scripted(script=[call("weather", city="Oslo"), "It is 80F."], delay=0.01), tools=[weather])

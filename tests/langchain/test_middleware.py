@@ -539,6 +539,7 @@ def test_each_kind_hooks_in_only_where_it_must():
     assert ours == {"final": both, "every_model": both, "tools": set()}
 
 
+@pytest.mark.slow
 def test_langchain_is_loaded_by_the_middleware_alone():
     code = "import sys, jury_adapters.langchain.runnable; print('langchain.agents' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -234,6 +234,7 @@ def exhausted(results):
 
 @pytest.mark.parametrize("form", FORMS)
 class TestEveryForm:
+    @pytest.mark.corpus
     def test_a_second_run_over_the_same_rows_makes_no_request(self, form, server, tmp_path):
         first = form(critic(server), store=tmp_path / "runs.db")(ANSWERS)
         assert server.count == len(first) == 4

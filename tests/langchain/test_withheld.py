@@ -144,6 +144,7 @@ def test_a_draft_that_led_to_a_tool_call_is_forgotten_and_attempts_are_counted_o
     assert SECRET not in everything(agent)
 
 
+@pytest.mark.corpus
 @BOTH
 @pytest.mark.parametrize("plain", [True, False], ids=["no tools", "tools"])
 @pytest.mark.parametrize("others", [(), (HumanInTheLoopMiddleware({"delete_user": True}),)], ids=["alone", "beside"])

@@ -25,6 +25,7 @@ def raised_without(absent: str, name: str) -> str:
     return ran.stderr.strip().splitlines()[-1]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("absent", "name"),
     [
@@ -38,6 +39,7 @@ def test_without_llama_index_a_name_says_what_to_install(absent: str, name: str)
     assert said.endswith(f"ConfigurationError: {needs_extra(name, 'LlamaIndex', 'llama-index')}")
 
 
+@pytest.mark.slow
 def test_another_module_that_is_missing_is_named_as_it_is():
     said = raised_without("llama_index.core.evaluation", "JuryEvaluator")
     assert said == "ModuleNotFoundError: No module named 'llama_index.core.evaluation'"

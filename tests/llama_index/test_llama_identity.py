@@ -143,6 +143,7 @@ def in_a_process(store, address, **variables):
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_another_process_is_served(two_servers, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     first, second = two_servers

@@ -51,6 +51,7 @@ def awaits(run: Any, query: str) -> Any:
 CALLED = pytest.mark.parametrize("called", [waits, awaits])
 
 
+@pytest.mark.corpus
 @CALLED
 @pytest.mark.parametrize("select", ["retriever", BaseRetriever, "Fixed", lambda run, _: isinstance(run, BaseRetriever)])
 @pytest.mark.parametrize("inside", [False, True])

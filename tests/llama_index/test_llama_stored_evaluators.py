@@ -81,6 +81,7 @@ def of_guidelines(server, **options):
 @CALLS
 @pytest.mark.parametrize("make", [any_judge, of_a_model, of_a_ready_jury, of_guidelines])
 class TestEveryForm:
+    @pytest.mark.corpus
     def test_a_second_run_over_the_same_rows_makes_no_request(self, make, run, server, tmp_path):
         first = run(make(server, store=tmp_path / "runs.db"))
         assert server.count == 4

@@ -5,6 +5,7 @@ import sys
 import threading
 from itertools import pairwise
 
+import pytest
 from support.garbage import collect_garbage
 from support.llama_apps import Model, Verdicts, an_index, says_paris
 
@@ -56,6 +57,7 @@ def test_each_of_many_runs_at_once_is_judged_once_and_no_task_is_left():
     assert event_loop.run(tasks_of_the_portal) == 0
 
 
+@pytest.mark.slow
 def test_memory_stays_flat():
     kept = []
     for _ in range(6):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from support.vendor import VendorServer
 
 SCRIPT = """
@@ -22,6 +23,7 @@ print([one.error for one in verdict.jurors()])
 """
 
 
+@pytest.mark.slow
 def test_the_first_judgment_has_the_votes_of_both(tmp_path):
     with VendorServer() as server:
         addresses = {"OPENAI_BASE_URL": server.openai, "ANTHROPIC_BASE_URL": server.anthropic}

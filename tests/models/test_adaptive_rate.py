@@ -280,6 +280,7 @@ def asked(server, count, in_flight=64, base="openai"):
     return asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_over_http_a_rate_limit_of_the_server_is_kept_after_the_first_seconds(server):
     rule, times = SlidingWindow(40), deque()
 

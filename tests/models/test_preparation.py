@@ -31,6 +31,7 @@ def run(server: VendorServer, script: str) -> Ran:
     return run_script(SLOW_IMPORTS + script, server.openai, server.anthropic)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "judging",
     ["[jury.judge(case)]", "list(jury.judge_many([case] * 2))", "[asyncio.run(jury.ajudge(case))]",
@@ -50,6 +51,7 @@ def test_synchronous_judging_imports_sdks_in_the_calling_thread(server: VendorSe
     assert run(server, script).result == [True, True]
 
 
+@pytest.mark.slow
 def test_an_application_can_import_the_sdks_when_it_starts(server: VendorServer):
     script = "jury.prepare(); print(json.dumps([name in sys.modules for name in ('openai', 'anthropic', 'aiohttp')]))"
     assert run(server, script).result == [True, True, True]
@@ -68,6 +70,7 @@ asyncio.run(late())
     assert (ran.code, ran.out, ran.err) == (0, "late\n", "")
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_the_import_of_an_sdk_stops_jury_judge_with_its_summary(server: VendorServer, tmp_path):
     (tmp_path / "jury.yaml").write_text(
         "{name: two, jurors: {a: {rubric: faithfulness, model: 'openai:m'},"
@@ -90,6 +93,7 @@ main()
     assert not server.asks
 
 
+@pytest.mark.slow
 def test_the_log_does_not_report_requests_that_were_not_sent():
     script = """
 import logging

@@ -28,6 +28,7 @@ WAYS = {
 }  # fmt: skip
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("body", BODIES)
 def test_no_result_store_or_log_has_a_key_that_the_answer_repeats(server, tmp_path, caplog, way, body):

@@ -88,6 +88,7 @@ def refusal(ask: Ask) -> Act:
     return Act(status=401, error={"message": f"no: {echo(ask)}", "param": KEY}, headers={"x-request-id": f"r-{KEY}"})
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("plan", [reply, refusal])
 def test_what_a_client_sent_is_in_no_result_store_or_log(server, tmp_path, caplog, way, plan):

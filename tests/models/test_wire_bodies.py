@@ -192,6 +192,7 @@ def test_all_of_them_together_take_no_more_memory(judged):
     assert sum(found[1] for name, found in judged.items() if name not in ("good", "requests")) < GROWTH_MIB * 1024
 
 
+@pytest.mark.corpus
 @VENDOR
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
 @pytest.mark.parametrize("size", [20, 31])
@@ -231,6 +232,7 @@ def test_the_connection_of_a_body_that_was_cut_off_is_closed(wire, vendor):
     raise AssertionError("the connection is still open")
 
 
+@pytest.mark.slow
 def test_the_key_is_in_no_error_of_a_body(wire):
     wire.reset(lambda request: [response((request.key + "\n") * 2**20)])
     with no_waiting():

@@ -33,6 +33,7 @@ def log(caplog):
     return caplog
 
 
+@pytest.mark.corpus
 @VENDOR
 @FAULT
 def test_one_wrong_answer_costs_one_request_and_not_the_judgment(wire, fault, vendor, log):
@@ -43,6 +44,7 @@ def test_one_wrong_answer_costs_one_request_and_not_the_judgment(wire, fault, ve
         assert judgment.usage.calls == 1
 
 
+@pytest.mark.corpus
 @VENDOR
 @FAULT
 def test_a_fault_that_lasts_is_an_error_with_a_kind(wire, fault, vendor, log):

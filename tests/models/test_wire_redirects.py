@@ -84,6 +84,7 @@ def assert_refused(error, wire, other, host=""):
     assert not [sign for sign in error if unicodedata.category(sign) == "Cc"]
 
 
+@pytest.mark.corpus
 @VENDOR
 @STATUS
 @pytest.mark.parametrize("place", LOCATIONS)

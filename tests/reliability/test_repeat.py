@@ -33,6 +33,7 @@ def repeat(folder, capsys, unlucky, *options):
     return code, capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_once_is_reported(tmp_path, capsys):
     code, output = repeat(tmp_path, capsys, 1)
     assert code == 1

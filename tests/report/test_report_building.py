@@ -230,6 +230,7 @@ for make in (report.to_html, report.summary):
 """
 
 
+@pytest.mark.slow
 def test_without_the_extra_every_part_that_needs_it_names_it():
     ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout.splitlines() == [

@@ -43,6 +43,7 @@ def requests(server, answer):
     return seen
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_an_attack_moves_nothing_but_the_text_in_its_fence(server, attack):
     plain = requests(server, WRONG)

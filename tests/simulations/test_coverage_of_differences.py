@@ -37,6 +37,7 @@ def test_the_intervals_cover_where_it_is_hardest(cell):
     assert abs(simulated.bias) < 0.02
 
 
+@pytest.mark.slow
 def test_a_jury_that_favours_a_system_misleads_without_labels():
     assert simulate(Cell(50, (0.7, 0.8), JURIES[1], 600, 1), 100).at_face_value < 0.1
     assert simulate(Cell(50, (0.7, 0.7), JURIES[0], 600, 1), 100).at_face_value > 0.85

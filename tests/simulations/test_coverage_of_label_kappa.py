@@ -10,6 +10,7 @@ from tests.simulations.coverage_of_label_kappa import LABELS, SIZES, Cell, Simul
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cell",
     [

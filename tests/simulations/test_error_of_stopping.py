@@ -20,6 +20,7 @@ from tests.simulations.error_of_stopping import (
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cell",
     only_first(

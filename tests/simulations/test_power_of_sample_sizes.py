@@ -16,6 +16,7 @@ HARDEST = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", HARDEST)
 def test_the_number_gives_what_was_planned_where_it_is_hardest(cell):
     simulated = simulate(cell, 600)

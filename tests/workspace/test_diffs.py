@@ -124,6 +124,7 @@ def of_merges(levels):
     ).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bomb", [of_aliases, of_merges])
 def test_aliases_that_stand_for_billions_of_values_are_refused_without_being_read(bomb):
     def calls(levels):

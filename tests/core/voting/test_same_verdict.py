@@ -221,6 +221,7 @@ BEFORE_LAST = [
 ]
 
 
+@pytest.mark.slow
 @examples(150)
 @given(SEEDS)
 def test_a_cascade_of_early_stopping_juries_decides_as_one_of_full_juries(chance):
