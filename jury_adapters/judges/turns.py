@@ -18,10 +18,10 @@ class EachTurn(EachPart):
 
     A turn is one message of the user, or several in a row, with all that follows until the next one. The judge sees a
     case of that turn alone: its question is the last message of the user, its answer the last text of the assistant,
-    its trajectory the steps in between, and its messages all that came before. Later turns are not shown. A critic shows
-    its model the messages only if its rubric does: ``answer_relevance`` shows them, and ``faithfulness`` does not, so
-    that nothing said before is evidence. The judgment has a finding for each turn: ``turn 1``, ``turn 2`` and so on.
-    The score is the share of turns that pass.
+    its trajectory the steps in between, and its messages all that came before. Later turns are not shown. A critic
+    shows its model the messages only if its rubric does: ``answer_relevance`` shows them, and ``faithfulness`` does
+    not, so that nothing said before is evidence. The judgment has a finding for each turn: ``turn 1``, ``turn 2`` and
+    so on. The score is the share of turns that pass.
 
     - The question and the answer of the case itself are the last turn; contexts, reference and images belong to it. An
       earlier turn has the results of its own tools as contexts, and no reference.

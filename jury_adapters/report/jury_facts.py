@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from jury_adapters.core.formatting import clip, counted
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.opinions import Path, has_selected_jurors, juror_names, opinions_of
+from jury_adapters.core.opinions import ABSTAINED, Path, juror_names, opinions_of
 from jury_adapters.core.verdict import Verdict
 
 RUBRIC = "rubric_fingerprint"
@@ -19,24 +19,26 @@ RUBRIC = "rubric_fingerprint"
 class JuryFacts:
     """Facts about the jury of a run: its voting rules, and its jurors with their models and rubrics.
 
-    A single judge is the only juror of its run. Votes by fallbacks are counted, and their models left out.
+    A single judge is the only juror of its run. Votes by fallbacks are counted, and their models left out. Jurors and
+    tiers that no case needed are known by their names.
     """
 
     _votings: dict[Path, set[str]] = field(default_factory=dict)
     _jurors: set[Path] = field(default_factory=set)
     _judges: set[Path] = field(default_factory=set)
+    _skipped: set[Path] = field(default_factory=set)
     _models: dict[Path, set[str]] = field(default_factory=dict)
     _rubrics: dict[Path, set[object]] = field(default_factory=dict)
     _votes: Counter[Path] = field(default_factory=Counter)
     _by_fallback: dict[Path, Counter[str]] = field(default_factory=dict)
-    _selected: bool = False
+    _unknown: bool = False
 
     def add(self, judgment: Judgment) -> None:
         """Note the jurors of one judgment. Beyond the first hundreds, other jurors are not noted."""
         if len(self._jurors) + len(self._judges) >= _MOST_JURORS:
-            self._selected = True
+            self._unknown = True
             return
-        self._selected = self._selected or has_selected_jurors(judgment)
+        self._skipped.update(_skipped_in(judgment, ()))
         for path, voting in _votings_in(judgment, ()):
             self._votings.setdefault(path, set()).add(voting)
         opinions = list(opinions_of(judgment))
@@ -64,10 +66,12 @@ class JuryFacts:
                 where = f"in {path[-1]}, " if path else ""
                 yield f"{where}a votes by {_listed(a)} and b by {_listed(b)}"
         jurors = self._jurors or self._judges, other._jurors or other._judges
-        names = juror_names(sorted(jurors[0] | jurors[1]))
-        if not (self._selected or other._selected):
-            for run, alone in (("a", jurors[0] - jurors[1]), ("b", jurors[1] - jurors[0])):
-                if alone and all(jurors):
+        unreached = self._unreached(), other._unreached()
+        names = juror_names(sorted(jurors[0] | jurors[1] | unreached[0] | unreached[1]))
+        if all(jurors) and not (self._unknown or other._unknown):
+            for run, own, others in (("a", 0, 1), ("b", 1, 0)):
+                alone = _alone(jurors[own] | unreached[own], jurors[others], unreached[others])
+                if alone:
                     only = sorted(names[path] for path in alone)
                     yield f"{counted(len(only), 'juror is', 'jurors are')} in {run} only ({_listed(only)})"
         for path in sorted(jurors[0] & jurors[1]):
@@ -79,6 +83,11 @@ class JuryFacts:
                 yield f"{names[path]} has another rubric in b"
             if abs(self._fallback_share(path) - other._fallback_share(path)) > _MORE_FALLBACKS:
                 yield f"{names[path]} {self._fallbacks(path)} in a and {other._fallbacks(path)} in b"
+
+    def _unreached(self) -> set[Path]:
+        """Return the jurors and tiers that no case needed."""
+        reached = {path[:length] for path in self._jurors for length in range(1, len(path) + 1)}
+        return self._skipped - reached
 
     def _fallback_share(self, path: Path) -> float:
         return self._by_fallback.get(path, Counter()).total() / max(1, self._votes[path])
@@ -101,6 +110,25 @@ def _votings_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, str]]:
         yield path, judgment.voting
     for juror in judgment.judgments:
         yield from _votings_in(juror, (*path, juror.critic))
+
+
+def _skipped_in(judgment: Judgment, path: Path) -> Iterator[Path]:
+    """Yield the paths of the jurors and tiers that a judgment did not need."""
+    if not isinstance(judgment, Verdict):
+        return
+    yield from ((*path, name) for name in judgment.skipped if name != ABSTAINED)
+    if judgment.tiers:
+        for tier in judgment.tiers:
+            yield from _skipped_in(tier.judgment, (*path, tier.name))
+        return
+    for juror in judgment.judgments:
+        yield from _skipped_in(juror, (*path, juror.critic))
+
+
+def _alone(known: set[Path], jurors: set[Path], unreached: set[Path]) -> set[Path]:
+    """Return the jurors that another run with these jurors cannot have had, also in what none of its cases reached."""
+    there = {path[:length] for path in jurors for length in range(1, len(path) + 1)}
+    return {path for path in known - there if not any(path[:length] in unreached for length in range(1, len(path) + 1))}
 
 
 def _listed(names: set[str] | list[str]) -> str:

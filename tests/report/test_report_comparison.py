@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, judge
+from jury_adapters import CascadedJury, Case, ConfigurationError, Critic, Ensemble, Judge, Judgment, Tier, judge
 from jury_adapters.core.batch import Judged, stream
 from jury_adapters.core.judgment import evolve
 from jury_adapters.core.statistics import paired_interval, unpaired_interval
 from jury_adapters.report import Entry, Report
+from jury_adapters.testing import ScriptedModel
 
 COUNTS = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
 
@@ -328,7 +329,7 @@ def test_a_warning_names_what_differs_between_two_juries():
 def test_jurors_that_a_jury_did_not_need_are_no_difference():
     full = judged_by("x", ("m", "r"), ("n", "r"))
     stopped = Ensemble([lambda case: True] * 2).aggregate([Judgment("PASS", critic="one", model="m")])
-    partial = Report.from_results([(Case(answer="y", metadata={"id": "x"}), evolve(stopped, partial=True))])
+    partial = Report.from_results([(Case(answer="y", metadata={"id": "x"}), evolve(stopped, skipped=("two",)))])
     assert not full.compare(partial).warnings
 
 
@@ -356,3 +357,40 @@ def test_a_run_in_which_fallbacks_voted_was_judged_by_another_jury():
     compared = run(own, "c").compare(replaced)
     assert "mini voted itself in a and was replaced by other in 40 of 40 votes in b" in compared.warnings[0]
     assert up.compare(run(own, "d")).warnings == ()
+
+
+def early(*names, stops=True):
+    """Return a panel of these jurors, which all pass; it stops as soon as its vote is decided."""
+    jurors = [Critic(ScriptedModel("YES"), "answer_relevance", name=name) for name in names]
+    return Ensemble(jurors, schedule="early_stop" if stops else "parallel")
+
+
+def compared_juries(first, second):
+    before, after = (
+        Report.from_results(list(jury.judge_pairs([{"question": q, "answer": version + q} for q in "xyz"])))
+        for jury, version in ((first, "a"), (second, "b"))
+    )
+    return " ".join(before.compare(after).warnings)
+
+
+def test_other_jurors_are_named_also_where_a_jury_stops_early():
+    one = early("a", "b", "c")
+    assert one.judge(question="x", answer="x").skipped == ("c",)
+    assert compared_juries(one, early("a", "b", "c")) == ""
+    assert compared_juries(one, early("a", "b", "c", stops=False)) == ""
+    assert "1 juror is in a only (c); 1 juror is in b only (d)" in compared_juries(one, early("a", "b", "d"))
+    assert "1 juror is in a only (c)" in compared_juries(one, early("a", "b"))
+    assert "3 jurors are in a only (a, b, c); 1 juror is in b only (z)" in compared_juries(one, early("z"))
+
+
+def test_other_jurors_are_named_also_in_a_tier_that_no_case_reached():
+    def cascade(*names, tier="last"):
+        last = Tier(tier, early(*names, stops=False))
+        return CascadedJury([Tier("first", early("a", "b"), "escalate_on_split"), last])
+
+    one = cascade("c", "d")
+    assert one.judge(question="x", answer="x").skipped == ("last",)
+    assert compared_juries(one, cascade("c", "d")) == ""
+    assert compared_juries(one, cascade("e")) == ""  # neither was asked, so the difference is none of the juries
+    other = compared_juries(one, cascade("e", tier="other"))
+    assert "1 juror is in a only (last); 1 juror is in b only (other)" in other
