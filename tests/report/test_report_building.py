@@ -191,7 +191,7 @@ def test_markdown_has_the_rate_the_jurors_and_what_changed():
     after = Report.from_results(stream(jury(), CASES))
     text = after.to_markdown(compared=before.compare(after))
     assert "**75.0 % passed** (95 % interval 30.1 % to 95.4 %)" in text
-    assert "| `some` | 4 | 75.0 % |" in text
+    assert "| `some` | 4 | 75.0 % of 4 |" in text
     assert "What changed" not in text
     assert "Cases to look at first" in text
 

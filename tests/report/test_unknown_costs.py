@@ -48,7 +48,7 @@ def test_the_total_says_that_calls_are_missing_from_it(mixed: Report) -> None:
 
 def test_the_table_of_jurors_has_no_zero_for_an_unknown_cost(mixed: Report) -> None:
     rows = mixed.to_markdown().splitlines()
-    assert "| `theirs` | 4 | 100.0 % | - | - | 0 | unknown cost |" in rows
+    assert "| `theirs` | 4 | 100.0 % of 4 | - | - | 0 | 0 | unknown cost |" in rows
     assert next(row for row in rows if "gpt" in row and "$" in row).endswith("| $0.0400 |")
 
 
