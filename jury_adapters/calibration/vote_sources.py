@@ -19,7 +19,8 @@ from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.field_names import holds_no_field
 from jury_adapters.core.results_file import label_column_named_in, pass_labels_named_in, read_results
 from jury_adapters.core.row_files import read_whole_rows
-from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases, group_of_repeats
+from jury_adapters.judges.experiment_rows import group_of_repeats
+from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
 
 
 def verdict_items(

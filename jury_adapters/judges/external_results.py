@@ -12,8 +12,8 @@ from jury_adapters.core.formatting import clip
 from jury_adapters.core.judgment import Finding, Judgment, Status, abstain, broken
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.tolerance import reaches
-from jury_adapters.core.usage import Usage
-from jury_adapters.core.values import EMPTY, FrozenDict, freeze, plain_scalar, shown, stated
+from jury_adapters.core.usage import UNCOUNTED, Usage
+from jury_adapters.core.values import EMPTY, FrozenDict, freeze, freeze_mapping, plain_scalar, shown, stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,3 +277,21 @@ def _details(details: Mapping[str, object]) -> FrozenDict:
         return FrozenDict({"details": freeze(details)})
     except ConfigurationError:
         return FrozenDict({"details": shown(details)})
+
+
+def judgment_of_result(result: object) -> Judgment:
+    """Return the judgment in a result of another package; a score outside 0 to 1 stays in the metadata."""
+    read = read_result(result)
+    assert isinstance(read, EvaluatorResult)
+    score = plain_scalar(read.score)
+    if not isinstance(score, int | float) or not (score < 0 or score > 1):
+        return _SCALE.judgment(read, UNCOUNTED)
+    details = freeze_mapping({"score": score})
+    if read.passed is None:
+        reason = f"the score {score!r} is outside 0 to 1, and there is no passing"
+        return abstain(reason, metadata=details, usage=UNCOUNTED)
+    status = Status.PASS if read.passed else Status.FAIL
+    return Judgment(status, reasoning=read.reason, metadata=details, usage=UNCOUNTED)
+
+
+_SCALE = Scale((0.0, 1.0), None, frozenset())

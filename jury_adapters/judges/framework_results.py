@@ -5,7 +5,6 @@ Reports and votes read their results here. This module does not import any frame
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +12,15 @@ from typing import Any, Protocol, TypeAlias, TypeGuard
 
 from jury_adapters.core.batch_window import Judged, input_order
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
-from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolve
-from jury_adapters.core.loose_values import field_of, text_of, texts_of
+from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.judgment import Judgment, abstain, evolve
+from jury_adapters.core.loose_values import text_of, texts_of
 from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.scorecard import verdict_of_criteria
-from jury_adapters.core.usage import UNCOUNTED
-from jury_adapters.core.values import freeze_mapping, plain_scalar
+from jury_adapters.core.values import freeze_mapping
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.judges.external_results import EvaluatorResult, Scale, read_result
-
-REPEATED_EXAMPLE = "langsmith_example"
-"""Entry of a case's metadata: the id of its example, in a LangSmith experiment that ran an example several times."""
+from jury_adapters.judges.experiment_rows import ExperimentRows, is_experiment_row
+from jury_adapters.judges.external_results import judgment_of_result
 
 
 class LlamaIndexResult(Protocol):
@@ -92,7 +88,7 @@ def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
             hint = "; collect them first: [row async for row in results]"
         raise ConfigurationError(f"results are a list or another iterable, not {type(results).__name__}{hint}")
     batch: list[object] = list(_items_of(results))
-    found, runs = [], _RunsOfExamples(batch)
+    found, rows = [], ExperimentRows(batch)
     for position in input_order(batch):
         item = batch[position]
         if isinstance(item, Judged) and isinstance(item.judgment, Judgment):
@@ -100,23 +96,13 @@ def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
             found.append(EvaluatedCase(position, index, item.case, item.judgment))
         elif isinstance(item, JudgedRun):
             found.append(EvaluatedCase(position, position, item.case, item.judgment, item.run))
-        elif _is_experiment_row(item):
-            found.append(_of_experiment_row(item, position, runs))
+        elif is_experiment_row(item):
+            case, judgments, run = rows.read(item)
+            judgment = _joined(judgments) if judgments else abstain("no evaluator returned a result")
+            found.append(EvaluatedCase(position, position, case, judgment, run))
         else:
             found.append(EvaluatedCase(position, position, *_pair_in(item)))
     return found
-
-
-def group_of_repeats(cases: Iterable[Case | None]) -> str:
-    """Return the field that groups the runs of one example of LangSmith (``num_repetitions``); empty without repeats.
-
-    Runs of one example are not independent of each other, so they must not count as that many cases.
-
-    >>> group_of_repeats([Case(answer="a"), None])
-    ''
-    """
-    known = [case is not None and REPEATED_EXAMPLE in case.metadata for case in cases]
-    return REPEATED_EXAMPLE if known and all(known) else ""
 
 
 def is_llama_index_result(item: object) -> TypeGuard[LlamaIndexResult]:
@@ -132,7 +118,7 @@ def pair_of(result: LlamaIndexResult) -> Pair:
     ABSTAIN. The calls and the cost of another result are unknown, because it does not have them.
     """
     verdict = getattr(result, "verdict", None)
-    return _case_of((result,)), verdict if isinstance(verdict, Judgment) else _judgment_of(result)
+    return _case_of((result,)), verdict if isinstance(verdict, Judgment) else judgment_of_result(result)
 
 
 def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
@@ -176,7 +162,7 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
 def _items_of(results: Iterable[object]) -> Iterable[object]:
     if not isinstance(results, Mapping):
         return results
-    return [results] if _is_experiment_row(results) else pairs_of_batch(results)
+    return [results] if is_experiment_row(results) else pairs_of_batch(results)
 
 
 def _pair_in(item: object) -> Pair:
@@ -219,101 +205,6 @@ def _joined(judgments: Mapping[str, Judgment], preferences: Collection[str] = ()
     return only if only.critic else evolve(only, critic=name)
 
 
-def _is_experiment_row(item: object) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(item, Mapping) and "run" in item and "evaluation_results" in item
-
-
-def _of_experiment_row(row: Mapping[str, Any], position: int, runs: _RunsOfExamples) -> EvaluatedCase:
-    """Return the case of a row of LangSmith's ``ExperimentResults``, with the judgments of all its evaluators."""
-    run, example = row["run"], row.get("example")
-    judgments: dict[str, Judgment] = {}
-    results = field_of(row["evaluation_results"], "results")
-    for result in results if isinstance(results, list | tuple) else ():
-        if not getattr(result, "is_part", False):  # the jurors and criteria of a verdict of ours are in the verdict
-            name = key = text_of(field_of(result, "key")) or "evaluator"
-            number = len(judgments)
-            while name in judgments:
-                number += 1
-                name = f"{key} {number}"
-            judgments[name] = _judgment_in(result)
-    return EvaluatedCase(
-        position,
-        position,
-        _case_of_run(run, example, runs),
-        _joined(judgments) if judgments else abstain("no evaluator returned a result"),
-        _run_of(run),
-    )
-
-
-def _judgment_in(result: object) -> Judgment:
-    verdict = getattr(result, "verdict", None)
-    if isinstance(verdict, Judgment):
-        return verdict
-    extra = field_of(result, "extra")
-    if isinstance(extra, Mapping) and extra.get("error"):  # the evaluator raised
-        return broken(text_of(field_of(result, "comment")) or "the evaluator failed", usage=UNCOUNTED)
-    return _judgment_of(result)
-
-
-class _RunsOfExamples:
-    """Ids of the runs of an experiment: in one with repetitions, each run of an example is an item of its own.
-
-    Args:
-        batch: the rows, and other results.
-    """
-
-    def __init__(self, batch: Iterable[object]) -> None:
-        ids = Counter(_example_id(row.get("example")) for row in batch if _is_experiment_row(row))
-        self._repeated = any(times > 1 for own_id, times in ids.items() if own_id)
-        self._seen = Counter[str]()
-
-    def item_id(self, own_id: str) -> str:
-        """Return the id of the next run of an example."""
-        self._seen[own_id] += 1
-        return own_id if self._seen[own_id] == 1 else f"{own_id} run {self._seen[own_id]}"
-
-    def with_example(self, case: Case | None, own_id: str, item_id: str) -> Case | None:
-        """Return a case with its example, by which repeated runs are grouped; unchanged without repetitions."""
-        if not self._repeated:
-            return case
-        case = case or Case(metadata={"item_id": item_id})  # of a run that cannot be read
-        return case.model_copy(update={"metadata": {**case.metadata, REPEATED_EXAMPLE: own_id}})
-
-
-def _example_id(example: object) -> str:
-    return text_of(field_of(example, "id")) or ""
-
-
-def _case_of_run(run: object, example: object, runs: _RunsOfExamples) -> Case | None:
-    """Return the case of a run and its example, with the example's id; None if it cannot be read."""
-    metadata = field_of(example, "metadata")
-    row: dict[str, object] = {
-        "inputs": field_of(example, "inputs") or field_of(run, "inputs"),
-        "outputs": field_of(run, "outputs"),
-        "reference_outputs": field_of(example, "outputs"),
-        "metadata": metadata,
-    }
-    own_id = _example_id(example)
-    if own_id:
-        row["item_id"] = runs.item_id(own_id)
-    try:
-        case = Case.from_row({name: part for name, part in row.items() if part})
-    except (InputError, ValueError, TypeError):  # the outputs of a run may be anything
-        case = None
-    return runs.with_example(case, own_id, str(row["item_id"])) if own_id else case
-
-
-def _run_of(run: object) -> Run:
-    error, metadata = field_of(run, "error"), field_of(run, "metadata")
-    return Run(
-        str(field_of(run, "id") or ""),
-        kind=str(field_of(run, "run_type") or "chain"),
-        name=str(field_of(run, "name") or ""),
-        metadata=metadata if isinstance(metadata, Mapping) else {},
-        error=error if isinstance(error, str) and error else None,
-    )
-
-
 def _case_of(results: Sequence[Any]) -> Case | None:
     """Return the case of an item; each text, the id and each entry of metadata is from the first result that has it."""
     query = next((one.query for one in results if one.query is not None), None)
@@ -339,19 +230,4 @@ def _case_of(results: Sequence[Any]) -> Case | None:
     )
 
 
-def _judgment_of(result: Any) -> Judgment:
-    read = read_result(result)
-    assert isinstance(read, EvaluatorResult)
-    score = plain_scalar(read.score)
-    if not isinstance(score, int | float) or not (score < 0 or score > 1):
-        return _SCALE.judgment(read, UNCOUNTED)
-    details = freeze_mapping({"score": score})
-    if read.passed is None:
-        reason = f"the score {score!r} is outside 0 to 1, and there is no passing"
-        return abstain(reason, metadata=details, usage=UNCOUNTED)
-    status = Status.PASS if read.passed else Status.FAIL
-    return Judgment(status, reasoning=read.reason, metadata=details, usage=UNCOUNTED)
-
-
 _FIELDS = ("query", "response", "contexts", "passing", "score", "feedback", "invalid_result")
-_SCALE = Scale((0.0, 1.0), None, frozenset())

@@ -21,7 +21,8 @@ from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.whole_file import whole_file, write_whole
 from jury_adapters.critic.recorded import is_store
-from jury_adapters.judges.framework_results import FrameworkResults, group_of_repeats
+from jury_adapters.judges.experiment_rows import group_of_repeats
+from jury_adapters.judges.framework_results import FrameworkResults
 from jury_adapters.report.analysis import Analysis, CollectedVotes
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, known_group, recorded_of
@@ -114,7 +115,8 @@ class Report:
         experiment include the run and the example. If several evaluators judged an item, in the dictionary that
         ``BatchEvalRunner`` returns or in a row of LangSmith, each evaluator is a criterion, and an item passes if all
         of them pass. LlamaIndex's evaluators of two answers are criteria that do not count: a preference neither passes
-        nor fails.
+        nor fails. Evaluators of LangSmith that give numbers other than 0 and 1 are metrics if another one says pass or
+        fail: their numbers are in the metadata of the cases.
 
         Args:
             results: verdicts, pairs of case and verdict, judged runs, ``EvaluationResult`` objects, or rows of

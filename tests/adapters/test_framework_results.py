@@ -137,7 +137,7 @@ def test_rows_of_an_experiment_have_the_examples_and_the_runs():
 
 def test_the_evaluators_of_an_experiment_are_criteria():
     def theirs(run: Any, example: Any) -> dict[str, Any]:
-        return {"key": "own", "score": 0.3, "comment": "hm"}
+        return {"key": "own", "score": False, "comment": "hm"}
 
     def down(run: Any, example: Any) -> dict[str, Any]:
         raise ConnectionError("down")
@@ -146,10 +146,36 @@ def test_the_evaluators_of_an_experiment_are_criteria():
     dated_answer = next(entry for entry in report.entries if entry.case.question == "When did the ferry stop?")
     by_name = dated_answer.judgment.by_name
     assert {name: (one.status, one.score) for name, one in by_name.items()} == {
-        "dates": ("PASS", None), "own": ("FAIL", 0.3), "down": ("ERROR", None),
+        "dates": ("PASS", None), "own": ("FAIL", None), "down": ("ERROR", None),
     }  # fmt: skip
     assert by_name["own"].reasoning == "hm"
     assert "ConnectionError('down')" in by_name["down"].error
+
+
+def test_the_numbers_of_a_metric_beside_a_jury_are_no_criterion():
+    """A latency in seconds, a number of tokens and a cost say nothing about pass and fail."""
+
+    def seconds(run: Any, example: Any) -> dict[str, Any]:
+        return {"key": "latency_s", "score": 0.02}
+
+    def words(run: Any, example: Any) -> dict[str, Any]:
+        return {"key": "words", "score": len(run.outputs["answer"].split())}
+
+    alone = Report.from_results(experiment(LangSmithEvaluator(jury())))
+    beside = Report.from_results(experiment(LangSmithEvaluator(jury()), seconds, words))
+    assert str(beside.figures.summary) == str(alone.figures.summary)
+    assert not beside.figures.summary.by_criterion
+    assert {row["meta:latency_s"] for row in beside.to_rows()} == {0.02}
+    assert {row["meta:words"] for row in beside.to_rows()} == {len(answer.split()) for answer in ANSWERS.values()}
+    assert beside.compare(alone).warnings == ()
+
+
+def test_numbers_alone_pass_from_one_half():
+    def right(run: Any, example: Any) -> dict[str, Any]:
+        return {"key": "share", "score": 0.75 if "1" in run.outputs["answer"] else 0.25}
+
+    summary = Report.from_results(experiment(right)).figures.summary
+    assert (summary.decided, summary.passed) == (3, sum("1" in answer for answer in ANSWERS.values()))
 
 
 def test_repetitions_of_an_example_are_items_of_their_own():
