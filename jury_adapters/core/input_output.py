@@ -32,6 +32,7 @@ from jury_adapters.core.loose_values import (
     role_in,
     steps_of,
     text_of,
+    text_of_structured,
     texts_of,
 )
 from jury_adapters.core.message_formats import reply_in
@@ -214,7 +215,7 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
     structured = value.get("structured_response")
     if structured is not None:
         _mark_structured(found, structured)
-        found["answer"] = text_of(structured)
+        found["answer"] = text_of_structured(structured)
         taken.add("structured_response")
     if not found.keys() & {"answer", "candidates"}:
         _take_the_rest(value, found, "answer", taken)

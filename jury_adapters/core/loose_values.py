@@ -39,11 +39,21 @@ def text_of(value: object, *, asked: bool = False) -> str | None:
         return page
     if isinstance(value, Sequence) and value and all(page_of(item) is not None for item in value):
         return "\n\n".join(str(page_of(item)) for item in value)
-    if isinstance(value, Mapping) and len(value) == 1:
-        (only,) = value.values()
-        if isinstance(only, str):
-            return only
-    return json_text(value)
+    only = _only_text_in(value)
+    return json_text(value) if only is None else only
+
+
+def text_of_structured(response: object) -> str | None:
+    """Return the text of a structured response with all its fields, whatever their names are: its only text, else JSON.
+
+    A response with a field ``text`` or ``content`` is neither a document nor a message: its other fields are delivered
+    too, so they are judged.
+    """
+    if response is None or isinstance(response, str):
+        return response
+    fields = _fields_of(response)
+    only = _only_text_in(fields)
+    return json_text(fields) if only is None else only
 
 
 def json_text(value: object) -> str:
@@ -213,11 +223,7 @@ def opened(value: object) -> object:
         return returned
     if role_of(value) is not None or page_of(value) is not None:
         return value
-    if isinstance(value, BaseModel):
-        return {name: getattr(value, name) for name in type(value).model_fields}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return value
+    return _fields_of(value)
 
 
 def is_graph_trajectory(value: Mapping[str, Any]) -> bool:
@@ -292,6 +298,23 @@ def _step(item: object) -> Step:
 def is_message(value: object) -> bool:
     """Whether a value is a message of any framework."""
     return role_in(value) is not None
+
+
+def _fields_of(value: object) -> object:
+    """Return a mapping of the fields of a model or a dataclass; any other value unchanged."""
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return value
+
+
+def _only_text_in(value: object) -> str | None:
+    """Return the text of a mapping that has nothing else; None for any other value."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return None
+    (only,) = value.values()
+    return only if isinstance(only, str) else None
 
 
 def _plain(value: object, depth: int = 0) -> object:
