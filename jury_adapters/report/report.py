@@ -114,9 +114,8 @@ class Report:
         evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Rows of a LangSmith
         experiment include the run and the example. If several evaluators judged an item, in the dictionary that
         ``BatchEvalRunner`` returns or in a row of LangSmith, each evaluator is a criterion, and an item passes if all
-        of them pass. LlamaIndex's evaluators of two answers are criteria that do not count: a preference neither passes
-        nor fails. Evaluators of LangSmith that give numbers other than 0 and 1 are metrics if another one says pass or
-        fail: their numbers are in the metadata of the cases.
+        of them pass. LlamaIndex's evaluators of two answers are criteria that do not count. LangSmith's evaluators that
+        give numbers other than 0 and 1 only have these in the metadata, if another one says pass or fail.
 
         Args:
             results: verdicts, pairs of case and verdict, judged runs, ``EvaluationResult`` objects, or rows of
