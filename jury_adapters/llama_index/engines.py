@@ -21,8 +21,8 @@ def wanted_engines(engines: Engines) -> Callable[[object, str], bool]:
     An unknown name only causes a warning, because its class may be defined later.
 
     Raises:
-        ConfigurationError: ``engines`` is none of the accepted forms, is a function that cannot be called with an engine
-            and a method, or is an empty list, which would watch nothing.
+        ConfigurationError: ``engines`` is none of the accepted forms, is a function that cannot be called with an
+            engine and a method, or is an empty list, which would watch nothing.
     """
     if callable(engines) and not isinstance(engines, type):
         return _checked_function(engines)
