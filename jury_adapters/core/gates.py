@@ -196,7 +196,9 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
             return None, _why_no_agreement(verdict)
         return reaches(agreement, asked), f"found {agreement:.6g}{criterion}"
     found = verdict.confidence if gate == "min_confidence" else verdict.tally.eligible
-    return (None, "no confidence") if found is None else (reaches(found, asked), f"found {found:.6g}")
+    if found is None:
+        return None, "a scorecard has no confidence" if verdict.voting == SCORECARD else "no confidence"
+    return reaches(found, asked), f"found {found:.6g}"
 
 
 def _with_agreement(verdict: Verdict, criteria: tuple[str, ...] = ()) -> Iterator[tuple[Verdict, str]]:
