@@ -529,7 +529,7 @@ def test_a_condition_that_could_not_be_measured_is_in_the_summary(run):
             "  - min_agreement=0.9: found 0.333333, of the criterion split",
             "*= jury =*",
             "min_agreement=0.9 could not be measured on 2 verdicts, first in *::test_card[[]0[]]: a scorecard without*",
-            "min_confidence=0.9 could not be measured on 2 verdicts, first in *::test_card[[]0[]]: a scorecard has no confidence",
+            "min_confidence=0.9 could not be measured on 2 verdicts, first in *: a scorecard has no confidence",
         ]
     )
 
