@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from jury_adapters.audit import Audit, Sizes
     from jury_adapters.core.batch import BatchOptions
     from jury_adapters.core.case import Case
-    from jury_adapters.core.gates import GateOptions
+    from jury_adapters.core.gates import GateOptions, GateResult
     from jury_adapters.core.judge import CaseLike, Judge
     from jury_adapters.core.judge_like import JudgeLike
     from jury_adapters.core.judgment import Judgment
@@ -217,7 +217,9 @@ class JuryFixture:
         """Return the judgment, or fail the test if it does not meet the conditions."""
         __tracebackhide__ = True
         gates = getattr(self.judge_object, "gates", {})  # only juries have gates
-        unmet = _unmet(judgment, {"passed": True, **gates, **self.conditions, **asked})
+        results = _checked(judgment, {"passed": True, **gates, **self.conditions, **asked})
+        self._session.sums.add_gates(self._test.nodeid, results)
+        unmet = [gate.note for gate in results if gate.result == "failed"]
         if unmet:
             pytest.fail(explain_failure(case, judgment, unmet), pytrace=False)
         return judgment
@@ -375,19 +377,20 @@ def _check_conditions(conditions: Iterable[str]) -> None:
         _misused(str(error))
 
 
-def _unmet(judgment: Judgment, conditions: Mapping[str, Any]) -> list[str]:
+def _checked(judgment: Judgment, conditions: Mapping[str, Any]) -> tuple[GateResult, ...]:
     from jury_adapters.core.errors import ConfigurationError
-    from jury_adapters.core.gates import check_gates
+    from jury_adapters.core.gates import GateResult, check_gates
     from jury_adapters.core.verdict import Verdict
 
     if judgment.passed is None:
-        return [f"the label {judgment.label!r} has no PASS/FAIL meaning: use jury.judge(...) and compare the label"]
+        note = f"the label {judgment.label!r} has no PASS/FAIL meaning: use jury.judge(...) and compare the label"
+        return (GateResult("passed", "failed", note),)
     if not isinstance(judgment, Verdict):
         unknown = sorted(conditions.keys() - {"passed", "decided", "needs_review", "undefined"})
         if unknown:
             _misused(f"{', '.join(unknown)}: only a jury's verdicts have that; this judge is a single one")
         judgment = Verdict(judgment.status, error=judgment.error, reasoning=judgment.reasoning)
     try:
-        return [gate.note for gate in check_gates(judgment, **conditions) if gate.result == "failed"]
+        return check_gates(judgment, **conditions)
     except ConfigurationError as error:  # an invalid value of a condition
         _misused(str(error))

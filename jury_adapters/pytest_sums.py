@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jury_adapters.core.gates import GateResult
 
 
 @dataclass(slots=True)
 class SessionSums:
-    """Figures so far, as plain values, so that a worker process can send them to the main one."""
+    """Figures so far, as plain values, so that a worker process can send them to the main one.
+
+    Attributes:
+        not_measured: the tests in which a condition could not be measured, by the note of the condition's result.
+    """
 
     counts: dict[str, int] = field(default_factory=dict)
     calls: int = 0
@@ -18,6 +25,7 @@ class SessionSums:
     cost_complete: bool = True
     agreements: list[float] = field(default_factory=list)
     for_a_person: list[str] = field(default_factory=list)
+    not_measured: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, other: Mapping[str, Any]) -> None:
         """Add the figures of a judgment, or of a worker process."""
@@ -29,6 +37,14 @@ class SessionSums:
         self.cost_complete &= other["cost_complete"]
         self.agreements += other["agreements"]
         self.for_a_person += other["for_a_person"]
+        for note, tests in other["not_measured"].items():
+            self.not_measured.setdefault(note, []).extend(tests)
+
+    def add_gates(self, node_id: str, results: Sequence[GateResult]) -> None:
+        """Add the conditions that were skipped because they could not be measured on the verdict of a test."""
+        for gate in results:
+            if gate.result == "skipped":
+                self.not_measured.setdefault(gate.note, []).append(node_id)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the summary at the end of a run."""
@@ -40,6 +56,10 @@ class SessionSums:
         if self.agreements:
             mean = sum(self.agreements) / len(self.agreements)
             yield f"mean agreement {mean:.2f} over {counted(len(self.agreements), 'verdict')} of two or more jurors"
+        for note, tests in self.not_measured.items():
+            condition, _, found = note.partition(": ")
+            on = f"{counted(len(tests), 'verdict')}, first in {tests[0]}"
+            yield f"{condition} could not be measured on {on}: {found.removeprefix('undefined ').strip('()')}"
         if self.calls:
             unknown = "" if self.cost_complete else " or more (the cost of a call is unknown)"
             yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"

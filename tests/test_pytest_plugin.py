@@ -505,3 +505,43 @@ def test_an_audit_fails_the_test_that_its_limits_are_not_met_in(run):
     result.stdout.fnmatch_lines(["*min_killrate*"])
     result.stdout.fnmatch_lines(["which jury shall judge?*"])
     assert "pytest_plugin.py" not in result.stdout.str()
+
+
+def test_a_condition_that_could_not_be_measured_is_in_the_summary(run):
+    result = run(
+        """
+        import pytest
+        from jury_adapters import Ensemble, Scorecard
+
+        yes, no = (lambda case: True), (lambda case: False)
+        card = Scorecard({"alone": yes})
+        split = Scorecard({"split": Ensemble([yes, yes, no])})
+
+        @pytest.mark.parametrize("number", range(2))
+        def test_card(jury, number): jury.using(card, min_agreement=0.9, min_confidence=0.9).check(answer="a")
+
+        def test_strict(jury): jury.using(card, min_agreement=0.9, undefined="fail").check(answer="a")
+        def test_split(jury): jury.using(split, min_agreement=0.9).check(answer="a")
+        """
+    )
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "  - min_agreement=0.9: undefined (a scorecard without a criterion that two jurors voted on)",
+            "  - min_agreement=0.9: found 0.333333, of the criterion split",
+            "*= jury =*",
+            "min_agreement=0.9 could not be measured on 2 verdicts, first in *::test_card[[]0[]]: a scorecard without*",
+            "min_confidence=0.9 could not be measured on 2 verdicts, first in *: a scorecard has no confidence",
+        ]
+    )
+
+
+def test_a_condition_that_worker_processes_could_not_measure_is_counted_once(run):
+    tests = "from jury_adapters import Ensemble\n" + "".join(
+        f"def test_{n}(jury): jury.using(Ensemble([lambda case: True]), min_agreement=1).check(answer='a')\n"
+        for n in range(3)
+    )
+    result = run(tests, "-p", "xdist", "-n2")
+    result.stdout.fnmatch_lines(
+        ["min_agreement=1 could not be measured on 3 verdicts, first in *: fewer than two ballots"]
+    )

@@ -22,8 +22,13 @@ def is_async(function: object) -> bool:
 
 def takes_one(function: Callable[..., object]) -> bool:
     """Whether a function can be called with one argument; True if the signature is unknown."""
+    return takes(function, 1)
+
+
+def takes(function: Callable[..., object], number: int) -> bool:
+    """Whether a function can be called with this number of arguments; True if the signature is unknown."""
     try:
-        inspect.signature(function).bind(None)
+        inspect.signature(function).bind(*[None] * number)
     except TypeError:
         return False
     except ValueError:  # a C function without a signature

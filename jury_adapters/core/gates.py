@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import Literal, TypedDict, Unpack
@@ -65,7 +65,8 @@ def check_gates(verdict: Verdict, **conditions: Unpack[GateOptions]) -> tuple[Ga
             a family is unknown.
             ``bias_warning``: whether there is such a juror, and agreement is low.
             ``partial``: whether some jurors were not asked, to save calls.
-            ``min_agreement``: minimum agreement among the jurors, 0..1, or minimum band (``"medium"``).
+            ``min_agreement``: minimum agreement among the jurors, 0..1, or minimum band (``"medium"``). The agreement
+            of a scorecard is the lowest of its criteria; undefined if fewer than two jurors voted.
             ``min_confidence``: minimum confidence of the verdict, 0..1.
             ``min_votes``: minimum number of jurors that voted.
             ``max_cost_usd``: maximum cost of the verdict; undefined if the cost of a call is unknown.
@@ -136,8 +137,11 @@ def _measure(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
     if gate == "min_agreement" and isinstance(asked, str):
         if asked not in _BANDS:
             raise ConfigurationError(f"min_agreement takes a number or a band; {unknown('band', asked, _BANDS)}")
-        band = verdict.agreement_band
-        return (None, _why_no_agreement(verdict)) if band is None else (_BANDS[band] >= _BANDS[asked], f"found {band}")
+        lowest = min(_with_agreement(verdict), key=lambda one: _BANDS[one[0].agreement_band or "low"], default=None)
+        if lowest is None:
+            return None, _why_no_agreement(verdict)
+        band = lowest[0].agreement_band or "low"
+        return _BANDS[band] >= _BANDS[asked], f"found {band}{lowest[1]}"
     if gate in ("min_agreement", "min_confidence", "min_votes", "max_cost_usd"):
         return _compare(verdict, gate, asked)
     if not isinstance(asked, bool):
@@ -185,19 +189,31 @@ def _compare(verdict: Verdict, gate: str, asked: object) -> tuple[bool | None, s
         if exceeds(cost, asked) or usage.cost_complete:
             return not exceeds(cost, asked), f"found {cost:.6g}"
         return None, "the cost of a call is unknown"
-    found = {
-        "min_agreement": verdict.agreement,
-        "min_confidence": verdict.confidence,
-        "min_votes": verdict.tally.eligible,
-    }[gate]
+    if gate == "min_agreement":
+        agreements = ((one.agreement or 0.0, criterion) for one, criterion in _with_agreement(verdict))
+        agreement, criterion = min(agreements, default=(None, ""))
+        if agreement is None:
+            return None, _why_no_agreement(verdict)
+        return reaches(agreement, asked), f"found {agreement:.6g}{criterion}"
+    found = verdict.confidence if gate == "min_confidence" else verdict.tally.eligible
     if found is None:
-        return None, _why_no_agreement(verdict) if gate == "min_agreement" else "no confidence"
+        return None, "a scorecard has no confidence" if verdict.voting == SCORECARD else "no confidence"
     return reaches(found, asked), f"found {found:.6g}"
+
+
+def _with_agreement(verdict: Verdict, criteria: tuple[str, ...] = ()) -> Iterator[tuple[Verdict, str]]:
+    """Yield the verdict if it has an agreement, else those of a scorecard's criteria, with words that name them."""
+    if verdict.agreement is not None:
+        yield verdict, f", of the criterion {' / '.join(criteria)}" if criteria else ""
+    elif verdict.voting == SCORECARD and not verdict.by_rule:
+        for judgment in verdict.judgments:
+            if isinstance(judgment, Verdict):
+                yield from _with_agreement(judgment, (*criteria, visible(judgment.critic)))
 
 
 def _why_no_agreement(verdict: Verdict) -> str:
     if verdict.by_rule:
         return "decided by a screening tier, by rule"
     if verdict.voting == SCORECARD:
-        return "a scorecard; the agreement is that of each criterion's jurors"
+        return "a scorecard without a criterion that two jurors voted on"
     return "fewer than two ballots"

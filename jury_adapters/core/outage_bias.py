@@ -1,4 +1,4 @@
-"""Bias of a pass rate by jurors that broke: some juries can still say FAIL without them, but not PASS."""
+"""Bias of a pass rate by judges that broke or abstained: some juries can still say FAIL without them, but not PASS."""
 
 from __future__ import annotations
 
@@ -7,17 +7,27 @@ from typing import Final, NamedTuple, Self
 
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.judgment import Judgment, Status
-from jury_adapters.core.verdict import Verdict, is_outage, outage_as_error
+from jury_adapters.core.verdict import SCORECARD, Verdict, is_outage, outage_as_error
 
 MATERIAL_SHARE: Final = 0.05
-"""Smallest share of the cases that outages left undecided for which a pass rate is called biased."""
+"""Smallest share of the cases left undecided, by judges that broke or abstained, that makes a pass rate biased."""
+
+_NEED_EACH: Final = (SCORECARD, "all_of", "any_of")
+"""Juries that may be unable to decide without one of their judges; other juries vote without those that abstain."""
 
 
 class MissingVotes(NamedTuple):
-    """Names of the jurors, criteria and tiers of one verdict that broke, and of those that were not needed."""
+    """Names of the judges of one verdict whose votes are missing.
+
+    Attributes:
+        broken: the jurors, criteria and tiers that broke.
+        skipped: those that were not needed.
+        abstained: the criteria that abstained; of other juries than scorecards, ``all_of`` and ``any_of`` none.
+    """
 
     broken: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    abstained: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
@@ -27,15 +37,23 @@ class MissingVotes(NamedTuple):
         broken = [one.critic for one in judgment.judgments if is_outage(outage_as_error(one))]
         if judgment.tiers and is_outage(outage_as_error(judgment)):
             broken.append(judgment.tiers[-1].name)
-        return cls(tuple(broken), judgment.skipped)
+        counted_ones = (
+            judgment.voting in _NEED_EACH and judgment.tally.abstained
+        )  # not a criterion that is only reported
+        abstained = [
+            one.critic
+            for one in judgment.judgments
+            if counted_ones and one.status is Status.ABSTAIN and one.critic not in broken
+        ]
+        return cls(tuple(broken), judgment.skipped, tuple(abstained))
 
 
 class OutageBias:
-    """Counts of the cases that outages left undecided, and of those that were decided without a juror that broke.
+    """Counts of the cases that missing votes left undecided, and of those that were decided without such a vote.
 
-    A scorecard whose criterion broke can be FAIL by another criterion, but not PASS, so that the pass rate of the
-    decided cases is too low. The same holds for a panel in which errors count as FAIL, for ``all_of``, and for a
-    cascade that rejects before a tier that broke. For ``any_of`` it is the reverse.
+    A scorecard whose criterion broke or abstained can be FAIL by another criterion, but not PASS, so that the pass rate
+    of the decided cases is too low. The same holds for ``all_of``. For ``any_of`` it is the reverse. If a juror or tier
+    broke, it also holds for a panel in which errors count as FAIL, and for a cascade that rejects before that tier.
 
     >>> from jury_adapters import Scorecard
     >>> card = Scorecard({"short": lambda case: len(case.answer) < 3, "down": lambda case: 1 / 0})
@@ -49,7 +67,8 @@ so the pass rate is probably too low: it would be 66.7 % if the 2 cases had pass
 
     def __init__(self) -> None:
         self.statuses: Counter[Status] = Counter()
-        self._broken: set[str] = set()
+        self._abstained = 0  # the cases that are undecided because a criterion abstained
+        self._missing: set[str] = set()  # judges whose votes are missing on undecided cases
         self._decided: Counter[tuple[Status, bool, tuple[str, ...]]] = Counter()
 
     def add(self, judgment: Judgment) -> None:
@@ -67,18 +86,21 @@ so the pass rate is probably too low: it would be 66.7 % if the 2 cases had pass
             status = Status.ERROR  # with `errors="ignore"`, a panel of which every juror broke abstains
         self.statuses[status] += 1
         if status is Status.ERROR:
-            self._broken.update(missing.broken)
-        elif status in (Status.PASS, Status.FAIL) and (missing.broken or missing.skipped):
-            self._decided[status, bool(missing.broken), missing.skipped] += 1
+            self._missing.update(missing.broken)
+        elif status is Status.ABSTAIN:
+            self._abstained += bool(missing.abstained)
+            self._missing.update(missing.abstained)
+        elif missing.broken or missing.skipped or missing.abstained:
+            self._decided[status, bool(missing.broken or missing.abstained), missing.skipped] += 1
 
     @property
     def warning(self) -> str:
         """Sentences that say that the pass rate is biased, and how far; empty if it is not known to be.
 
-        It is if outages left at least :data:`MATERIAL_SHARE` of the cases undecided, and the cases that were decided
-        without a juror, criterion or tier that broke are all FAIL, or all PASS.
+        It is if missing votes left at least :data:`MATERIAL_SHARE` of the cases undecided, and the cases that were
+        decided without a juror, criterion or tier that broke or abstained are all FAIL, or all PASS.
         """
-        undecided, total = self.statuses[Status.ERROR], self.statuses.total()
+        undecided, total = self.statuses[Status.ERROR] + self._abstained, self.statuses.total()
         without = self._decided_without()
         if not undecided or undecided < MATERIAL_SHARE * total or len(without) != 1:
             return ""
@@ -87,21 +109,26 @@ so the pass rate is probably too low: it would be 66.7 % if the 2 cases had pass
         low = status is Status.FAIL
         bound = (self.statuses[Status.PASS] + (undecided if low else 0)) / (decided + undecided)
         of_these = "case" if undecided == 1 else f"{undecided:,} cases"
+        did = {"broke": self.statuses[Status.ERROR], "abstained": self._abstained}
+        what = " or ".join(kind for kind, cases in did.items() if cases)
         those = (
-            f"The only case decided without a judge that broke is {status.value}"
+            f"The only case decided without a judge that {what} is {status.value}"
             if number == 1
-            else f"The {number:,} cases decided without a judge that broke are all {status.value}"
+            else f"The {number:,} cases decided without a judge that {what} are all {status.value}"
         )
         return (
-            f"{undecided:,} of {counted(total, 'case')} could not be decided because a judge broke. {those}, so the "
+            f"{undecided:,} of {counted(total, 'case')} could not be decided because a judge {what}. {those}, so the "
             f"pass rate is probably too {'low' if low else 'high'}: it would be {percent(bound)} if the {of_these} "
             f"had {'passed' if low else 'failed'}."
         )
 
     def _decided_without(self) -> Counter[Status]:
-        """Return the numbers of PASS and FAIL of cases that were decided without a judge that broke, here or there."""
+        """Return the numbers of PASS and FAIL of cases that were decided without a judge whose vote is missing.
+
+        Either its vote is missing on the case itself, or the case did not need it and it is missing on others.
+        """
         found: Counter[Status] = Counter()
-        for (status, broken, skipped), number in self._decided.items():
-            if broken or not self._broken.isdisjoint(skipped):
+        for (status, without, skipped), number in self._decided.items():
+            if without or not self._missing.isdisjoint(skipped):
                 found[status] += number
         return found

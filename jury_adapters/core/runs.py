@@ -16,7 +16,8 @@ class Run:
 
     Attributes:
         id: the framework's id of the run (LlamaIndex: span id; LangChain: run id).
-        kind: ``"query"``, ``"chat"``, ``"agent"``, ``"chain"``, ``"retriever"``; ``"result"`` if no run is known.
+        kind: ``"query"``, ``"chat"``, ``"agent"``, ``"chain"``, ``"retriever"``; ``"node"`` for a retrieved node;
+            ``"result"`` if no run is known.
         name: the framework's name of the run.
         tags: tags of the framework; a tag without a value has the value True.
         metadata: other data that the framework attached to the run.

@@ -47,7 +47,7 @@ class Line(NamedTuple):
         ballots: their votes.
         on: what they voted on.
         usage: what the row cost.
-        missing: the jurors, criteria and tiers that broke or were not needed.
+        missing: the jurors, criteria and tiers that broke, abstained or were not needed.
         broke: the paths of the jurors that broke, at any depth.
         criteria: the agreement of the jurors of each criterion that has two votes or more, by the criterion's path.
         run_failed: whether the run of the application failed, so that no juror was asked.

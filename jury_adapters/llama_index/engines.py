@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.functions import is_async, takes
 from jury_adapters.llama_index.run_tracking import METHODS, is_base, kind_of
 
 Engine: TypeAlias = type | str
@@ -20,10 +21,11 @@ def wanted_engines(engines: Engines) -> Callable[[object, str], bool]:
     An unknown name only causes a warning, because its class may be defined later.
 
     Raises:
-        ConfigurationError: ``engines`` is none of the accepted forms, or is an empty list, which would watch nothing.
+        ConfigurationError: ``engines`` is none of the accepted forms, is a function that cannot be called with an
+            engine and a method, or is an empty list, which would watch nothing.
     """
     if callable(engines) and not isinstance(engines, type):
-        return engines
+        return _checked_function(engines)
     named = [engines] if isinstance(engines, type | str) or not isinstance(engines, Sequence) else list(engines)
     for one in named:
         if not isinstance(one, type | str):
@@ -42,6 +44,15 @@ def wanted_engines(engines: Engines) -> Callable[[object, str], bool]:
         or (bool(kinds) and kind_of(type(instance)) in kinds)
         or any(base.__name__ in names for base in type(instance).__mro__)
     )
+
+
+def _checked_function(function: Callable[[object, str], bool]) -> Callable[[object, str], bool]:
+    if is_async(function) or not takes(function, 2):
+        raise ConfigurationError(
+            "select= takes a plain function of the engine and the name of the method called on it: select=lambda "
+            'engine, method: getattr(engine, "tenant", None) == "a". To judge one kind of runs, name it: select="query"'
+        )
+    return function
 
 
 def _warn_of_unknown(named: Sequence[Engine]) -> None:

@@ -47,9 +47,10 @@ class JuryGuardQueryEngine(BaseQueryEngine):
 
     An answer that passes is returned unchanged, and so is one without a decision by default. On FAIL the engine is
     asked again, with the jury's feedback on the rejected answer; after ``max_retries`` more tries, ``on_fail`` applies.
-    The jury sees the user's question, the contexts as the writer saw them, and the answer. A stream is read to its end
-    before it is judged, so the first token is delayed; it can still be read as a stream. The refusal that replaces a
-    stream is a stream, too.
+    The jury sees the user's question, the contexts as the writer saw them, and the answer. Answers to parts of the
+    question, such as those of a ``SubQuestionQueryEngine``, are not contexts beside the passages behind them. A stream
+    is read to its end before it is judged, so the first token is delayed; it can still be read as a stream. The refusal
+    that replaces a stream is a stream, too.
 
     In a retry, engines that retrieve and then write (``index.as_query_engine()``, ``RetrieverQueryEngine``,
     ``CitationQueryEngine``, and ``TransformQueryEngine`` around these) retrieve and rerank by the user's question

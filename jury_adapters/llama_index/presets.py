@@ -178,6 +178,10 @@ class JuryCorrectnessEvaluator(PresetEvaluator):
             raise ConfigurationError("score_threshold= is for ratings; leave it out, or leave out graded=False")
         if score_threshold is not None and not (_is_number(score_threshold) and 1 <= score_threshold <= 5):
             raise ConfigurationError(f"score_threshold is a rating from 1 to 5, not {plain_repr(score_threshold)}")
+        if score_threshold is not None and options.get("threshold") is not None:
+            raise ConfigurationError(
+                "give score_threshold=, a rating from 1 to 5, or threshold=, from 0 to 1; not both"
+            )
         own = (("score_threshold", score_threshold), ("graded", not graded), ("reference_required", reference_required))
         self._own = [name for name, given in own if given]
         self._reference = True if reference_required else None

@@ -29,6 +29,7 @@ from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.loose_values import texts_of
 from jury_adapters.core.message_texts import refusal_in
 from jury_adapters.core.values import freeze
+from jury_adapters.llama_index.partial_answers import without_partial_answers
 from jury_adapters.llama_index.replayable_streams import AsyncReplayableStream, ReplayableStream
 from jury_adapters.llama_index.workflow_results import answer_in, fields_of, passages_in
 
@@ -87,7 +88,8 @@ def contexts_of(response: object, *, evidence_tools: EvidenceTools | Evidence = 
 
     They are the source nodes of the answer, or the field of a workflow's result with a name of the contexts, such as
     ``contexts`` or ``documents``. Without either, they are taken from the tools whose output is evidence: the source
-    nodes of a tool's answer, or the text that it returned if it has none. Each node counts once.
+    nodes of a tool's answer, or the text that it returned if it has none. Each node counts once. Answers to parts of
+    the question, which the model of an engine wrote, do not count if there are other nodes.
 
     Args:
         response: as for :func:`text_of`.
@@ -155,9 +157,12 @@ def listed(response: object, name: str) -> list[Any]:
 
 
 def node_texts(nodes: Iterable[object]) -> tuple[str, ...]:
-    """Return the texts of nodes with the metadata that a writer sees; each node once, other objects not at all."""
+    """Return the texts of nodes with the metadata that a writer sees; each node once, other objects not at all.
+
+    Answers to parts of the question are left out; see :func:`.partial_answers.without_partial_answers`.
+    """
     texts: dict[str, str] = {}
-    for node in nodes:
+    for node in without_partial_answers(nodes):
         inner = node.node if isinstance(node, NodeWithScore) else node
         if isinstance(inner, BaseNode):
             text = inner.get_content(metadata_mode=MetadataMode.LLM)
@@ -169,7 +174,7 @@ def node_texts(nodes: Iterable[object]) -> tuple[str, ...]:
 def _texts(passages: Sequence[object]) -> tuple[str, ...]:
     """Return the texts of passages; for nodes, the texts that a writer sees."""
     found: list[str] = []
-    for one in passages:
+    for one in without_partial_answers(passages):
         found += node_texts([one]) if isinstance(one, BaseNode | NodeWithScore) else texts_of(one)
     return tuple(dict.fromkeys(found))
 

@@ -41,7 +41,7 @@ class RunFacts:
         verdict: the verdicts as words; such a FAIL is an ERROR.
         groups: the groups, or the error of a case without one; empty if no groups were asked for.
         labels: the positions of the human labels of the answers; empty if there are no labels.
-        outage_bias: the bias of the pass rate by judges that broke.
+        outage_bias: the bias of the pass rate by judges that broke or abstained.
         jury: the voting rules and the jurors.
     """
 

@@ -225,7 +225,7 @@ class Summary:
 
     @property
     def pass_rate_warning(self) -> str:
-        """Sentences that say that judges which broke bias :attr:`pass_rate`; empty if they are not known to do so."""
+        """Sentences that say that missing votes bias :attr:`pass_rate`; empty if they are not known to do so."""
         return self._outage_bias.warning
 
     @property

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import IO
 
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.judgment import Judgment, evolve
+from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.results_file import Result
+from jury_adapters.core.tally import Tally
 from jury_adapters.core.values import JsonValue, freeze_mapping
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.core.whole_file import whole_file
@@ -51,7 +52,7 @@ def write_results_file(
             written = texts is not None and entry.case is not None
             line += written
             result = Result(
-                _with_group(entry, group), line=line if written else None, item_id=entry.item_id, key=entry.key,
+                _with_metadata(entry), line=line if written else None, item_id=entry.item_id, key=entry.key,
                 cases=source, unmet=entry.unmet or None, pass_labels=pass_labels, group=group,
             )  # fmt: skip
             _write(results, result.to_row())
@@ -59,13 +60,32 @@ def write_results_file(
                 _write(texts, entry.case.model_dump(mode="json", exclude_defaults=True))
 
 
-def _with_group(entry: Entry, group: str) -> Judgment:
-    """Return the judgment with the group in the metadata of its verdict, where only the case has it."""
-    judgment = entry.judgment
-    if not group or entry.case is None or not isinstance(judgment, Verdict) or group not in entry.case.metadata:
-        return judgment
-    known = freeze_mapping({**judgment.case_metadata, group: entry.case.metadata[group]})
-    return evolve(judgment, case_metadata=known)
+def _with_metadata(entry: Entry) -> Verdict:
+    """Return the verdict with the id and the metadata of its case, which human labels and groups are read from.
+
+    The judgment of a single judge has no place for them. It becomes that of a jury of one, as in ``jury judge``.
+    """
+    verdict = entry.judgment if isinstance(entry.judgment, Verdict) else _verdict_of_one(entry.judgment)
+    if entry.case is None:
+        return verdict
+    known = freeze_mapping({**entry.case.metadata, **verdict.case_metadata})
+    return evolve(verdict, case_id=verdict.case_id or entry.case.item_id, case_metadata=known)
+
+
+def _verdict_of_one(judgment: Judgment) -> Verdict:
+    """Return the verdict of a jury with a single juror, which has the outcome of that juror."""
+    status = judgment.status
+    tally = Tally(
+        on="label" if status is None else "status", eligible=int(judgment.valid), passed=int(status is Status.PASS),
+        failed=int(status is Status.FAIL), abstained=int(status is Status.ABSTAIN), errors=int(status is Status.ERROR),
+        ballots=(judgment.opinion,),
+    )  # fmt: skip
+    return Verdict(
+        status, score=judgment.score, label=judgment.label, confidence=judgment.confidence,
+        reasoning=judgment.reasoning, findings=judgment.findings, claims=judgment.claims, critic=judgment.critic,
+        usage=judgment.usage, elapsed_s=judgment.elapsed_s, error=judgment.error, metadata=judgment.metadata,
+        judgments=(judgment,), voting="majority", tally=tally,
+    )  # fmt: skip
 
 
 def _write(file: IO[bytes], row: dict[str, JsonValue]) -> None:

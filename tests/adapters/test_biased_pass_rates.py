@@ -8,7 +8,7 @@ from langchain_core.runnables import RunnableLambda
 from llama_index.core.evaluation import BatchEvalRunner
 from typer.testing import CliRunner
 
-from jury_adapters import Case, Report, Scorecard
+from jury_adapters import Case, Report, Scorecard, abstain
 from jury_adapters.cli.app import app
 from jury_adapters.langchain import JuryEvaluator as LangChainEvaluator
 from jury_adapters.langchain.langsmith import examples, offline_client, summary
@@ -47,6 +47,13 @@ def test_evaluators_of_a_llama_index_batch(capsys):
     assert WARNING in str(report.figures.summary)
     assert WARNING in report.to_markdown()
     assert WARNING in html.unescape(report.to_html())
+
+
+def test_an_evaluator_that_abstains_in_a_llama_index_batch():
+    runner = BatchEvalRunner({"good": JuryEvaluator(good), "other": JuryEvaluator(lambda case: abstain("unsure"))})
+    report = Report.from_results(runner.evaluate_response_strs(["1", "2", "3"], ANSWERS))
+    assert report.figures.summary.pass_rate == 0.0
+    assert report.figures.summary.pass_rate_warning == WARNING.replace("broke", "abstained")
 
 
 def test_a_langsmith_experiment():

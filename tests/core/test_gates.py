@@ -9,6 +9,7 @@ from jury_adapters import (
     GateFailed,
     Judgment,
     JuryError,
+    Scorecard,
     Status,
     Tier,
     Usage,
@@ -156,6 +157,33 @@ def test_what_a_screening_tier_decides_has_no_agreement_to_ask_for():
     gates = verdict.require(min_agreement="high", needs_review=False)
     assert [gate.result for gate in gates] == ["skipped", "passed"]
     assert [gate.note.partition(": ")[2] for gate in gates[:1]] == ["undefined (decided by a screening tier, by rule)"]
+
+
+def panel_of(*opinions):
+    return Ensemble([lambda case, opinion=opinion: opinion for opinion in opinions])
+
+
+SPLIT_CRITERION = Scorecard({"agreed": panel_of(True, True), "split": panel_of(True, True, False)})
+
+
+@pytest.mark.parametrize(
+    ("jury", "asked", "result", "found"),
+    [
+        (SPLIT_CRITERION, 0.9, "failed", "found 0.333333, of the criterion split"),
+        (SPLIT_CRITERION, 0.3, "passed", "found 0.333333, of the criterion split"),
+        (SPLIT_CRITERION, "medium", "failed", "found low, of the criterion split"),
+        (SPLIT_CRITERION, "low", "passed", "found low, of the criterion split"),
+        (CascadedJury([Tier("only", SPLIT_CRITERION)]), 0.9, "failed", "found 0.333333, of the criterion split"),
+        (Scorecard({"outer": SPLIT_CRITERION}), 0.9, "failed", "found 0.333333, of the criterion outer / split"),
+        (Scorecard({"alone": always_pass(), "two": panel_of(True, True)}), 0.9, "passed", "of the criterion two"),
+        (Scorecard({"alone": always_pass()}), 0.9, "skipped", "a scorecard without a criterion that two jurors voted"),
+        (Scorecard({"alone": always_pass()}), "low", "skipped", "a scorecard without a criterion that two jurors"),
+    ],
+)
+def test_the_agreement_of_a_scorecard_is_the_lowest_of_its_criteria(jury, asked, result, found):
+    (gate,) = check_gates(jury.judge(answer="Yes."), min_agreement=asked)
+    assert gate.result == result
+    assert found in gate.note
 
 
 def test_an_early_stopping_verdict_is_partial():

@@ -1,8 +1,8 @@
-"""Pass rates that are biased because a jury can still say FAIL, but not PASS, without a judge that broke."""
+"""Pass rates that are biased because a jury can still say FAIL, but not PASS, without a judge whose vote is missing."""
 
 import pytest
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier
+from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, abstain
 from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.voting import all_of, any_of
 
@@ -69,3 +69,51 @@ def test_a_single_case_is_in_the_singular():
         "1 of 2 cases could not be decided because a judge broke. The only case decided without a judge that broke is "
         "FAIL, so the pass rate is probably too low: it would be 50.0 % if the case had passed."
     )
+
+
+def unsure_on_some(case):
+    return abstain("unsure") if "unsure" in case.answer else True
+
+
+def down_or_unsure(case):
+    return down_on_some(case) and unsure_on_some(case)
+
+
+UNSURE = [answer.replace("down", "unsure") for answer in ANSWERS]
+
+
+@pytest.mark.parametrize(
+    "jury",
+    [
+        Scorecard({"good": good, "other": unsure_on_some}),
+        Scorecard({"good": good, "other": Ensemble([unsure_on_some] * 2)}),
+        CascadedJury([Tier("only", Scorecard({"good": good, "other": unsure_on_some}))]),
+        all_of(good, unsure_on_some),
+    ],
+    ids=["scorecard", "scorecard of panels", "cascade of a scorecard", "all_of"],
+)
+def test_only_fails_are_decided_without_the_criterion_that_abstained(jury):
+    warning = warning_of(jury, UNSURE)
+    assert warning.startswith("9 of 20 cases could not be decided because a judge abstained. The ")
+    assert "decided without a judge that abstained are all FAIL, so the pass rate is probably too low" in warning
+    assert warning.endswith("it would be 75.0 % if the 9 cases had passed.")
+
+
+def test_criteria_that_broke_and_criteria_that_abstained_are_counted_together():
+    answers = ["good"] * 4 + ["good, down"] * 3 + ["good, unsure"] * 2 + ["poor, unsure"]
+    warning = warning_of(Scorecard({"good": good, "other": down_or_unsure}), answers)
+    assert warning.startswith("5 of 10 cases could not be decided because a judge broke or abstained. The only case")
+    assert warning.endswith("it would be 90.0 % if the 5 cases had passed.")
+
+
+@pytest.mark.parametrize(
+    "jury",
+    [
+        Scorecard({"good": good, "other": unsure_on_some}, pass_when=["good"]),  # the other one is only reported
+        Ensemble([good, unsure_on_some]),  # decides without the juror that abstains
+        Ensemble([unsure_on_some] * 2),  # decides nothing without it
+        CascadedJury([Tier("screen", good, "reject_on_any_fail"), Tier("final", unsure_on_some)]),  # by design
+    ],
+)
+def test_abstentions_of_other_judges_are_not_called_a_bias(jury):
+    assert warning_of(jury, UNSURE) == ""

@@ -318,7 +318,9 @@ def test_a_postprocessor_judges_the_window_that_the_writer_will_see():
 def test_a_node_without_what_the_map_names_is_undecided():
     told = []
     keep = JuryNodePostprocessor(
-        passes, field_map={"contexts": "node.metadata.window"}, on_verdict=lambda node, said: told.append(said.status)
+        passes,
+        field_map={"contexts": "node.metadata.window"},
+        on_verdict=lambda judged: told.append(judged.judgment.status),
     )
     nodes = [NodeWithScore(node=TextNode(text="It is."))]
     assert keep.postprocess_nodes(nodes, query_str="Which?") == nodes

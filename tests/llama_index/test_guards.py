@@ -141,23 +141,24 @@ def test_a_node_that_cannot_be_read_and_a_listener_that_raises_do_not_break_the_
 
     heard = []
 
-    def listen(node, judgment):
-        heard.append((node, judgment.status))
+    def listen(judged):
+        heard.append((judged.run.id, judged.question, judged.judgment.status))
         raise ValueError("listener broke")
 
     given = [NodeWithScore(node=Odd(text="x")), *nodes("Paris", "Rome")]
     kept = JuryNodePostprocessor(relevant, on_verdict=listen).postprocess_nodes(given, query_str="q")
     assert kept == given[:2]
-    assert [status for _, status in heard] == [Status.ERROR, Status.PASS, Status.FAIL]
+    statuses, questions = (Status.ERROR, Status.PASS, Status.FAIL), (None, "q", "q")
+    assert heard == [(node.node_id, *said) for node, *said in zip(given, questions, statuses, strict=True)]
     assert "listener broke" in caplog.text
 
 
 def test_an_asynchronous_listener_is_awaited():
     heard = []
 
-    async def listen(node, judgment):
+    async def listen(judged):
         await asyncio.sleep(0)
-        heard.append(judgment.status)
+        heard.append(judged.judgment.status)
 
     both(JuryNodePostprocessor(relevant, on_verdict=listen), *nodes("Paris", "Rome"))
     assert heard == [Status.PASS, Status.FAIL] * 2

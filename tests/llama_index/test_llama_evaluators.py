@@ -178,6 +178,7 @@ def test_a_score_threshold_is_a_rating_for_correctness_and_refused_elsewhere() -
     for options, said_of_it in (
         ({"score_threshold": 7}, "from 1 to 5"),
         ({"score_threshold": 4, "graded": False}, "ratings"),
+        ({"score_threshold": 4, "threshold": 0.8}, "score_threshold=, a rating from 1 to 5, or threshold=.*not both"),
     ):
         with pytest.raises(ConfigurationError, match=said_of_it):
             JuryCorrectnessEvaluator(llm=canned("4"), **options)

@@ -59,12 +59,31 @@ def test_a_filter_that_raises_is_counted_and_the_run_goes_on(caplog: pytest.LogC
     assert "the run itself goes on" in caplog.text
 
 
-@pytest.mark.parametrize("options", [{"select": [3]}, {"sample": 2}, {"max_pending": 0}, {"on_verdict": "print"}])
+async def later(engine: object, method: str) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"select": [3]},
+        {"select": lambda run: run.kind == "query"},
+        {"select": later},
+        {"sample": 2},
+        {"max_pending": 0},
+        {"on_verdict": "print"},
+    ],
+)
 def test_wrong_options_are_refused_at_once(options: dict):
     before = len(get_dispatcher().span_handlers)
     with pytest.raises(ConfigurationError):
         judge_runs(says_paris(), **options)
     assert len(get_dispatcher().span_handlers) == before
+
+
+def test_a_function_of_the_run_is_refused_with_one_of_the_engine():
+    with pytest.raises(ConfigurationError, match=r"the engine and the name of the method.*lambda engine, method"):
+        judge_runs(says_paris(), select=lambda run: run.kind == "query")
 
 
 def test_one_handler_attached_in_several_places_judges_once():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Report
+from jury_adapters import Case, ConfigurationError, Ensemble, Judgment, Report, Verdict, judge
 from jury_adapters.cli.app import app
 
 
@@ -93,6 +93,59 @@ def test_the_commands_read_it(tmp_path):
     assert replayed.exit_code == 0, replayed.output
 
 
+@judge
+def says_ok(case):
+    return "ok" in case.answer, "ok or not"
+
+
+ANSWERS = {"a ok": "good", "b no": "bad", "c ok": "good"}
+LABELLED = [
+    Case(question=f"Question {at}?", answer=answer, metadata={"gold": gold, "document": f"d{at // 2}"})
+    for at, (answer, gold) in enumerate(ANSWERS.items())
+]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        list(says_ok.judge_pairs(LABELLED)),
+        [(case, Ensemble([says_ok]).aggregate([says_ok.judge(case)])) for case in LABELLED],
+    ],
+    ids=["single judge", "verdicts that do not know their case"],
+)
+def test_labels_and_groups_are_kept_without_the_file_of_cases(tmp_path, pairs):
+    report = Report.from_results(pairs, pass_labels=["good"])
+    report.write_results(tmp_path / "run.jsonl", cases=tmp_path / "cases.jsonl")
+    found = run("report", tmp_path / "run.jsonl", "--pass-label", "good", "--group", "document", "--json")
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)
+    assert (told["label_comparison"]["labelled_cases"], told["groups"], told["passed"]) == (3, 2, 2)
+    again = Report.read(tmp_path / "run.jsonl")
+    assert [one.judgment.status for one in again.entries] == [one.judgment.status for one in report.entries]
+
+
+def test_the_outcome_of_a_single_judge_is_kept(tmp_path):
+    outcomes = [True, (False, "no"), None, Judgment(None, label="KEEP")]
+
+    @judge
+    def one(case):
+        if case.answer == "4":
+            raise OSError("down")
+        return outcomes[int(case.answer)]
+
+    report = Report.from_results(one.judge_pairs([Case(answer=str(at)) for at in range(5)]))
+    report.write_results(tmp_path / "run.jsonl", cases=tmp_path / "cases.jsonl")
+    again = Report.read(tmp_path / "run.jsonl")
+    assert [entry.judgment.judgments[0].to_dict() for entry in again.entries] == [
+        entry.judgment.to_dict() for entry in report.entries
+    ]
+    names = ("status", "score", "label", "confidence", "reasoning", "error", "usage", "critic", "review_reasons")
+    for kept, entry in zip(again.entries, report.entries, strict=True):
+        for name in names:
+            assert getattr(kept.judgment, name) == getattr(entry.judgment, name), name
+    assert str(again.figures.summary).startswith(str(report.figures.summary))  # it also names the juror that broke
+
+
 def test_verdicts_alone_are_kept_without_texts(tmp_path):
     report = Report.from_results(JURY.judge_many([{"id": "a", "answer": "In 1931."}, {"answer": "No."}]))
     report.write_results(tmp_path / "run.jsonl", cases=tmp_path / "cases.jsonl")
@@ -156,7 +209,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
     report = judged(["In 1931.", "No."])
     last = report.entries[-1].judgment
 
-    class Stopped(Judgment):
+    class Stopped(Verdict):
         def to_dict(self):
             raise KeyboardInterrupt
 

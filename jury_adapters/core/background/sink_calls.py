@@ -17,7 +17,7 @@ from time import monotonic
 from jury_adapters.core import event_loop
 from jury_adapters.core.background.passing_threads import PassingThreads
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.functions import is_async
+from jury_adapters.core.functions import is_async, takes_one
 from jury_adapters.core.runs import JudgedRun, Sink
 from jury_adapters.core.secrets import without_keys
 
@@ -84,12 +84,16 @@ def sinks_of(given: Sink | Sequence[Sink] | None) -> tuple[Sink, ...]:
     """Return one sink, several sinks or None as a tuple of sinks.
 
     Raises:
-        ConfigurationError: one of them is not a function.
+        ConfigurationError: one of them is not a function, or cannot be called with one argument.
     """
     sinks = () if given is None else (given,) if callable(given) or not isinstance(given, Sequence) else tuple(given)
     for sink in sinks:
         if not callable(sink):
             raise ConfigurationError(f"on_verdict= takes a function, or several, not {type(sink).__name__}")
+        if not takes_one(sink):
+            raise ConfigurationError(
+                "on_verdict= takes a function of one argument, a JudgedRun: lambda judged: print(judged.judgment)"
+            )
     return sinks
 
 
