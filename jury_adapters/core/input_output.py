@@ -35,6 +35,7 @@ from jury_adapters.core.loose_values import (
     texts_of,
 )
 from jury_adapters.core.message_formats import reply_in
+from jury_adapters.core.unnamed_question import unnamed_question
 from jury_adapters.core.values import is_missing
 
 Found: TypeAlias = dict[str, Any]
@@ -48,6 +49,10 @@ THREAD = "thread"
 
 CONFLICTS = "conflicts"
 """Key in :data:`Found` for the sentences that report ignored values."""
+
+
+QUESTION_GUESS = "question guess"
+"""Key in :data:`Found` for the sentence that reports that the question has no known name."""
 
 
 def read_inputs(value: object) -> Found:
@@ -268,7 +273,8 @@ def _take(
 def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: set[str]) -> None:
     """Read a field without a known name: the only text in the mapping, or else the whole rest.
 
-    Beside contexts, only a text is the answer: what a retriever returned has none.
+    Beside contexts, only a text is the answer: what a retriever returned has none. Of inputs, the only text is the
+    question if no other value can hold one: an id or a language is often the only text beside a nested request.
     """
     if columns_of(dict.fromkeys(value, ""), (field,), part_of=field).of:
         return  # the field has an empty column
@@ -277,7 +283,9 @@ def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: se
     retrieved = field == "answer" and "contexts" in found
     if retrieved:
         texts = [name for name in texts if may_be_answer(name)]
-    if len(texts) == 1:
+    if field == "question" and (guess := unnamed_question(rest)):
+        found[field], found[QUESTION_GUESS] = text_of(rest), guess
+    elif len(texts) == 1:
         found[field] = rest[texts[0]]
         taken.add(texts[0])
     elif rest and "question" not in found and not retrieved:
