@@ -29,6 +29,7 @@ from jury_adapters.core.loose_values import (
     messages_of,
     opened,
     page_of,
+    response_text,
     role_in,
     steps_of,
     text_of,
@@ -219,7 +220,7 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
     structured = value.get("structured_response")
     if structured is not None:
         _mark_structured(found, structured)
-        found["answer"] = text_of(structured)
+        found["answer"] = response_text(structured)
         taken.add("structured_response")
     if not found.keys() & {"answer", "candidates"}:
         _take_the_rest(value, found, "answer", taken)

@@ -52,6 +52,19 @@ def json_text(value: object) -> str:
     return frozen if isinstance(frozen, str) else json.dumps(frozen, ensure_ascii=False)
 
 
+def response_text(response: object) -> str | None:
+    """Return the text of a structured response: the text that is its only field, or else all fields as JSON text.
+
+    Fields such as ``text``, ``content`` or ``messages`` do not make it a document, a message or a conversation: what the
+    user gets is all of it.
+    """
+    fields = _whole(response)
+    if isinstance(fields, Mapping) and "lc" in fields and isinstance(fields.get("kwargs"), Mapping):  # as serialised
+        fields = fields["kwargs"]
+    only = next(iter(fields.values())) if isinstance(fields, Mapping) and len(fields) == 1 else fields
+    return only if only is None or isinstance(only, str) else json_text(fields)
+
+
 def texts_of(value: object) -> tuple[str, ...]:
     """Return the texts of one or several documents, or of a CSV cell with a JSON list of texts.
 
@@ -213,11 +226,7 @@ def opened(value: object) -> object:
         return returned
     if role_of(value) is not None or page_of(value) is not None:
         return value
-    if isinstance(value, BaseModel):
-        return {name: getattr(value, name) for name in type(value).model_fields}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return value
+    return _fields_of(value)
 
 
 def is_graph_trajectory(value: Mapping[str, Any]) -> bool:
@@ -307,6 +316,25 @@ def _plain(value: object, depth: int = 0) -> object:
     if isinstance(value, Mapping):
         return {str(name): _plain(inner, depth + 1) for name, inner in value.items()}
     return [_plain(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _whole(value: object, depth: int = 0) -> object:
+    """Return models and dataclasses, at any depth, as mappings of all of their fields."""
+    if depth > _DEEPEST:
+        return value
+    value = _fields_of(value)
+    if isinstance(value, Mapping):
+        return {str(name): _whole(inner, depth + 1) for name, inner in value.items()}
+    return [_whole(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _fields_of(value: object) -> object:
+    """Return the fields of a model or a dataclass as a mapping; any other value unchanged."""
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return value
 
 
 _START, _RESUMES = "__start__", "__resuming__"
