@@ -55,8 +55,8 @@ def json_text(value: object) -> str:
 def response_text(response: object) -> str | None:
     """Return the text of a structured response: the text that is its only field, or else all fields as JSON text.
 
-    Fields such as ``text``, ``content`` or ``messages`` do not make it a document, a message or a conversation: what the
-    user gets is all of it.
+    Fields such as ``text``, ``content`` or ``messages`` do not make it a document, a message or a conversation, because
+    the user gets all of it.
     """
     fields = _whole(response)
     if isinstance(fields, Mapping) and "lc" in fields and isinstance(fields.get("kwargs"), Mapping):  # as serialised
