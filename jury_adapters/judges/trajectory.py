@@ -30,8 +30,8 @@ ArgumentRule: TypeAlias = ArgumentMatch | Callable[[Mapping[str, object], Mappin
 _ORDERS = ("strict", "unordered", "subset", "superset")
 _ARGUMENT_MATCHES = ("exact", "ignore", "subset", "superset")
 _NOTHING_EXPECTED = (
-    "nothing to compare with: give expected=, or a case with metadata['expected_calls'], which are read from the column "
-    "expected_calls of a row, and from the outputs of a LangSmith example"
+    "nothing to compare with: give expected=, or a case with metadata['expected_calls'], which is read from the column "
+    "expected_calls of a row and from the outputs of a LangSmith example"
 )
 _NO_TRAJECTORY = "no trajectory and no answer: nothing is known of the run"
 
