@@ -69,6 +69,11 @@ class CaseReader:
         """Whether there is a field map."""
         return self._map is not None
 
+    @property
+    def reads_answers(self) -> bool:
+        """Whether the cases are read from answers: not by a field map, and not from the turns of a whole thread."""
+        return self._map is None and self._read_outputs is not read_thread
+
     def case(
         self,
         inputs: object = None,
