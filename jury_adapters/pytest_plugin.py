@@ -211,7 +211,8 @@ class JuryFixture:
         try:
             return self.judge_object, Case.of(given, fields)
         except ConfigurationError as error:
-            _misused(f"{error} Conditions are {', '.join(sorted(_condition_names()))}.")
+            known = f" Conditions are {', '.join(sorted(_condition_names()))}." if "unknown field" in str(error) else ""
+            _misused(f"{error}{known}")
 
     def _required(self, asked: Mapping[str, Any], case: Case, judgment: Judgment) -> Judgment:
         """Return the judgment, or fail the test if it does not meet the conditions."""

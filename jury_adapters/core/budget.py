@@ -35,7 +35,13 @@ class Priced(Protocol):
 
 
 class BudgetExhausted(Exception):
-    """Error for a call that does not fit into the budget; its text reports the spending. Judges always catch it."""
+    """Error for a call that does not fit into the budget; its text reports the spending. Judges always catch it.
+
+    Attributes:
+        number: the number of calls that the budget has refused, including this one.
+    """
+
+    number: int = 0
 
 
 class Budget:
@@ -53,7 +59,8 @@ class Budget:
     another call (a model function that itself asks a judge), and a call whose caller blocks an event loop on which
     calls of this budget are in flight (``judge()`` inside an asynchronous batch).
 
-    Several event loops and threads may use a budget at once.
+    Several event loops and threads may use a budget at once. Outside batches, which report it themselves, the log says
+    for the 1st, 2nd, 4th, 8th... refused call that its juror abstains.
 
     Args:
         max_usd: limit in US dollars. Every juror must have a known price.
@@ -108,6 +115,15 @@ class Budget:
         """Number of calls that were refused."""
         return self._refused
 
+    def reset(self) -> None:
+        """Forget what was spent, so that the whole limit is there again, such as at midnight for a budget per day.
+
+        Calls in flight count towards what is spent after the reset.
+        """
+        with self._lock:
+            self._spent, self._refused = NO_USAGE, 0
+            self._advance()
+
     def check(self, judge: Priced) -> None:
         """Check that the costs of a judge can be kept within this budget.
 
@@ -143,7 +159,9 @@ class Budget:
                 self._withdraw(reservation)
                 raise
         if reservation.refusal is not None:
-            raise BudgetExhausted(reservation.refusal)
+            refused = BudgetExhausted(reservation.refusal)
+            refused.number = reservation.number
+            raise refused
         return reservation
 
     def settle(self, reservation: Reservation, actual: Usage) -> None:
@@ -166,7 +184,9 @@ class Budget:
             reservation.refusal = self._refusal(estimate, NO_USAGE)
         elif not may_wait:
             reservation.refusal = self._refusal(estimate, self._reserved)
-        self._refused += reservation.refusal is not None
+        if reservation.refusal is not None:
+            self._refused += 1
+            reservation.number = self._refused
 
     def _waits_for_caller(self) -> bool:
         """Whether calls that are in flight or waiting cannot settle before the caller has ended.
@@ -240,16 +260,18 @@ class Reservation:
         loop: the event loop.
         granted: True once the estimate is reserved.
         refusal: the reason of a refusal; None unless refused.
+        number: the number of refusals until then, including this one; 0 unless refused.
         turn: future that is done when a reservation that had to wait is decided.
     """
 
-    __slots__ = ("estimate", "granted", "loop", "refusal", "turn")
+    __slots__ = ("estimate", "granted", "loop", "number", "refusal", "turn")
 
     def __init__(self, estimate: Usage) -> None:
         self.estimate = estimate
         self.loop = asyncio.get_running_loop()
         self.granted = False
         self.refusal: str | None = None
+        self.number = 0
         self.turn: asyncio.Future[None] = self.loop.create_future()
 
     @property

@@ -216,7 +216,7 @@ class Case(BaseModel):
         try:
             return cls.model_validate(fields)
         except ValidationError as error:  # its own text has more lines about pydantic than about the mistake
-            raise ConfigurationError(problems_of(error)) from None
+            raise ConfigurationError(_state_hint(fields) or problems_of(error)) from None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values in some fields, validated like constructor arguments; ``deep`` is ignored."""
@@ -277,6 +277,19 @@ def item_id_in(row: object) -> str | None:
 def _item_id(metadata: Mapping[str, Any]) -> str | None:
     item = metadata.get("item_id", metadata.get("id"))
     return None if item is None else str(item)
+
+
+def _state_hint(fields: Mapping[str, Any]) -> str:
+    """Return how to read the state of an agent that was given as the fields of a case; empty for other fields."""
+    messages = fields.get("messages")
+    known = (Message, Mapping)
+    if not isinstance(messages, list | tuple) or all(isinstance(one, known) for one in messages):
+        return ""
+    kinds = ", ".join(dict.fromkeys(type(one).__name__ for one in messages if not isinstance(one, known)))
+    return (
+        f"the messages are of a framework ({kinds}), as in the state of an agent: judge Case.from_row(state), or "
+        "to_case(state) of jury_adapters.langchain, which read the question, the answer and the steps from them"
+    )
 
 
 def problems_of(error: ValidationError) -> str:

@@ -29,13 +29,14 @@ from jury_adapters.core.loose_values import (
     messages_of,
     opened,
     page_of,
+    response_text,
     role_in,
     steps_of,
     text_of,
-    text_of_structured,
     texts_of,
 )
 from jury_adapters.core.message_formats import reply_in
+from jury_adapters.core.unnamed_question import unnamed_question
 from jury_adapters.core.values import is_missing
 
 Found: TypeAlias = dict[str, Any]
@@ -49,6 +50,10 @@ THREAD = "thread"
 
 CONFLICTS = "conflicts"
 """Key in :data:`Found` for the sentences that report ignored values."""
+
+
+QUESTION_GUESS = "question guess"
+"""Key in :data:`Found` for the sentence that reports that the question has no known name."""
 
 
 def read_inputs(value: object) -> Found:
@@ -215,7 +220,7 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
     structured = value.get("structured_response")
     if structured is not None:
         _mark_structured(found, structured)
-        found["answer"] = text_of_structured(structured)
+        found["answer"] = response_text(structured)
         taken.add("structured_response")
     if not found.keys() & {"answer", "candidates"}:
         _take_the_rest(value, found, "answer", taken)
@@ -269,7 +274,8 @@ def _take(
 def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: set[str]) -> None:
     """Read a field without a known name: the only text in the mapping, or else the whole rest.
 
-    Beside contexts, only a text is the answer: what a retriever returned has none.
+    Beside contexts, only a text is the answer: what a retriever returned has none. Of inputs, the only text is the
+    question if no other value can hold one: an id or a language is often the only text beside a nested request.
     """
     if columns_of(dict.fromkeys(value, ""), (field,), part_of=field).of:
         return  # the field has an empty column
@@ -278,7 +284,9 @@ def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: se
     retrieved = field == "answer" and "contexts" in found
     if retrieved:
         texts = [name for name in texts if may_be_answer(name)]
-    if len(texts) == 1:
+    if field == "question" and (guess := unnamed_question(rest)):
+        found[field], found[QUESTION_GUESS] = text_of(rest), guess
+    elif len(texts) == 1:
         found[field] = rest[texts[0]]
         taken.add(texts[0])
     elif rest and "question" not in found and not retrieved:

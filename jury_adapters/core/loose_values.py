@@ -39,27 +39,30 @@ def text_of(value: object, *, asked: bool = False) -> str | None:
         return page
     if isinstance(value, Sequence) and value and all(page_of(item) is not None for item in value):
         return "\n\n".join(str(page_of(item)) for item in value)
-    only = _only_text_in(value)
-    return json_text(value) if only is None else only
-
-
-def text_of_structured(response: object) -> str | None:
-    """Return the text of a structured response with all its fields, whatever their names are: its only text, else JSON.
-
-    A response with a field ``text`` or ``content`` is neither a document nor a message: its other fields are delivered
-    too, so they are judged.
-    """
-    if response is None or isinstance(response, str):
-        return response
-    fields = _fields_of(response)
-    only = _only_text_in(fields)
-    return json_text(fields) if only is None else only
+    if isinstance(value, Mapping) and len(value) == 1:
+        (only,) = value.values()
+        if isinstance(only, str):
+            return only
+    return json_text(value)
 
 
 def json_text(value: object) -> str:
     """Return a value as JSON text, with objects of frameworks as their fields or their text."""
     frozen = freeze(_plain(value))
     return frozen if isinstance(frozen, str) else json.dumps(frozen, ensure_ascii=False)
+
+
+def response_text(response: object) -> str | None:
+    """Return the text of a structured response: the text that is its only field, or else all fields as JSON text.
+
+    Fields such as ``text``, ``content`` or ``messages`` do not make it a document, a message or a conversation, because
+    the user gets all of it.
+    """
+    fields = _whole(response)
+    if isinstance(fields, Mapping) and "lc" in fields and isinstance(fields.get("kwargs"), Mapping):  # as serialised
+        fields = fields["kwargs"]
+    only = next(iter(fields.values())) if isinstance(fields, Mapping) and len(fields) == 1 else fields
+    return only if only is None or isinstance(only, str) else json_text(fields)
 
 
 def texts_of(value: object) -> tuple[str, ...]:
@@ -300,23 +303,6 @@ def is_message(value: object) -> bool:
     return role_in(value) is not None
 
 
-def _fields_of(value: object) -> object:
-    """Return a mapping of the fields of a model or a dataclass; any other value unchanged."""
-    if isinstance(value, BaseModel):
-        return {name: getattr(value, name) for name in type(value).model_fields}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return value
-
-
-def _only_text_in(value: object) -> str | None:
-    """Return the text of a mapping that has nothing else; None for any other value."""
-    if not isinstance(value, Mapping) or len(value) != 1:
-        return None
-    (only,) = value.values()
-    return only if isinstance(only, str) else None
-
-
 def _plain(value: object, depth: int = 0) -> object:
     """Return models and dataclasses, at any depth, as mappings, and documents and messages as their text."""
     if depth > _DEEPEST or value is None or isinstance(value, str | int | float):
@@ -330,6 +316,25 @@ def _plain(value: object, depth: int = 0) -> object:
     if isinstance(value, Mapping):
         return {str(name): _plain(inner, depth + 1) for name, inner in value.items()}
     return [_plain(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _whole(value: object, depth: int = 0) -> object:
+    """Return models and dataclasses, at any depth, as mappings of all of their fields."""
+    if depth > _DEEPEST:
+        return value
+    value = _fields_of(value)
+    if isinstance(value, Mapping):
+        return {str(name): _whole(inner, depth + 1) for name, inner in value.items()}
+    return [_whole(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _fields_of(value: object) -> object:
+    """Return the fields of a model or a dataclass as a mapping; any other value unchanged."""
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return value
 
 
 _START, _RESUMES = "__start__", "__resuming__"

@@ -15,6 +15,7 @@ from jury_adapters.core.input_output import (
     reported,
 )
 from jury_adapters.core.loose_values import messages_in, opened, steps_text
+from jury_adapters.core.row_formats import with_expected_calls
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES
 
 EXPECTED_CALLS = "expected_calls"
@@ -26,9 +27,11 @@ def read_reference(value: object, read: Callable[[object], Found] = read_outputs
     state = opened(value)
     if not isinstance(state, Mapping):
         return _as_reference(read(value))
+    for column in ("expected_tools", "reference_tool_calls"):  # of DeepEval and ragas
+        state = with_expected_calls(dict(state), column)
     columns = columns_of(state, ("reference",), part_of="reference")
     name = columns.of.get("reference")
-    found = _as_reference(read(value)) if name is None else read_reference_value(state[name], read)
+    found = _as_reference(read(state)) if name is None else read_reference_value(state[name], read)
     found |= reported((*columns.conflicts, *_answers_beside(state, name)))
     calls = state.get(EXPECTED_CALLS)
     if isinstance(calls, list | tuple):

@@ -41,6 +41,18 @@ def run_failed(judge: Breakable, error: str) -> Judgment:
     )  # fmt: skip
 
 
+def run_paused(judge: Breakable) -> Judgment:
+    """Return the judgment of an application run that paused to ask a person: ABSTAIN, because it has no answer yet.
+
+    The judge is not asked about such a run.
+    """
+    return evolve(
+        judge.failure("run_paused"), status=Status.ABSTAIN, error=None, critic=judge.name,
+        reasoning="the run paused to ask a person, so it has no answer yet: resume it in the target, or judge what it "
+        "did so far with whole_thread=True or a field map",
+    )  # fmt: skip
+
+
 def is_failed_run(judgment: Judgment) -> bool:
     """Whether no judge was asked because the run of the application failed; see :func:`run_failed`.
 

@@ -130,7 +130,7 @@ def _ragas(row: Row, _: list[str]) -> Row:
         del row["user_input"]
     if "ground_truths" in row:
         row = {**row, "ground_truths": "\n".join(texts_of(row["ground_truths"])) or None}
-    return _with_expected_calls(row, "reference_tool_calls")
+    return with_expected_calls(row, "reference_tool_calls")
 
 
 def _deepeval(row: Row, _: list[str]) -> Row:
@@ -154,7 +154,7 @@ def _deepeval(row: Row, _: list[str]) -> Row:
         steps = [{"tool": _name(call), "arguments": _arguments(call) or {}, "output": _output(call)} for call in called]
         row = {**row, "trajectory": steps}
         del row["tools_called"]
-    return _with_expected_calls(row, "expected_tools")
+    return with_expected_calls(row, "expected_tools")
 
 
 def _mlflow(row: Row, conflicts: list[str]) -> Row:
@@ -272,7 +272,8 @@ def _phoenix(row: Row, _: list[str]) -> Row:
     return {**{name: value for name, value in row.items() if name != "reference"}, "contexts": row["reference"]}
 
 
-def _with_expected_calls(row: Row, column: str) -> Row:
+def with_expected_calls(row: Row, column: str) -> Row:
+    """Return a row with ``expected_calls`` from the column of another package, if the column has tool calls."""
     calls = row.get(column)
     if not _are_calls(calls) or "expected_calls" in row:
         return row

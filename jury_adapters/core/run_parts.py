@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence
 from jury_adapters.core.field_names import differ, ignored
-from jury_adapters.core.input_output import CONFLICTS, GIVEN_STEPS, THREAD, Found
+from jury_adapters.core.input_output import CONFLICTS, GIVEN_STEPS, QUESTION_GUESS, THREAD, Found
 
 REFERENCE_MESSAGES, RUN_MESSAGES = "reference_messages", "run_messages"
 """Metadata keys for all messages of a reference run, and of the run that is compared with it."""
@@ -17,7 +17,8 @@ def merged(
 ) -> Found:
     """Merge the fields that were read from the parts of a run.
 
-    The question is taken from the inputs, because outputs may repeat it shortened or rephrased.
+    The question is taken from the inputs, because outputs may repeat it shortened or rephrased. If none of the inputs
+    is known as the question, that of the outputs is used, such as the user's message in the state of an agent.
 
     Args:
         took: the fields of the inputs.
@@ -34,8 +35,10 @@ def merged(
     conflicts = [said for part in (took, gave, wanted) for said in part.get(CONFLICTS, ())]
     conflicts += _between_parts(took, gave, wanted)
     fields.pop(CONFLICTS, None)
-    if "question" in took:
+    guess = fields.pop(QUESTION_GUESS, None)
+    if "question" in took and not (guess and "question" in gave):
         fields["question"] = took["question"]
+        conflicts += [guess] if guess else []
     if images := [image for part in (took, gave) for image in part.get("attachments", ())]:
         fields["attachments"] = tuple(dict.fromkeys(images))
     given_steps, thread = fields.pop(GIVEN_STEPS, False), fields.pop(THREAD, None)

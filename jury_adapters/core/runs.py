@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.field_names import OWN_COLUMNS
 from jury_adapters.core.judgment import Judgment
 
 
@@ -32,6 +33,21 @@ class Run:
     metadata: Mapping[str, object] = field(default_factory=dict)
     error: str | None = None
     elapsed_s: float | None = None
+
+    def as_metadata(self) -> dict[str, object]:
+        """Return entries for the metadata of the run's case, so that a verdict leads back to the trace.
+
+        They are the texts and numbers of the run's own metadata, such as a ``thread_id``, without those that commands
+        look up; and ``run_id``, ``run_name`` and ``run_tags``.
+        """
+        own = {
+            str(name): value
+            for name, value in self.metadata.items()
+            if name not in OWN_COLUMNS and isinstance(value, str | int | float)
+        }
+        tags = [name if value is True else f"{name}={value}" for name, value in self.tags.items()]
+        facts = {"run_id": self.id, "run_name": self.name, "run_tags": tags}
+        return {**own, **{name: value for name, value in facts.items() if value}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ from jury_adapters.core.cache import CacheKey, JudgmentCache, get_or_run
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import run_context
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import (
     ANY_OPINION,
@@ -35,6 +37,8 @@ from jury_adapters.models.registry import vendor_family
 from jury_adapters.models.retries import Limited
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 
 class AskingJudge(Judge):
@@ -147,7 +151,12 @@ async def within_budget(
     Raises:
         BudgetExhausted: the budget does not allow the call, which was not made.
     """
-    reservation = await budget.reserve(estimated)
+    try:
+        reservation = await budget.reserve(estimated)
+    except BudgetExhausted as refusal:
+        if run_context().slot is None and refusal.number & (refusal.number - 1) == 0:  # a batch has a summary
+            _log.warning("%s; %s refused so far, and their jurors abstain", refusal, counted(refusal.number, "call"))
+        raise
     used = Usage(calls=1)  # a failed call counts as a call
     try:
         with calling():

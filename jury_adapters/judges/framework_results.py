@@ -95,7 +95,7 @@ def evaluated_cases(results: FrameworkResults) -> list[EvaluatedCase]:
             index = item.index if item.index >= 0 else position
             found.append(EvaluatedCase(position, index, item.case, item.judgment))
         elif isinstance(item, JudgedRun):
-            found.append(EvaluatedCase(position, position, item.case, item.judgment, item.run))
+            found.append(_of_judged_run(item, position))
         elif is_experiment_row(item):
             case, judgments, run = rows.read(item)
             judgment = _joined(judgments) if judgments else abstain("no evaluator returned a result")
@@ -157,6 +157,16 @@ def pairs_of_batch(results: Mapping[str, Iterable[object]]) -> Iterator[Pair]:
         if case is not None and isinstance(judgment, Verdict):
             judgment = evolve(judgment, case_id=case.item_id, case_metadata=case.metadata)
         yield case, judgment
+
+
+def _of_judged_run(judged: JudgedRun, position: int) -> EvaluatedCase:
+    """Return a judged run, with what identifies the run in the metadata of its case and of its verdict."""
+    case, judgment, known = judged.case, judged.judgment, judged.run.as_metadata()
+    if case is not None:
+        case = case.model_copy(update={"metadata": {**known, **case.metadata}})
+    if isinstance(judgment, Verdict):
+        judgment = evolve(judgment, case_metadata=freeze_mapping({**known, **judgment.case_metadata}))
+    return EvaluatedCase(position, position, case, judgment, judged.run)
 
 
 def _items_of(results: Iterable[object]) -> Iterable[object]:

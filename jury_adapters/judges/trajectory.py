@@ -29,6 +29,10 @@ ArgumentRule: TypeAlias = ArgumentMatch | Callable[[Mapping[str, object], Mappin
 
 _ORDERS = ("strict", "unordered", "subset", "superset")
 _ARGUMENT_MATCHES = ("exact", "ignore", "subset", "superset")
+_NOTHING_EXPECTED = (
+    "nothing to compare with: give expected=, or a case with metadata['expected_calls'], which is read from the column "
+    "expected_calls of a row and from the outputs of a LangSmith example"
+)
 _NO_TRAJECTORY = "no trajectory and no answer: nothing is known of the run"
 
 
@@ -77,7 +81,7 @@ class ToolCalls(Judge):
     def assess(self, case: Case) -> Judgment:
         expected = _expected_of(case) if self.expected is None else tuple(ToolCall.of(call) for call in self.expected)
         if expected is None:
-            return abstain("nothing to compare with: no metadata['expected_calls']")
+            return abstain(_NOTHING_EXPECTED)
         if not case.trajectory and case.answer is None:
             return abstain(_NO_TRAJECTORY)
         made = _calls(case)

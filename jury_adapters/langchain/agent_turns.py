@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
 from jury_adapters.core.conversation import is_summary
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken
+from jury_adapters.langchain.guard_marks import MARK, mark_of
 
 M = TypeVar("M", bound=BaseMessage)
-
-MARK: Final = "jury"
-"""Key in a message's ``additional_kwargs`` for the jury's mark."""
 
 Kind: TypeAlias = Literal["blocked", "annotated", "tool"]
 """``"blocked"``: replaces an answer. ``"annotated"``: accepted with a mark. ``"tool"``: replaces a tool call."""
@@ -28,13 +26,6 @@ def annotated(message: M, by: str, judgment: Judgment) -> M:
     """Return a message that the middleware ``by`` accepts with a mark."""
     extra = {**message.additional_kwargs, **marked("annotated", by, judgment)}
     return message.model_copy(update={"additional_kwargs": extra})
-
-
-def mark_of(message: object) -> Mapping[str, Any]:
-    """Return the mark of a message; an empty one if there is none."""
-    extra = getattr(message, "additional_kwargs", None)
-    found = extra.get(MARK) if isinstance(extra, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
 
 
 def is_blocked(message: object, by: str | None = None) -> bool:

@@ -7,6 +7,7 @@ row to the case.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,9 +18,11 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import FIELD_NAMES
-from jury_adapters.core.input_output import read_inputs, read_outputs, read_thread
+from jury_adapters.core.input_output import QUESTION_GUESS, read_inputs, read_outputs, read_thread
 from jury_adapters.core.references import read_reference
 from jury_adapters.core.run_parts import merged
+
+_log = logging.getLogger(__name__)
 
 
 class CaseReader:
@@ -33,13 +36,14 @@ class CaseReader:
             is judged and the earlier ones are its history.
         evidence_tools: the tools whose outputs are contexts, if the parts have none: names, or a predicate of a
             step; see :class:`jury_adapters.core.evidence.Evidence`.
+        warns: whether the log says, once, that it is not known which of the inputs is the question.
 
     Raises:
         ConfigurationError: the field map is invalid or given together with ``whole_thread``, or ``evidence_tools`` is
             neither names nor a predicate.
     """
 
-    __slots__ = ("_map", "_read_outputs", "_read_reference", "evidence")
+    __slots__ = ("_map", "_read_outputs", "_read_reference", "_warns", "evidence")
 
     def __init__(
         self,
@@ -47,6 +51,7 @@ class CaseReader:
         *,
         whole_thread: bool = False,
         evidence_tools: EvidenceTools = None,
+        warns: bool = True,
     ) -> None:
         self._map = field_map_of(field_map)
         if whole_thread and self._map is not None:
@@ -55,6 +60,7 @@ class CaseReader:
                 "field_map=lambda row: to_case(row['outputs']['thread'], whole_thread=True)"
             )
         self.evidence = Evidence(evidence_tools)
+        self._warns = warns
         self._read_outputs = read_thread if whole_thread else read_outputs
         self._read_reference = partial(read_reference, read=self._read_outputs)
 
@@ -62,6 +68,11 @@ class CaseReader:
     def is_mapped(self) -> bool:
         """Whether there is a field map."""
         return self._map is not None
+
+    @property
+    def reads_answers(self) -> bool:
+        """Whether the cases are read from answers: not by a field map, and not from the turns of a whole thread."""
+        return self._map is None and self._read_outputs is not read_thread
 
     def case(
         self,
@@ -96,6 +107,13 @@ class CaseReader:
         took, gave = read_inputs(inputs), self._read_outputs(outputs)
         wanted = self._read_reference(reference_outputs) if reference_outputs is not None else {}
         fields = merged(took, gave, wanted, contexts, self.evidence)
+        guess = took.get(QUESTION_GUESS)
+        if self._warns and guess in fields["metadata"].get("ambiguous", ()):
+            self._warns = False
+            _log.warning(
+                "%s. Say where it is with a field map, such as field_map={'question': 'inputs.request'} (logged once)",
+                guess,
+            )
         if metadata:
             fields["metadata"].update(metadata)
         if generator is not None:
@@ -167,4 +185,5 @@ def to_case(
     >>> to_case({"inputs": {"question": "2 + 2?"}, "outputs": {"reply": "4"}}, field_map={"answer": "outputs.reply"})
     Case(question='2 + 2?', answer='4')
     """
-    return CaseReader(field_map, whole_thread=whole_thread, evidence_tools=evidence_tools).case_of(value)
+    reader = CaseReader(field_map, whole_thread=whole_thread, evidence_tools=evidence_tools, warns=False)
+    return reader.case_of(value)

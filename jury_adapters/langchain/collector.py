@@ -24,6 +24,7 @@ from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
+from jury_adapters.langchain.guard_marks import refusal_in, repeats, review_of
 from jury_adapters.langchain.paused_runs import PausedRuns, task_of
 from jury_adapters.langchain.run_outcomes import Ending, ending_of, missing_answer
 
@@ -135,6 +136,10 @@ class Collector:
         if node.run.kind != RETRIEVER and (missing := missing_answer(outputs, paused=node.paused)):
             self._set_aside(node, given, missing)
             return
+        if refusal_in(outputs) is not None or (node.refusal is not None and repeats(outputs, node.refusal)):
+            self._paused.finish(given, node.tasks)
+            self._count("skipped")
+            return
         self._hand_over(node, given, snapshot(outputs))
 
     def fail(self, run_id: UUID, error: BaseException, inputs: object = None) -> None:
@@ -244,9 +249,11 @@ class Collector:
             name = node.run.metadata.get("ls_model_name")
             found.model = name if isinstance(name, str) and name else None
         if node.parent is not None and node.parent.wanted:
+            refusal = refusal_in(outputs) or node.refusal
             with self._lock:
                 node.parent.found.add(found)
                 node.parent.waiting |= node.waiting
+                node.parent.refusal = refusal or node.parent.refusal
 
     def _bring_down(self, node: _Open, error: BaseException, ending: Ending) -> None:
         """Record in the parent that a run ended with an exception."""
@@ -270,6 +277,8 @@ class Collector:
         agent = bool(node.found.calls) or _is_agent(run.metadata)
         kind = "agent" if run.kind == "chain" and agent else run.kind
         metadata = dict(run.metadata)
+        if review := review_of(outputs):
+            metadata["guard"] = review
         ended = Run(run.id, kind, run.name, run.tags, metadata, error, monotonic() - node.started)
         self._deliver(FinishedRun(ended, inputs, outputs, node.found, metadata))
 
@@ -300,6 +309,7 @@ class _Open:
         members: for a root, the nested runs that are under way.
         outcome: for a root, the outcome to count if no run in it was chosen; None if one was.
         unfinished: whether the run ended while a nested run was under way.
+        refusal: the text of a middleware's refusal with which a nested run ended, the last one; or None.
     """
 
     key: int
@@ -316,6 +326,7 @@ class _Open:
     members: set[int] = field(default_factory=set)
     outcome: Literal["skipped", "broken"] | None = "skipped"
     unfinished: bool = False
+    refusal: str | None = None
     started: float = field(default_factory=monotonic)
 
     @property

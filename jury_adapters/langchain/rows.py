@@ -19,7 +19,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.loose_values import field_of, texts_of
-from jury_adapters.core.return_values import run_failed
+from jury_adapters.core.return_values import run_failed, run_paused
 from jury_adapters.core.scope import Scope
 from jury_adapters.langchain.answer_guess import unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
@@ -111,6 +111,8 @@ class RowJudge:
     ) -> Case | Judgment:
         if error is not None:
             return run_failed(self.judge, error)
+        if self.reader.reads_answers and isinstance(outputs, Mapping) and outputs.get(_INTERRUPT):
+            return run_paused(self.judge)
         try:
             if not further:
                 return self.reader.case(inputs, outputs, reference)
@@ -121,6 +123,10 @@ class RowJudge:
             return case if contexts is None else case.model_copy(update={"contexts": contexts})
         except Exception as unreadable:  # a function of the application may raise anything
             return unreadable_row(self.judge, unreadable)
+
+
+_INTERRUPT = "__interrupt__"
+"""Key in the state of a graph that called ``interrupt()`` and waits."""
 
 
 class RunParts(NamedTuple):

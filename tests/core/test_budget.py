@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 from jury_adapters import Budget, ConfigurationError, Critic, Ensemble, ModelError, Status, Store, judge
+from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.budget import BudgetExhausted
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.models import prices, set_price
@@ -175,6 +176,27 @@ def test_those_not_asked_are_asked_when_the_run_is_resumed_with_more(tmp_path):
     assert [judgment.error for judgment in first].count("budget_exhausted") == 6
     assert all(judgment.passed for judgment in again)
     assert sent(juror) == 10
+
+
+def test_background_judging_logs_ever_fewer_refusals_until_the_budget_is_reset(caplog):
+    budget, judged = Budget(max_calls=2), []
+    with JudgeQueue(critic(), budget=budget, max_concurrency=1, on_verdict=judged.append) as queue:
+        for case in cases(7):
+            queue.put(case)
+        assert queue.flush(20)
+        said = [record.getMessage() for record in caplog.records]
+        assert [text.partition(" refused")[0].rpartition("; ")[2] for text in said] == ["1 call", "2 calls", "4 calls"]
+        assert said[0].startswith("the budget does not allow another call: 2 of 2 calls spent; ")
+        budget.reset()
+        queue.put(a_case(question="And on the next day?"))
+        assert queue.flush(20)
+    assert [one.judgment.status for one in judged] == ["PASS"] * 2 + ["ABSTAIN"] * 5 + ["PASS"]
+    assert (budget.spent.calls, budget.refused) == (1, 0)
+
+
+def test_a_batch_has_its_summary_and_logs_no_refusal(caplog):
+    assert [one.status for one in critic().judge_many(cases(3), budget=Budget(max_calls=1))].count("ABSTAIN") == 2
+    assert caplog.records == []
 
 
 def test_dollars_need_the_price_of_every_juror_before_anything_is_sent():

@@ -10,6 +10,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
 
 from jury_adapters import Case, ConfigurationError, Message, Step
 
@@ -524,3 +525,10 @@ def test_a_human_label_of_a_row_is_metadata_and_no_part_of_the_content():
 def test_the_refusal_of_a_column_names_the_way_to_keep_it():
     with pytest.raises(ValueError, match=r"unknown field 'region'.*Case.from_row\(row\) keeps other columns"):
         Case(answer="a", region="north")
+
+
+@pytest.mark.parametrize("messages", [[AIMessage("At nine.")], [("user", "When?"), ("assistant", "At nine.")]])
+def test_the_state_of_an_agent_is_refused_with_what_reads_it(messages):
+    with pytest.raises(ConfigurationError, match=r"judge Case\.from_row\(state\), or to_case\(state\)"):
+        Case.of({"messages": messages, "jury_verdict": None}, {})
+    assert Case.from_row({"messages": messages}).answer == "At nine."

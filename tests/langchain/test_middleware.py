@@ -20,7 +20,7 @@ from support.chat import ScriptedChat, StreamingChat, calls
 
 from jury_adapters import Case, ConfigurationError, Critic, Ensemble, Judgment, Status
 from jury_adapters.core.serial import judgment_from_dict
-from jury_adapters.langchain import JuryEvaluator, route_on_verdict
+from jury_adapters.langchain import JuryEvaluator, route_on_verdict, to_case
 from jury_adapters.langchain.agent_guard import UNREVIEWED
 from jury_adapters.langchain.middleware import REFUSAL, JuryMiddleware
 
@@ -246,6 +246,54 @@ def test_a_structured_answer_is_judged_and_taken_back_when_it_fails(run):
     assert state.get("structured_response") is None
     assert state["messages"][-1].text == REFUSAL
     assert "red" not in state["messages"][-2].text
+
+
+class Priced(BaseModel):
+    """A reply."""
+
+    text: str
+    euros: float
+
+
+class Said(BaseModel):
+    """A message."""
+
+    role: str
+    content: str
+    euros: float
+
+
+@pytest.mark.parametrize("response", [
+    Priced(text="There is a fee.", euros=12.0), Said(role="assistant", content="There is a fee.", euros=12.0),
+])  # fmt: skip
+def test_every_field_of_a_structured_answer_is_judged(response):
+    juror = GoodOnly("12.0")
+    script = [calls(type(response).__name__, **response.model_dump())]
+    state = agent(script, JuryMiddleware(jury(juror)), response_format=ToolStrategy(type(response))).invoke(ASKED)
+    (case,) = juror.cases
+    assert json.loads(case.answer or "") == response.model_dump()
+    assert (to_case(state).answer, state["structured_response"]) == (case.answer, response)
+
+
+def test_contexts_of_all_turns_are_what_tools_returned_and_not_what_the_model_noted():
+    @tool
+    def add_note(text: str) -> str:
+        """Note it."""
+        return f"Noted: {text}"
+
+    def of_all_turns(state):
+        contexts = to_case(state, whole_thread=True).contexts
+        return to_case(state).model_copy(update={"contexts": contexts})
+
+    juror = GoodOnly()
+    script = [calls("search", query="x"), "good", calls("add_note", "c2", text="It is free."), "good, it is free"]
+    middleware = JuryMiddleware(jury(juror), field_map=of_all_turns)
+    asked = agent(script, middleware, [search, add_note], checkpointer=InMemorySaver())
+    for question in ("How is it?", "And the price?"):
+        asked.invoke({"messages": [("user", question)]}, {"configurable": {"thread_id": "1"}})
+    last = juror.cases[-1]
+    assert (last.question, last.answer, last.contexts) == ("And the price?", "good, it is free", ("page about x",))
+    assert len(last.messages) > 1
 
 
 @BOTH

@@ -12,6 +12,7 @@ with warnings.catch_warnings():  # what these import is their own affair
     from agentevals.trajectory.match import create_trajectory_match_evaluator
 
 from jury_adapters import Case
+from jury_adapters.checks import ToolCalls
 from jury_adapters.langchain import JuryEvaluator, conversation, from_evaluator
 
 
@@ -137,3 +138,19 @@ def test_the_same_run_under_other_ids_is_the_same_case():
     assert [message["tool_call_id"] for message in conversation(case("a")) if message["role"] == "tool"] == [
         "call_1", "call_2", "call_3",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("wanted", [
+    {"expected_calls": ["look", "pay"]}, {"answer": "Paid.", "expected_calls": ["look", "pay"]},
+    {"answer": "Paid.", "expected_tools": [{"name": "look"}, {"name": "pay"}]},
+    {"answer": "Paid.", "reference_tool_calls": [{"name": "look"}, {"name": "pay"}]},
+])  # fmt: skip
+def test_the_outputs_of_an_example_name_the_expected_calls(wanted):
+    thread = [AIMessage("", tool_calls=[{"name": name, "args": {}, "id": name}]) for name in ("look", "pay")]
+    evaluate = JuryEvaluator(ToolCalls(arguments="ignore"))
+    assert evaluate(inputs="Pay.", outputs={"messages": thread}, reference_outputs=wanted)["score"] == 1.0
+
+
+def test_without_expected_calls_the_comment_says_where_they_are_looked_for():
+    said = JuryEvaluator(ToolCalls())(inputs="Pay.", outputs="Paid.", reference_outputs={"answer": "Paid."})["comment"]
+    assert "outputs of a LangSmith example" in (said or "")

@@ -6,10 +6,12 @@ from typing import Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
+from support.langchain_apps import Watched
 
 from jury_adapters import Case, Ensemble
-from jury_adapters.langchain import JuryEvaluator, JuryRunnable, jury_node, route_on_verdict
+from jury_adapters.langchain import JuryEvaluator, JuryRunnable, jury_node, route_on_verdict, to_case
 from jury_adapters.langchain.langsmith import examples, offline_client
 
 
@@ -158,3 +160,40 @@ def test_an_experiment_reports_outputs_of_which_none_is_the_answer(caplog):
     )  # fmt: skip
     (said,) = logged(caplog)
     assert said.startswith("good: which of the outputs 'topic', 'draft' is the answer?")
+
+
+TICKET = {"customer_id": "F-1041", "payload": {"body": "When does the pool open?"}}
+UNCLEAR = "neither 'customer_id' nor 'payload' in inputs is known as the question"
+
+
+def test_an_id_beside_a_nested_request_is_not_taken_for_the_question():
+    case = to_case({"inputs": TICKET, "outputs": {"answer": "At nine."}})
+    assert "When does the pool open?" in (case.question or "")
+    (said,) = case.metadata["ambiguous"]
+    assert said.startswith(UNCLEAR)
+
+
+@pytest.mark.parametrize("inputs", [
+    {"topic": "hours"}, {"topic": "hours", "words": 80, "formal": True}, {"topic": "hours", "tags": []},
+])  # fmt: skip
+def test_the_only_text_is_the_question_where_no_other_value_can_be(inputs, caplog):
+    seen = Seen()
+    JuryEvaluator(Ensemble([seen]))(inputs=inputs, outputs="At nine.")
+    assert (seen.cases[0].question, logged(caplog)) == ("hours", [])
+
+
+def test_what_the_user_said_to_the_agent_is_the_question_where_no_input_is_known_as_it(caplog):
+    seen = Seen()
+    thread = [HumanMessage("When does the pool open?"), AIMessage("At nine.")]
+    JuryEvaluator(Ensemble([seen]))(inputs={"ticket": {"id": 7}, "language": "en"}, outputs={"messages": thread})
+    assert (seen.cases[0].question, logged(caplog)) == ("When does the pool open?", [])
+
+
+def test_a_handler_says_once_that_it_does_not_know_the_question(caplog):
+    watched = Watched()
+    for _ in range(2):
+        RunnableLambda(lambda asked: "At nine.").invoke(TICKET, watched.config)
+    assert len(watched.all()) == 2
+    (said,) = logged(caplog)
+    assert said.startswith(UNCLEAR)
+    assert "field_map={'question': 'inputs." in said

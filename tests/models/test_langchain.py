@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 from langchain_core.caches import InMemoryCache
-from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.callbacks import BaseCallbackHandler, get_usage_metadata_callback
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
@@ -300,6 +300,16 @@ def test_the_critic_is_no_run_of_the_chain_around_it():
     traced = Critic(LangChainModel(ScriptedChat(script=[NO]), traced=True), "faithfulness", name="truth")
     RunnableLambda(lambda _: traced.judge(a_case()).status).invoke("x", {"callbacks": [heard]})
     assert heard.events == ["start"]
+
+
+def test_a_usage_callback_around_the_judgment_counts_a_traced_critic_alone():
+    counts = []
+    named = ScriptedChat(script=[{"content": NO, "response_metadata": {"model_name": "scripted-1"}}])
+    for model in (named, LangChainModel(named, traced=True)):
+        with get_usage_metadata_callback() as counted:
+            Critic(model, "faithfulness", name="truth").judge(a_case())
+        counts.append(sum(used["input_tokens"] for used in counted.usage_metadata.values()))
+    assert counts == [0, USED["input_tokens"]]
 
 
 def test_nothing_is_traced_also_where_the_environment_says_so(monkeypatch):

@@ -2,16 +2,19 @@
 
 import html
 import io
+import json
 
 import pytest
 from rich.console import Console
 
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, abstain
+from jury_adapters.checks import NotEmpty
 from jury_adapters.core.batch import Judged, stream
 from jury_adapters.core.clustered_shares import clustered_paired_interval, clustered_wilson, sign_flip_test
 from jury_adapters.core.statistics import paired_interval, wilson
 from jury_adapters.report import Report
 from jury_adapters.report.summary import Summary
+from jury_adapters.results import JudgedRun, Run
 
 GROUPS = [(5, 5)] * 6 + [(0, 5)] * 3 + [(3, 5)]  # passed, cases: of ten documents
 CASES = [
@@ -160,3 +163,18 @@ def test_a_comparison_without_decided_cases_has_neither_interval_nor_test():
     undecided = Report.from_results([(case, abstain("unsure")) for case in CASES], group="document")
     compared = report().compare(undecided)
     assert (compared.decided, compared.interval, compared.p_value, compared.groups) == (0, None, None, None)
+
+
+def test_runs_of_an_application_keep_where_they_came_from_and_are_grouped_by_it(tmp_path):
+    def judged(number):
+        known = {"thread_id": f"t{number % 2}", "gold": "PASS", "page": object()}
+        run = Run(f"run-{number}", name="support", tags={"production": True, "version": 2}, metadata=known)
+        return JudgedRun(run, Case(question=f"q{number}", answer="a"), Ensemble([NotEmpty()]).judge(answer="a"))
+
+    report = Report.from_results([judged(number) for number in range(6)], group="thread_id")
+    report.write_results(tmp_path / "runs.jsonl", cases=tmp_path / "cases.jsonl")
+    first = json.loads((tmp_path / "cases.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert first["metadata"] == {
+        "thread_id": "t0", "run_id": "run-0", "run_name": "support", "run_tags": ["production", "version=2"],
+    }  # fmt: skip
+    assert Report.read(tmp_path / "runs.jsonl").group == "thread_id"

@@ -25,7 +25,7 @@ class Counts:
         dropped: not judged, because ``max_pending`` others were waiting, or the handler was closed before they ended.
         unsampled: not judged, because ``sample=`` left them out.
         skipped: not judged, because ``select=`` left them out (nested runs are included), or because the answer is the
-            refusal of a ``JuryGuardQueryEngine``.
+            refusal of a ``JuryGuardQueryEngine`` or of a ``JuryMiddleware``.
         broken: not judged, because the judge was interrupted, or a filter of the application or code of this package
             raised an exception. The exception is logged.
         cancelled: not judged, because the application cancelled or interrupted them.
