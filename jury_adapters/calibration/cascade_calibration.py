@@ -21,9 +21,9 @@ from jury_adapters.calibration.guarantee import (
     cascade_of,
     fingerprint_of,
 )
+from jury_adapters.calibration.judgment_costs import costs_of
 from jury_adapters.calibration.screening_tiers import (
     ScreeningResult,
-    cost_of,
     is_screening_tier,
     run_screening_tiers,
     screening_tiers_of,
@@ -219,8 +219,7 @@ def run_tiers(
         [[meaning.agrees(judgment, truth) for judgment, truth in zip(tier, true, strict=True)] for tier in judged],
         dtype=np.bool_,
     ).T
-    costs = np.array([[cost_of(judgment, tier.judge) for judgment in each]
-                      for tier, each in zip(tiers, judged, strict=True)], dtype=np.float64).T  # fmt: skip
+    costs = np.array([costs_of(each, tier.judge) for tier, each in zip(tiers, judged, strict=True)], dtype=np.float64).T
     screened = {position: verdict for position, verdict in screening.decided.items() if position not in left_out}
     wrong = sum(not meaning.agrees(verdict, truths[position]) for position, verdict in screened.items())
     return TierRuns(Trials(confidences, correct & (confidences >= 0)), costs, len(screened), wrong, broken, true)

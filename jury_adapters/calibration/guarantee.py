@@ -58,8 +58,8 @@ class Guarantee:
             Clopper-Pearson bound of all decided cases; for ``per_tier``, the largest of the tiers' own bounds.
         coverage: ``decided / n``; on the rest the cascade abstains.
         tier_shares: per tier, the share of the cases that it decides.
-        cost_expected: US dollars per case, on average over all labelled ones, screening tiers included; None if a price
-            is unknown.
+        cost_expected: US dollars per case, on average over all labelled ones, screening tiers included; a case on which
+            no model is asked costs nothing. None if a price is unknown.
         screening_tiers: the names of the screening tiers at the start, which the guarantee does not cover.
         screened: the number of labelled cases that the screening tiers decided; not part of ``n``.
         screened_errors: the number of these that disagree with human labels.
