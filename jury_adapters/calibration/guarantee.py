@@ -12,6 +12,7 @@ import yaml
 from jury_adapters.calibration.broken_cases import broken_sentence
 from jury_adapters.calibration.fingerprint import identity_of, seal_of
 from jury_adapters.calibration.grant_rates import GrantRates
+from jury_adapters.calibration.idle_tiers import idle_sentence
 from jury_adapters.calibration.screening_tiers import is_screening_tier, name_screening_tiers, screening_tiers_of
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
@@ -271,13 +272,14 @@ class Guarantee:
             )
         broken = f" {broken_sentence(self.broken)}" if self.broken else ""
         merged = f" {merged_sentence(self.merged, 'labelled case')}" if self.merged else ""
-        constant = f" {self.constant_sentence}" if self.constant_sentence else ""
+        idle = idle_sentence(self.thresholds, self.tier_shares)
+        idle, constant = (f" {said}" if said else "" for said in (idle, self.constant_sentence))
         left_out = f" {self.left_out}." if self.left_out else ""
         return (
             f"At least {self.agreement:.1%} of the decided cases agree with human labels, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
             f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of {self.cases} ({tiers}) and "
-            f"abstains on the rest.{before}{cost}{merged}{broken}{left_out}{constant} "
+            f"abstains on the rest.{before}{cost}{merged}{broken}{left_out}{idle}{constant} "
             f"{self.grants.sentence(self.agreement)}"
         )
 

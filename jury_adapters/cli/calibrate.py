@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.calibration.broken_cases import broken_sentence
+from jury_adapters.calibration.idle_tiers import idle_sentence
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury, text_without_guarantee
@@ -325,6 +326,8 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, *, l
         console.print(Text(f"  {guarantee.constant_sentence}", "yellow"), soft_wrap=True)
     console.print()
     console.print(_tiers(guarantee))
+    if idle := idle_sentence(guarantee.thresholds, guarantee.tier_shares):
+        console.print(Text(f"\n{idle}", "yellow"))
     if policies:
         console.print(
             f"\nThese confidences replace the policies of the tiers ({policies}): a split vote too is decided where "
