@@ -228,9 +228,9 @@ def _independence(votes: Votes, how: Resampling) -> Iterator[Estimate]:
 def _jurors(votes: Votes, how: Resampling) -> Iterator[Estimate]:
     labels = len(votes.labels) <= _MANY_VALUES
     if votes.has_gold and labels:
-        yield from with_selection(votes, leniency(votes, resampling=how), compared=False)
+        yield from with_selection(votes, leniency(votes), compared=False)
     if labels and len(votes.jurors) > 1:
-        yield from with_selection(votes, dissent(votes, resampling=how))
+        yield from with_selection(votes, dissent(votes))
     if len(votes.items) >= FEW_ITEMS:
         yield from with_selection(votes, drift(votes, resampling=how))
 
@@ -239,7 +239,7 @@ def _biases(votes: Votes, how: Resampling) -> Iterator[Estimate]:
     pairwise = {"A", "B"} <= set(votes.labels)
     graded = votes.numeric or votes.pass_code is not None
     if votes.orders is not None and pairwise:
-        yield from position_consistency(votes, resampling=how)
+        yield from position_consistency(votes)
     if graded and any(votes.generators):
         for match in _OWN:
             yield from (estimate for estimate in self_preference(votes, match=match, resampling=how) if estimate.n)
