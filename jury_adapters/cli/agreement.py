@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.calibration.types import On
     from jury_adapters.calibration.votes import Votes
+    from jury_adapters.core.sequential_gate import GateDecision
 
 RATES = "Rates"
 """Section of a report on agreement that depends on the choice of the labelled cases."""
@@ -88,12 +89,20 @@ def agreement_of(
     try:
         given = None if people.file is None else GivenLabels(people.file, people.column, field_map_of_run(file))
         votes = _votes(file, cases, people, reading, given=given, on=options.on, messages=messages)
+        from jury_adapters.report.stopped_runs import with_stop
         from jury_adapters.statistics import full_report
 
-        measured = full_report(votes, draws=options.draws or DRAWS)
+        measured = with_stop(full_report(votes, draws=options.draws or DRAWS), _decision_of(file))
         return measured if given is None else _with_sample_of(given, measured)
     except UnclearLabels as error:
         raise InputError(f"{file}: {error.what}; {NAME_PASS_LABELS}") from None
+
+
+def _decision_of(file: str) -> GateDecision | None:
+    """Return the decision of a gate that may have ended a run early; None for a file that does not hold its results."""
+    from jury_adapters.report.entries import decision_of
+
+    return None if is_store(file) or not is_result(first_row(file)) else decision_of(file)
 
 
 def _with_sample_of(given: GivenLabels, measured: AgreementReport) -> AgreementReport:
