@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import isinf
@@ -190,7 +191,7 @@ def calibrate(
         simulated_runs=grants.runs,
         fingerprint=fingerprint_of(whole),
     )
-    return CalibratedJury(whole, guarantee)
+    return CalibratedJury(whole, guarantee, Counter(runs.truths))
 
 
 def run_tiers(

@@ -245,9 +245,8 @@ class Guarantee:
     def cases(self) -> str:
         """The words for the cases of which the coverage is a share."""
         named = ["that screening lets through"] * bool(self.screening_tiers)
-        return " ".join(
-            ["the cases", " and ".join(named + ["on which reviewers agree"] * bool(self.contradicting))]
-        ).strip()
+        named += ["on which reviewers agree"] * bool(self.contradicting)
+        return f"the cases {' and '.join(named)}".strip()
 
     @property
     def left_out(self) -> str:
@@ -297,10 +296,12 @@ class CalibratedJury(CascadedJury):
     Attributes:
         guarantee: the guarantee.
         calibrated: the cascade as it was before calibration.
+        labels: the human labels of the ``guarantee.n`` cases, counted by :func:`calibrate`; empty if it was read.
     """
 
-    def __init__(self, cascade: CascadedJury, guarantee: Guarantee) -> None:
+    def __init__(self, cascade: CascadedJury, guarantee: Guarantee, labels: Mapping[str, int] | None = None) -> None:
         self.guarantee = guarantee
+        self.labels = dict(labels or {})
         self.calibrated = cascade
         screening_tiers = screening_tiers_of(cascade)
         used = list(screening_tiers)
