@@ -33,7 +33,7 @@ from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
-from jury_adapters.core.clustered_shares import sign_flip_test
+from jury_adapters.core.clustered_shares import clustered_wilson, sign_flip_test
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.given_cases import given_cases
 from jury_adapters.core.human_labels import GOLD
@@ -237,8 +237,9 @@ class _Alignment:
         p = sign_flip_test(differences.values()) / 2 if won > lost else 1.0
         shares = (_balanced(test, first), _balanced(test, second))
         found = replace(
-            found, p=p, won=won, lost=lost, right_before=sum(old), right_after=sum(new), balanced_before=shares[0],
-            balanced_after=shares[1], threshold=changed.threshold, groups=len(differences),
+            found, p=p, won=won, lost=lost, right_before=sum(old), right_after=sum(new),
+            interval_before=_interval(test, old), interval_after=_interval(test, new),
+            balanced_before=shares[0], balanced_after=shares[1], threshold=changed.threshold, groups=len(differences),
             diff=_diff(*(self._described(jury, rubric) for jury, rubric in ((self._jury, self._rubric), changed[:2]))),
         )  # fmt: skip
         if p > self._how.level or shares[1] < shares[0]:
@@ -375,6 +376,15 @@ def _asking(model: ModelLike, asked: OptimiserLog) -> AskOptimiser:
 
 def _balanced(cases: Sequence[LabelledCase], judgments: Sequence[Judgment]) -> float:
     return balanced((_passed(judgment), one.passed) for one, judgment in zip(cases, judgments, strict=True))
+
+
+def _interval(cases: Sequence[LabelledCase], right: Sequence[bool]) -> tuple[float, float]:
+    """Return the 95 % interval of the share of cases that are judged rightly."""
+    groups: dict[str, tuple[int, int]] = {}
+    for one, hit in zip(cases, right, strict=True):
+        hits, size = groups.get(one.group, (0, 0))
+        groups[one.group] = (hits + hit, size + 1)
+    return clustered_wilson(groups.values())
 
 
 def _passed(judgment: Judgment) -> bool | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from jury_adapters.core.formatting import counted, percent, visible
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.statistics import wilson
 from jury_adapters.core.usage import Usage
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.rubric import Rubric
@@ -41,11 +40,13 @@ class Alignment:
         lost: number of test cases that only the jury as it was judged rightly.
         right_before: number of test cases that the jury as it was judged rightly.
         right_after: number of test cases that the changed jury judged rightly.
+        interval_before: 95 % interval of the share of cases that the jury as it was judges rightly, by groups.
+        interval_after: 95 % interval of the share of cases that the changed jury judges rightly, by groups.
         balanced_before: balanced accuracy of the jury as it was, on the test cases.
         balanced_after: balanced accuracy of the changed jury, on the test cases.
         searched: number of cases that the candidates were chosen with.
         tested: number of cases of the test, which were not looked at before.
-        groups: number of independent groups of these cases; the test gives a p value for whole groups.
+        groups: number of independent groups of these cases; the p value and the intervals allow for them.
         level: the level of the test.
         labels: digest of all labelled cases.
         diff: the change as a unified diff of the rubric and of the threshold of the vote.
@@ -64,6 +65,8 @@ class Alignment:
     lost: int = 0
     right_before: int = 0
     right_after: int = 0
+    interval_before: tuple[float, float] = (0.0, 1.0)
+    interval_after: tuple[float, float] = (0.0, 1.0)
     balanced_before: float | None = None
     balanced_after: float | None = None
     searched: int = 0
@@ -84,6 +87,8 @@ class Alignment:
         )  # fmt: skip
         return {
             **{name: getattr(self, name) for name in names},
+            "interval_before": list(self.interval_before),
+            "interval_after": list(self.interval_after),
             "candidates": [{"name": one.name, "accuracy": one.accuracy} for one in self.candidates],
             "suggestions": list(self.suggestions),
             "calls": self.usage.calls,
@@ -111,14 +116,13 @@ class Alignment:
 
     def _test(self) -> Iterator[str]:
         yield f"Tested once on {counted(self.tested, 'other case')}"
-        for name, right, share in (
-            ("before", self.right_before, self.balanced_before),
-            ("after", self.right_after, self.balanced_after),
+        for name, right, (low, high), share in (
+            ("before", self.right_before, self.interval_before, self.balanced_before),
+            ("after", self.right_after, self.interval_after, self.balanced_after),
         ):
-            low, high = wilson(right, self.tested)
             yield (
-                f"  {name:<7} {right} of {self.tested} right ({percent(low)} to {percent(high)}), balanced accuracy "
-                f"{percent(share)}"
+                f"  {name:<7} {right} of {self.tested} right (95 % interval {percent(low)} to {percent(high)}), "
+                f"balanced accuracy {percent(share)}"
             )
         groups = "" if self.groups == self.tested else f", for the {self.groups} independent groups of these cases"
         yield f"  only after {self.won}, only before {self.lost}: p {self.p:.2g} (exact, one-sided{groups})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
@@ -180,6 +180,7 @@ def plan_audit(
     jury: JudgeLike,
     cases: Iterable[Case | Mapping[str, object]] | None = None,
     *,
+    pass_labels: Collection[str] = (),
     operators: Sequence[str] | None = None,
     sizes: Sizes | None = None,
     standards: Standards | None = None,
@@ -199,7 +200,7 @@ def plan_audit(
             f"precision is half the width of an interval, between 0 and 0.5, not {plain_repr(precision)}"
         )
     judge = judge_of(jury)
-    found = example_cases() if cases is None else right_answers(cases)
+    found = example_cases() if cases is None else right_answers(cases, pass_labels)
     families = dict.fromkeys(
         family
         for one in (*(juror.judge for juror in jurors_of(judge)), judge)
@@ -216,6 +217,7 @@ def audit(
     jury: JudgeLike,
     cases: Iterable[Case | Mapping[str, object]] | None = None,
     *,
+    pass_labels: Collection[str] = (),
     operators: Sequence[str] | None = None,
     sizes: Sizes | None = None,
     standards: Standards | None = None,
@@ -236,6 +238,7 @@ def audit(
         jury: a jury, or any judge whose judgments are PASS or FAIL.
         cases: cases with right answers, and contexts or a reference for each; by default 60 invented cases that come
             with the package. Cases whose human label (``gold``) is FAIL are left out, and the log counts them.
+        pass_labels: the human labels that mean PASS, if they are other words.
         operators: the names of the operators, see :data:`OPERATORS`; by default all but ``omission``.
         sizes: the numbers of probes; see :class:`Sizes`.
         standards: the standards of the findings; see :class:`Standards`.
@@ -249,15 +252,16 @@ def audit(
         max_concurrency: as in ``judge_many``.
 
     Raises:
-        ConfigurationError: an operator is unknown, a number is out of range, or no case is usable.
+        ConfigurationError: an operator is unknown, a number is out of range, no case is usable, or it is not known
+            whether a human label means PASS.
 
     >>> from jury_adapters import grounding_screen
     >>> audit(grounding_screen(), sizes=Sizes(per_operator=20, per_invariance=5, injections=5)).jury.kill_rate.n > 50
     True
     """
     plan = plan_audit(
-        jury, cases, operators=operators, sizes=sizes, standards=standards, every_juror=every_juror,
-        precision=precision, seed=seed,
+        jury, cases, pass_labels=pass_labels, operators=operators, sizes=sizes, standards=standards,
+        every_juror=every_juror, precision=precision, seed=seed,
     )  # fmt: skip
     return plan.run(store=store, budget=budget, max_concurrency=max_concurrency)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from os import PathLike
@@ -130,6 +130,7 @@ def audit_pairs(
     jury: JudgeLike,
     cases: Iterable[Case | Mapping[str, object]] | None = None,
     *,
+    pass_labels: Collection[str] = (),
     pairs: int = 100,
     operators: Sequence[str] | None = None,
     standards: Standards | None = None,
@@ -145,6 +146,7 @@ def audit_pairs(
     Args:
         jury: a jury or a judge whose labels are A, B and tie.
         cases: cases with right answers, as for :func:`audit`.
+        pass_labels: the human labels that mean PASS, as for :func:`audit`.
         pairs: the largest number of pairs; every case is used once before one is used again.
         operators: the operators that make the wrong answers; by default as for :func:`audit`.
         standards: the standards of the findings.
@@ -158,7 +160,7 @@ def audit_pairs(
     if isinstance(pairs, bool) or not isinstance(pairs, int) or pairs < 1:
         raise ConfigurationError(f"pairs is a number of pairs from 1, not {plain_repr(pairs)}")
     judge, standards = judge_of(jury), standards or Standards()
-    found = example_cases() if cases is None else right_answers(cases)
+    found = example_cases() if cases is None else right_answers(cases, pass_labels)
     probes = _both_orders(plan_probes(found, operators=operators, sizes=Sizes(len(found), 0, 0), seed=seed), pairs)
     asking = Asking(judge, store=store, budget=budget)
     asking.ask(probes)

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from jury_adapters.calibration.estimates import FEW_ITEMS, TOO_FEW, Estimate, Interval, few, number, undefined
-from jury_adapters.calibration.juror_stats import as_numbers, share_interval
+from jury_adapters.calibration.juror_stats import as_numbers, groups_of, share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, distinct, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats
 from jury_adapters.calibration.votes import Votes
@@ -22,24 +22,25 @@ _SURE = 0.05
 _PREFERENCES = {"model": "self-preference", "family": "vendor preference"}
 
 
-def position_consistency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
+def position_consistency(votes: Votes) -> tuple[Estimate, ...]:
     """Return, per pairwise juror, how often both orders give the same answer, and the position favoured otherwise.
 
     Args:
         votes: pairwise votes with both orders (``votes.orders``), labels ``A``, ``B`` and perhaps ``tie``.
-        resampling: used if items have groups; otherwise the interval is Wilson's.
 
     Returns:
-        The share of consistent items. Details: ``flips``; ``first_share``, the share of flips that favour the candidate
-        shown first; ``p_value``, the exact binomial test of that share against one half; with gold labels also
-        ``accuracy`` (mean of both orders, with a tie as one half) and ``accuracy_consistent``.
+        The share of consistent items, with Wilson's interval, or that of
+        :func:`~jury_adapters.core.clustered_shares.clustered_wilson` for groups. Details: ``flips``; ``first_share``,
+        the share of flips that favour the candidate shown first; ``p_value``, the exact binomial test of that share
+        against one half; with gold labels also ``accuracy`` (mean of both orders, with a tie as one half) and
+        ``accuracy_consistent``.
 
     Raises:
         ConfigurationError: no vote was asked in both orders, or there are labels other than A and B.
     """
     if votes.orders is None or not {"A", "B"} <= set(votes.labels):
         raise ConfigurationError("position consistency needs pairwise votes (A, B) asked in both orders")
-    return tuple(_consistency(votes, column, resampling) for column in range(len(votes.jurors)))
+    return tuple(_consistency(votes, column) for column in range(len(votes.jurors)))
 
 
 def self_preference(
@@ -119,7 +120,7 @@ def binomial_p_value(hits: int, n: int) -> float:
     return min(1.0, float(Fraction(2 * tail, 2**n)))
 
 
-def _consistency(votes: Votes, column: int, resampling: Resampling) -> Estimate:
+def _consistency(votes: Votes, column: int) -> Estimate:
     assert votes.orders is not None
     juror = votes.jurors[column]
     first, second = votes.orders[0, :, column], votes.orders[1, :, column]
@@ -144,9 +145,9 @@ def _consistency(votes: Votes, column: int, resampling: Resampling) -> Estimate:
         "position consistency",
         value,
         n,
-        share_interval(asked & ~flipped, asked, votes, resampling),
+        share_interval(asked & ~flipped, asked, votes),
         sentence + ".",
-        (*warned, *few(n)),
+        (*warned, *few(n, groups_of(votes, asked))),
         subject=juror,
         details={
             "flips": flips,

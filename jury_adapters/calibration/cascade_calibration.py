@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import isinf
@@ -21,9 +22,9 @@ from jury_adapters.calibration.guarantee import (
     cascade_of,
     fingerprint_of,
 )
+from jury_adapters.calibration.judgment_costs import costs_of
 from jury_adapters.calibration.screening_tiers import (
     ScreeningResult,
-    cost_of,
     is_screening_tier,
     run_screening_tiers,
     screening_tiers_of,
@@ -190,7 +191,7 @@ def calibrate(
         simulated_runs=grants.runs,
         fingerprint=fingerprint_of(whole),
     )
-    return CalibratedJury(whole, guarantee)
+    return CalibratedJury(whole, guarantee, Counter(runs.truths))
 
 
 def run_tiers(
@@ -219,8 +220,7 @@ def run_tiers(
         [[meaning.agrees(judgment, truth) for judgment, truth in zip(tier, true, strict=True)] for tier in judged],
         dtype=np.bool_,
     ).T
-    costs = np.array([[cost_of(judgment, tier.judge) for judgment in each]
-                      for tier, each in zip(tiers, judged, strict=True)], dtype=np.float64).T  # fmt: skip
+    costs = np.array([costs_of(each, tier.judge) for tier, each in zip(tiers, judged, strict=True)], dtype=np.float64).T
     screened = {position: verdict for position, verdict in screening.decided.items() if position not in left_out}
     wrong = sum(not meaning.agrees(verdict, truths[position]) for position, verdict in screened.items())
     return TierRuns(Trials(confidences, correct & (confidences >= 0)), costs, len(screened), wrong, broken, true)

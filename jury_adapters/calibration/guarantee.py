@@ -12,6 +12,7 @@ import yaml
 from jury_adapters.calibration.broken_cases import broken_sentence
 from jury_adapters.calibration.fingerprint import identity_of, seal_of
 from jury_adapters.calibration.grant_rates import GrantRates
+from jury_adapters.calibration.idle_tiers import idle_sentence
 from jury_adapters.calibration.screening_tiers import is_screening_tier, name_screening_tiers, screening_tiers_of
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
@@ -58,8 +59,8 @@ class Guarantee:
             Clopper-Pearson bound of all decided cases; for ``per_tier``, the largest of the tiers' own bounds.
         coverage: ``decided / n``; on the rest the cascade abstains.
         tier_shares: per tier, the share of the cases that it decides.
-        cost_expected: US dollars per case, on average over all labelled ones, screening tiers included; None if a price
-            is unknown.
+        cost_expected: US dollars per case, on average over all labelled ones, screening tiers included; a case on which
+            no model is asked costs nothing. None if a price is unknown.
         screening_tiers: the names of the screening tiers at the start, which the guarantee does not cover.
         screened: the number of labelled cases that the screening tiers decided; not part of ``n``.
         screened_errors: the number of these that disagree with human labels.
@@ -244,9 +245,8 @@ class Guarantee:
     def cases(self) -> str:
         """The words for the cases of which the coverage is a share."""
         named = ["that screening lets through"] * bool(self.screening_tiers)
-        return " ".join(
-            ["the cases", " and ".join(named + ["on which reviewers agree"] * bool(self.contradicting))]
-        ).strip()
+        named += ["on which reviewers agree"] * bool(self.contradicting)
+        return f"the cases {' and '.join(named)}".strip()
 
     @property
     def left_out(self) -> str:
@@ -271,13 +271,14 @@ class Guarantee:
             )
         broken = f" {broken_sentence(self.broken)}" if self.broken else ""
         merged = f" {merged_sentence(self.merged, 'labelled case')}" if self.merged else ""
-        constant = f" {self.constant_sentence}" if self.constant_sentence else ""
+        idle = idle_sentence(self.thresholds, self.tier_shares)
+        idle, constant = (f" {said}" if said else "" for said in (idle, self.constant_sentence))
         left_out = f" {self.left_out}." if self.left_out else ""
         return (
             f"At least {self.agreement:.1%} of the decided cases agree with human labels, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
             f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of {self.cases} ({tiers}) and "
-            f"abstains on the rest.{before}{cost}{merged}{broken}{left_out}{constant} "
+            f"abstains on the rest.{before}{cost}{merged}{broken}{left_out}{idle}{constant} "
             f"{self.grants.sentence(self.agreement)}"
         )
 
@@ -295,10 +296,12 @@ class CalibratedJury(CascadedJury):
     Attributes:
         guarantee: the guarantee.
         calibrated: the cascade as it was before calibration.
+        labels: the human labels of the ``guarantee.n`` cases, counted by :func:`calibrate`; empty if it was read.
     """
 
-    def __init__(self, cascade: CascadedJury, guarantee: Guarantee) -> None:
+    def __init__(self, cascade: CascadedJury, guarantee: Guarantee, labels: Mapping[str, int] | None = None) -> None:
         self.guarantee = guarantee
+        self.labels = dict(labels or {})
         self.calibrated = cascade
         screening_tiers = screening_tiers_of(cascade)
         used = list(screening_tiers)

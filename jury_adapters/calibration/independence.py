@@ -23,7 +23,8 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
 
     Args:
         votes: a batch with gold labels; items without one are left out. Without any gold label there is no n_eff: see
-            :func:`residual_agreement`.
+            :func:`residual_agreement`. Nor is there one if :attr:`Votes.selected` names jurors: they judged only cases
+            on which others disagree, so their errors go together less than those of independent jurors.
         resampling: number of draws and seed.
 
     Returns:
@@ -39,6 +40,8 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
         return undefined(name, 0, "no item has a gold label, so errors are not known")
     if jurors < 2:
         return undefined(name, items, "it takes 2 jurors")
+    if votes.selected:
+        return undefined(name, items, _why_selected(votes))
     wrong = (labelled.codes != labelled.gold[:, None]) & labelled.answered
     pairs = [(labelled.answered[:, a] & labelled.answered[:, b], wrong[:, a], wrong[:, b]) for a, b in _pairs(jurors)]
     together = _Together(pairs, labelled.groups)
@@ -80,7 +83,8 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Est
     For each pair, the reference of an item is the label that most of the *other* jurors gave (items on which these are
     tied are left out). The value is the mean correlation of the two jurors' departures from it. The reference is
     sometimes wrong, and then both depart from it: even independent jurors get a value somewhat above 0, which is larger
-    the fewer and weaker the others are. Therefore, compare pairs with each other rather than with 0.
+    the fewer and weaker the others are. Therefore, compare pairs with each other rather than with 0. There is no value
+    if :attr:`Votes.selected` names jurors.
 
     Returns:
         1 if jurors always depart together. Details: ``jurors``, ``matrix``,
@@ -90,6 +94,8 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Est
     jurors, items = len(votes.jurors), int((votes.answered.sum(axis=1) >= 3).sum())
     if jurors < 3 or not items:
         return undefined(name, items, "it takes 3 jurors: a pair, and others to compare it with")
+    if votes.selected:
+        return undefined(name, items, _why_selected(votes))
     together = _Together(_departures(votes), votes.groups)
     phis = together.correlations(together.whole)[:, 0]
     if not np.isfinite(phis).any():
@@ -111,6 +117,16 @@ def residual_agreement(votes: Votes, *, resampling: Resampling = DEFAULT) -> Est
             "matrix": _matrix(phis, jurors),
             "undefined_pairs": int((~np.isfinite(phis)).sum()),
         },
+    )
+
+
+def _why_selected(votes: Votes) -> str:
+    """Return why votes that some jurors cast only where others disagree do not show whether jurors err together."""
+    *others, last = [name for name in votes.jurors if name not in votes.selected] or [""]
+    some = f", or take only {', '.join(others)} and {last}, which were asked about every case" if others else ""
+    return (
+        "a cascade or early stopping asked some jurors only where the votes before were open, and on such cases jurors "
+        f"differ by construction; ask every juror about every case{some}"
     )
 
 

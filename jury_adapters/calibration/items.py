@@ -83,6 +83,12 @@ def names_of_jurors(items: Sequence[ItemVotes], jurors: tuple[str, ...] = (), *,
     return jurors or (tuple(sorted(names)) if sort else names)
 
 
+def selected_jurors(items: Sequence[ItemVotes], jurors: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the jurors that were not asked about every item on which a juror was asked."""
+    asked = [cast.keys() for cast in different_votes(items) if cast]
+    return tuple(name for name in jurors if not all(name in names for names in asked))
+
+
 def one_per_item(items: Sequence[ItemVotes]) -> list[ItemVotes]:
     """Return the first row of each item, with the label that any of its copies has.
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from jury_adapters.calibration.estimates import FEW_ITEMS, Estimate, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
-from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
+from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.formatting import percent
-from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 
 
-def leniency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
+def leniency(votes: Votes) -> tuple[Estimate, ...]:
     """Return, per juror and per gold label, how often the juror gives the human label.
 
     For PASS and FAIL these are the true-positive rate (low for a strict juror) and the true-negative rate (low for a
@@ -24,18 +21,18 @@ def leniency(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimat
 
     Args:
         votes: a batch with gold labels; ``pass_label`` is the positive label.
-        resampling: used if items have groups; otherwise the interval is Wilson's.
 
     Returns:
-        Two estimates per juror (one per human label), with the juror as the subject. Details: ``label``,
+        Two estimates per juror (one per human label), with the juror as the subject. The interval is Wilson's; if items
+        have groups, that of :func:`~jury_adapters.core.clustered_shares.clustered_wilson`. Details: ``label``,
         ``hits``.
     """
     codes = np.unique(votes.gold[votes.gold != MISSING]).tolist()
-    found = [_recall(votes, column, code, resampling) for column in range(len(votes.jurors)) for code in codes]
+    found = [_recall(votes, column, code) for column in range(len(votes.jurors)) for code in codes]
     return tuple(found) or (undefined("recall", 0, "no item has a gold label"),)
 
 
-def dissent(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, ...]:
+def dissent(votes: Votes) -> tuple[Estimate, ...]:
     """Return, per juror, the share of items on which its vote is not the one that most others gave.
 
     Items on which the others are tied are left out. Details: ``dissents``.
@@ -48,10 +45,11 @@ def dissent(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate
         if not n:
             found.append(undefined("dissent rate", 0, "no item on which other jurors have a majority", subject=juror))
             continue
-        interval = share_interval(asked & (votes.codes[:, column] != said), asked, votes, resampling)
+        interval = share_interval(asked & (votes.codes[:, column] != said), asked, votes)
         sentence = f"{juror} disagrees with most of the other jurors on {percent(hits / n)} of the items."
+        warnings, details = few(n, groups_of(votes, asked)), {"dissents": hits}
         found.append(
-            Estimate("dissent rate", hits / n, n, interval, sentence, few(n), subject=juror, details={"dissents": hits})
+            Estimate("dissent rate", hits / n, n, interval, sentence, warnings, subject=juror, details=details)
         )
     return tuple(found)
 
@@ -62,21 +60,18 @@ def said_by_others(votes: Votes, column: int) -> Ints:
     return plurality(counted(others, len(votes.labels)))
 
 
-def share_interval(hits: Bools, asked: Bools, votes: Votes, resampling: Resampling) -> Interval | None:
-    """Return the interval of a share of items: Wilson's, or by groups if items have groups.
-
-    If all items or none are hits, no draw differs from another; each group is then one observation for Wilson's.
-    """
-    n, total = float(hits.sum()), float(asked.sum())
-    if not total:
+def share_interval(hits: Bools, asked: Bools, votes: Votes) -> Interval | None:
+    """Return the interval of a share of items: Wilson's, or by groups if items have groups; None without items."""
+    if not asked.any():
         return None
-    if not votes.grouped or not resampling.draws:
-        return wilson(n, total)
-    if n in (0, total):
-        units = len(np.unique(votes.groups[asked]))
-        return wilson(units if n else 0, units)
-    sums = summed(np.column_stack([hits, asked])[asked].astype(np.float64), votes.groups[asked])
-    return resampling.interval(len(sums), _quotient(sums))[0]
+    position = np.unique(votes.groups[asked], return_inverse=True)[1]
+    of_groups = np.bincount(position, weights=(hits & asked)[asked]).astype(int), np.bincount(position)
+    return clustered_wilson(zip(*(counts.tolist() for counts in of_groups), strict=True))
+
+
+def groups_of(votes: Votes, asked: Bools) -> int:
+    """Return the number of groups of these items."""
+    return len(np.unique(votes.groups[asked]))
 
 
 def as_numbers(votes: Votes, codes: Ints) -> Floats | None:
@@ -90,7 +85,7 @@ def as_numbers(votes: Votes, codes: Ints) -> Floats | None:
     return np.where(codes == MISSING, np.nan, points[codes])
 
 
-def _recall(votes: Votes, column: int, code: int, resampling: Resampling) -> Estimate:
+def _recall(votes: Votes, column: int, code: int) -> Estimate:
     juror = votes.jurors[column]
     asked = (votes.gold == code) & votes.answered[:, column]
     label = str(votes.labels[code])
@@ -105,14 +100,7 @@ def _recall(votes: Votes, column: int, code: int, resampling: Resampling) -> Est
     lenient: tuple[str, ...] = ()
     if name == "true-negative rate" and hits / n < 0.5 and n >= FEW_ITEMS:
         lenient = ("it lets most of the bad ones pass; accuracy hides that where most items are good",)
-    interval = share_interval(asked & (votes.codes[:, column] == code), asked, votes, resampling)
+    interval = share_interval(asked & (votes.codes[:, column] == code), asked, votes)
     details: dict[str, JsonValue] = {"label": label, "hits": hits}
-    return Estimate(name, hits / n, n, interval, sentence, (*lenient, *few(n)), subject=juror, details=details)
-
-
-def _quotient(sums: Floats) -> Callable[[Floats], Floats]:
-    def quotient(weights: Floats) -> Floats:
-        total = weights @ sums
-        return ratio_of(total[:, 0], total[:, 1])
-
-    return quotient
+    warnings = (*lenient, *few(n, groups_of(votes, asked)))
+    return Estimate(name, hits / n, n, interval, sentence, warnings, subject=juror, details=details)

@@ -156,10 +156,12 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
     answered = votes.answered
     sections = {
         "Agreement": with_selection(votes, _agreement(votes, level, how)),
-        "Labels": label_shares(votes, resampling=how) if len(votes.labels) <= _MANY_VALUES else (),
+        "Labels": with_selection(
+            votes, label_shares(votes, resampling=how) if len(votes.labels) <= _MANY_VALUES else ()
+        ),
         "Independence": tuple(_independence(votes, how)),
         "Jurors": tuple(_jurors(votes, how)),
-        "Biases": tuple(_biases(votes, how)),
+        "Biases": with_selection(votes, _biases(votes, how)),
         "Rates": tuple(_rates(votes)),
     }
     return AgreementReport(
@@ -174,11 +176,21 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
     )
 
 
-def with_selection(votes: Votes, estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
-    """Add a warning if jurors were asked because of the votes of others, so their votes are not a random sample."""
-    if not votes.selected or votes.answered.all():
-        return tuple(estimates)
-    return tuple(replace(one, warnings=(*one.warnings, _SELECTED)) for one in estimates)
+def with_selection(votes: Votes, estimates: Iterable[Estimate], *, compared: bool = True) -> tuple[Estimate, ...]:
+    """Add a warning if jurors were asked because of the votes of others, so their votes are not a random sample.
+
+    Args:
+        votes: the batch.
+        estimates: the estimates.
+        compared: whether an estimate depends on the votes of several jurors. If not, only the estimates of jurors whose
+            cases are selected have the warning.
+    """
+    return tuple(
+        replace(one, warnings=(*one.warnings, _SELECTED))
+        if (votes.selected if compared else one.subject in votes.selected)
+        else one
+        for one in estimates
+    )
 
 
 def _says_nothing(estimate: Estimate) -> bool:
@@ -216,18 +228,18 @@ def _independence(votes: Votes, how: Resampling) -> Iterator[Estimate]:
 def _jurors(votes: Votes, how: Resampling) -> Iterator[Estimate]:
     labels = len(votes.labels) <= _MANY_VALUES
     if votes.has_gold and labels:
-        yield from leniency(votes, resampling=how)
+        yield from with_selection(votes, leniency(votes), compared=False)
     if labels and len(votes.jurors) > 1:
-        yield from dissent(votes, resampling=how)
+        yield from with_selection(votes, dissent(votes))
     if len(votes.items) >= FEW_ITEMS:
-        yield from drift(votes, resampling=how)
+        yield from with_selection(votes, drift(votes, resampling=how))
 
 
 def _biases(votes: Votes, how: Resampling) -> Iterator[Estimate]:
     pairwise = {"A", "B"} <= set(votes.labels)
     graded = votes.numeric or votes.pass_code is not None
     if votes.orders is not None and pairwise:
-        yield from position_consistency(votes, resampling=how)
+        yield from position_consistency(votes)
     if graded and any(votes.generators):
         for match in _OWN:
             yield from (estimate for estimate in self_preference(votes, match=match, resampling=how) if estimate.n)

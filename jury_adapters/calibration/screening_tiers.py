@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
+from jury_adapters.calibration.judgment_costs import costs_of
 from jury_adapters.core.batch import BatchOptions, stream
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
@@ -70,8 +71,7 @@ def run_screening_tiers(
     reached: list[int] = []
     decided: dict[int, Judgment] = {}
     verdicts: list[Judgment] = []
-    cost = 0.0
-    judges = {tier.name: tier.judge for tier in screening_tiers}
+    of_tiers: dict[str, list[Judgment]] = {tier.name: [] for tier in screening_tiers}
     for position, each in enumerate(stream(alone, cases, **options)):
         verdict = each.judgment
         verdicts.append(verdict)
@@ -80,15 +80,10 @@ def run_screening_tiers(
         else:
             reached.append(position)
         for tier in verdict.tiers if isinstance(verdict, Verdict) else ():
-            if tier.name in judges:
-                cost += cost_of(tier.judgment, judges[tier.name])
+            if tier.name in of_tiers:
+                of_tiers[tier.name].append(tier.judgment)
+    cost = sum(sum(costs_of(of_tiers[tier.name], tier.judge)) for tier in screening_tiers)
     return ScreeningResult(tuple(reached), decided, cost, tuple(verdicts))
-
-
-def cost_of(judgment: Judgment, judge: Judge) -> float:
-    """Return the cost of a judgment in US dollars; the judge's own estimate if the judgment has no calls."""
-    usage = judgment.usage.total
-    return usage.cost_usd if usage.calls else judge.cost
 
 
 class _LetThrough(Judge):

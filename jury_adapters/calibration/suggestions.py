@@ -13,6 +13,7 @@ import numpy as np
 from jury_adapters.calibration.candidates import Candidate, Evidence
 from jury_adapters.calibration.cascade_calibration import group_of
 from jury_adapters.calibration.gold import gold_of
+from jury_adapters.calibration.judgment_costs import costs_of
 from jury_adapters.calibration.quality import balanced_accuracy, quality
 from jury_adapters.calibration.types import Ints
 from jury_adapters.calibration.votes import Votes
@@ -122,8 +123,8 @@ def suggest(
     ``k_veto`` are learned on all folds but the one that is predicted.
 
     Args:
-        jurors: the judges to choose from, each PASS or FAIL. The cost of a juror is what its judgments report, else its
-            ``cost``.
+        jurors: the judges to choose from, each PASS or FAIL. The cost of a juror is the mean of what its judgments
+            report, else its ``cost``.
         labelled_cases: cases with ``metadata["gold"]``, or pairs ``(case, gold)``, of both kinds.
         budget: the maximum mean cost of a case, in US dollars (in calls if no juror has a price).
         largest: the size of the largest panel to try.
@@ -248,7 +249,7 @@ def _status(judgment: Judgment) -> str | None:
 
 
 def _costs(panel: Ensemble, verdicts: Sequence[Judgment]) -> tuple[dict[str, float], Literal["US$", "calls"]]:
-    """Return, per juror, the mean cost of a judgment; if no juror has a price, each judgment counts 1.
+    """Return, per juror, the mean cost of a labelled case; if no juror has a price, each judgment counts 1.
 
     Raises:
         ConfigurationError: some jurors have a price, and that of another is unknown: it would look free among them.
@@ -256,11 +257,10 @@ def _costs(panel: Ensemble, verdicts: Sequence[Judgment]) -> tuple[dict[str, flo
     costs = {}
     unpriced = []
     for position, (name, member) in enumerate(zip(panel.names, panel.members, strict=True)):
-        paid = [verdict.judgments[position].usage.total for verdict in verdicts if isinstance(verdict, Verdict)]
-        if not all(usage.cost_complete for usage in paid):
+        judgments = [verdict.judgments[position] for verdict in verdicts if isinstance(verdict, Verdict)]
+        if not all(judgment.usage.total.cost_complete for judgment in judgments):
             unpriced.append(name)
-        known = [usage.cost_usd for usage in paid if usage.calls]
-        costs[name] = sum(known) / len(known) if known else member.cost
+        costs[name] = sum(costs_of(judgments, member)) / len(judgments)
     if any(costs.values()):
         if unpriced:
             raise ConfigurationError(

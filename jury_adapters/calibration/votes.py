@@ -17,6 +17,7 @@ from jury_adapters.calibration.items import (
     listed,
     names_of_jurors,
     one_per_item,
+    selected_jurors,
     with_grades,
 )
 from jury_adapters.calibration.stated_numbers import Stated, stated_by
@@ -68,8 +69,8 @@ class Votes:
             shown first, both in terms of A and B; None if there are no such votes.
         verdicts: per item, whether the jury's own verdict passes it: 1 or 0, and -1 if it does neither (abstained,
             or a label without such a meaning). Empty if there are only votes, and for a panel of other jurors.
-        selected: whether jurors judged only cases that others had not decided: later tiers of a cascade, or jurors that
-            early stopping did not ask.
+        selected: the jurors that judged only cases that others had not decided: those of later tiers of a cascade, and
+            those that early stopping did not ask about every case.
         merged: the number of rows that repeat an item and were merged with its first row: an item counts once. Copies
             have the same content and the same id (or both lack an id).
         stated: the confidences and scores of the judgments, and the human labels that are numbers.
@@ -96,7 +97,7 @@ class Votes:
     models: tuple[str | None, ...] = ()
     orders: Ints | None = None
     verdicts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    selected: bool = False
+    selected: tuple[str, ...] = ()
     merged: int = 0
     stated: Stated = field(default_factory=Stated)
     repetitions: Mapping[str, Votes] = field(default_factory=dict)
@@ -344,6 +345,7 @@ class Votes:
             codes=self.codes[:, index],
             jurors=tuple(jurors),
             models=_picked(self.models, index),
+            selected=tuple(name for name in jurors if name in self.selected),
             orders=None if self.orders is None else self.orders[:, :, index],
             verdicts=self.verdicts if whole else self.verdicts[:0],
             stated=self.stated.panel(jurors, whole=whole),
@@ -394,7 +396,7 @@ def assemble(
         generators=tuple(item.generator for item in found),
         lengths=np.fromiter((nan if item.length is None else item.length for item in found), np.float64, len(found)),
         models=tuple(models.get(name) for name in names),
-        selected=any(map(has_selected_jurors, verdicts.values())),
+        selected=selected_jurors(found, names) if any(map(has_selected_jurors, verdicts.values())) else (),
         orders=codes_by_order(found, names, scale),
         verdicts=passed_by_jury(found, pass_label),
         merged=len(rows) - len(found),

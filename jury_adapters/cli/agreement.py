@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -20,7 +22,7 @@ from jury_adapters.cli.labelled_cases import (
 from jury_adapters.cli.reviewer_conflicts import latest
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.duplicates import Identity
-from jury_adapters.core.errors import InputError, plain_repr
+from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
 from jury_adapters.core.label_reading import describe_sample
 from jury_adapters.core.results_file import cases_named_in, is_result
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.calibration.types import On
     from jury_adapters.calibration.votes import Votes
+    from jury_adapters.core.sequential_gate import GateDecision
 
 RATES = "Rates"
 """Section of a report on agreement that depends on the choice of the labelled cases."""
@@ -86,12 +89,20 @@ def agreement_of(
     try:
         given = None if people.file is None else GivenLabels(people.file, people.column, field_map_of_run(file))
         votes = _votes(file, cases, people, reading, given=given, on=options.on, messages=messages)
+        from jury_adapters.report.stopped_runs import with_stop
         from jury_adapters.statistics import full_report
 
-        measured = full_report(votes, draws=options.draws or DRAWS)
+        measured = with_stop(full_report(votes, draws=options.draws or DRAWS), _decision_of(file))
         return measured if given is None else _with_sample_of(given, measured)
     except UnclearLabels as error:
         raise InputError(f"{file}: {error.what}; {NAME_PASS_LABELS}") from None
+
+
+def _decision_of(file: str) -> GateDecision | None:
+    """Return the decision of a gate that may have ended a run early; None for a file that does not hold its results."""
+    from jury_adapters.report.entries import decision_of
+
+    return None if is_store(file) or not is_result(first_row(file)) else decision_of(file)
 
 
 def _with_sample_of(given: GivenLabels, measured: AgreementReport) -> AgreementReport:
@@ -149,16 +160,25 @@ def _votes(
     if reading["abstain_labels"]:
         raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")
     refuse_review_labels(cases)
-    votes = Votes.from_results(
+    read = partial(
+        Votes.from_results,
         file,
         on=on,
         gold=_labels_of_results(file, cases, people, given, messages),
         cases=cases,
         pass_label=reading["pass_label"],
         group=reading["group"],
-        screening_tiers=bool(reading["jurors"]),
     )
-    return votes.panel(reading["jurors"]) if reading["jurors"] else votes
+    return _only(reading["jurors"], read) if reading["jurors"] else read()
+
+
+def _only(jurors: Sequence[str], read: Callable[..., Votes]) -> Votes:
+    """Return the votes of these jurors, also of those in screening tiers if one of them is named."""
+    with suppress(ConfigurationError):  # only screening tiers judged, or what the second reading finds as well
+        votes = read()
+        if set(jurors) <= set(votes.jurors):
+            return votes.panel(jurors)
+    return read(screening_tiers=True).panel(jurors)
 
 
 def _is_scorecard(row: Mapping[str, JsonValue]) -> bool:

@@ -14,6 +14,7 @@ from jury_adapters.audit.junit import junit_of
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury
+from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS
 from jury_adapters.cli.options import (
     AllowBaseUrl,
     AllowCommands,
@@ -25,6 +26,7 @@ from jury_adapters.cli.options import (
     MaxCalls,
     MaxTokens,
     MaxUsd,
+    PassLabels,
     Prices,
     Quiet,
     StorePlace,
@@ -41,6 +43,7 @@ from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
+from jury_adapters.core.human_labels import UnclearLabels
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.whole_file import whole_file
 
@@ -60,6 +63,7 @@ def audit(
     ] = None,
     *,
     map_: Map = None,
+    pass_label: PassLabels = None,
     jury: Annotated[Path | None, file_option("The jury, as YAML.", show_default="the offline grounding screen")] = None,
     allow_commands: AllowCommands = False,
     allow_base_url: AllowBaseUrl = False,
@@ -110,7 +114,7 @@ def audit(
 
     Right answers are changed so that they become wrong (a number, a name, a negation) or stay right (another notation),
     changed in ways that must not matter (order, padding, tone, claimed author), asked about again, and given hostile
-    text. No human labels are needed.
+    text. No human labels are needed. Cases whose human label means FAIL are left out.
 
     The report has the share of wrong answers that get FAIL (the kill rate), false alarms, flips, and the weaknesses
     that chance does not explain, for the jury and for each juror. With --store, an audit that was interrupted continues
@@ -140,7 +144,7 @@ def audit(
         judge = _jury(jury, permissions)
         check_prices(price, judge)
         plan = plan_audit(
-            judge, found, operators=operator or None, sizes=sizes, every_juror=jurors,
+            judge, found, pass_labels=pass_label or (), operators=operator or None, sizes=sizes, every_juror=jurors,
             precision=precision, seed=seed,
         )  # fmt: skip
         if dry_run:
@@ -151,6 +155,9 @@ def audit(
         audit_ = plan.run(store=store, budget=budget, max_concurrency=concurrency)
         unmet = audit_.unmet(**limits)
         _write_files(audit_, unmet, report, junit)
+    except UnclearLabels as error:
+        messages.error(f"{cases}: {error.what}; {NAME_PASS_LABELS}")
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None

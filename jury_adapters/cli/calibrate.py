@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from json import dumps
@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.calibration.broken_cases import broken_sentence
+from jury_adapters.calibration.idle_tiers import idle_sentence
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury, text_without_guarantee
@@ -137,16 +138,14 @@ def calibrate(
         _warn_of_aligned_labels(file.jury, labelled, pass_label or (), messages)
         from jury_adapters import calibration
         from jury_adapters.calibration.failure import CalibrationFailed
-        from jury_adapters.calibration.gold import gold_of
 
         try:
-            meanings = _describe_labels(gold_of(labelled).truths, pass_label or ())
             _warn_of_copies(labelled, group, messages)
-            guarantee = calibration.calibrate(
+            calibrated = calibration.calibrate(
                 file.jury, labelled, agreement, delta, method, groups=group or None, pass_labels=pass_label or (),
                 max_concurrency=concurrency, store=store, budget=budget,
-            ).guarantee  # fmt: skip
-            guarantee = replace(guarantee, contradicting=contradicting)
+            )  # fmt: skip
+            guarantee = replace(calibrated.guarantee, contradicting=contradicting)
         except CalibrationFailed as error:
             messages.info(f"no guarantee is possible: {error}", "yellow")
             if as_json:
@@ -167,6 +166,7 @@ def calibrate(
         write(dumps(guarantee.to_dict(), indent=2) + "\n")
     elif not quiet:
         policies = _replaced_policies(file.jury, guarantee)
+        meanings = _describe_labels(calibrated.labels, pass_label or ())
         show(lambda console: _print(console, guarantee, cases, group, labels=meanings, policies=policies))
         if out is not None:
             written_to = visible(str(out))
@@ -282,8 +282,8 @@ def _replaced_policies(jury: Jury, guarantee: Guarantee) -> str:
     return ", ".join(f"{visible(tier.name)}: {tier.policy}" for tier in replaced)
 
 
-def _describe_labels(labels: Iterable[str], pass_labels: Collection[str]) -> str:
-    """Return each human label with its number of items, and whether it is read as PASS or as FAIL."""
+def _describe_labels(labels: Mapping[str, int], pass_labels: Collection[str]) -> str:
+    """Return each human label with its number of cases, and whether it is read as PASS or as FAIL."""
     seen = Counter(labels)
     described = [
         f"{visible(label)} {times:,}{_read_as(label, pass_labels)}" for label, times in seen.most_common(_MOST_LABELS)
@@ -325,6 +325,8 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, *, l
         console.print(Text(f"  {guarantee.constant_sentence}", "yellow"), soft_wrap=True)
     console.print()
     console.print(_tiers(guarantee))
+    if idle := idle_sentence(guarantee.thresholds, guarantee.tier_shares):
+        console.print(Text(f"\n{idle}", "yellow"))
     if policies:
         console.print(
             f"\nThese confidences replace the policies of the tiers ({policies}): a split vote too is decided where "

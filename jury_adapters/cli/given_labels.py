@@ -77,6 +77,7 @@ class GivenLabels:
         self._used: set[_Row] = set()
         self._content_of: dict[_Row, str | None] = {}  # of the case that a row without an answer belongs to
         self._of_several: set[str] = set()
+        self._under_other_id: set[_Row] = set()  # labels whose content a case has under another id
         self._of_unknown_answers = 0  # labels with an answer whose case has an answer that is not known
         self._ids: dict[str | None, None] = {}  # of the cases, in order
         for row in self._rows:
@@ -127,10 +128,10 @@ class GivenLabels:
             item_id = human_label((metadata or {}).get(self._matching.column))
         elif self._matching is not None and line is not None and line in self._matching.lines:
             item_id, line = None, self._matching.lines[line]
-        name = _name(item_id, line)
-        found = [
-            row for row in self._by_key.get(key or "", ()) if row.name == name or item_id is None or not row.has_id
-        ] or list(self._by_name_and_answer(name, answer, key))
+        name, same = _name(item_id, line), self._by_key.get(key or "", ())
+        found = [row for row in same if row.name == name or item_id is None or not row.has_id]
+        self._under_other_id.update(row for row in same if row not in found)
+        found = found or list(self._by_name_and_answer(name, answer, key))
         if len({row.label for row in found}) != 1:
             return None
         self._used.update(found)
@@ -182,9 +183,10 @@ class GivenLabels:
             messages.info(f"{self._file}: {describe_left_out(split)}", "yellow")
         if unused and messages is not None:
             labels, belong = counted(len(self._rows), "label"), "belongs" if len(unused) == 1 else "belong"
+            why = _OTHER_ID if unused[0] in self._under_other_id else _NOT_THERE
             messages.info(
                 f"{len(unused):,} of {labels} of {self._file} {belong} to no case of {judged}, such as that of "
-                f"{unused[0].name}: {_GIVE_CASES if self._of_unknown_answers else _NOT_THERE}",
+                f"{unused[0].name}: {_GIVE_CASES if self._of_unknown_answers else why}",
                 "yellow",
             )
 
@@ -204,7 +206,7 @@ class GivenLabels:
         answers = (
             ", and the answers differ" if theirs is not None and theirs in {row.name for row in self._rows} else ""
         )
-        return f"{label}, {case}{fix}{answers}"
+        return f"{label}, {case}{fix}{f'; {_OTHER_ID}' if self._under_other_id else answers}"
 
     def _by_name_and_answer(self, name: str, answer: str | None, key: str | None) -> Iterator[_Row]:
         rows = self._by_name.get(name, [])
@@ -219,6 +221,9 @@ class GivenLabels:
 
 
 _NOT_THERE = "no case has its id or content, or it is of another answer"
+_OTHER_ID = (
+    "a case has the same content under another id, which is another item; give the labels the ids of the cases, or none"
+)
 _GIVE_CASES = "which answers were judged is not known; give the cases: --cases CASES"
 
 

@@ -47,7 +47,7 @@ def compare_files(
         ConfigurationError: one of them cannot be read, or as in :meth:`jury_adapters.report.Report.compare`.
     """
     from jury_adapters.report.comparison import compare
-    from jury_adapters.report.entries import FileEntries, known_group, recorded_of
+    from jury_adapters.report.entries import FileEntries, decision_of, known_group, recorded_of
 
     titles = (a.name, b.name) if a.name != b.name else (str(a), str(b))
     if empty := [path for path in (a, b) if not is_store(path) and first_row(path) is None]:
@@ -63,9 +63,10 @@ def compare_files(
         named = next(filter(None, (group_named_in(file) for file in (b, a) if not is_store(file))), "")
         if named and not kept and messages is not None:
             _report_unknown_group(b, named, "put the file that was judged where the results name it", messages)
+    decided = [None if is_store(file) else decision_of(file) for file, _ in sources]
     return compare(
         first, second, titles=titles, labels=labels, pass_labels=pass_labels, group=group or kept,
-        needs_groups=bool(group),
+        needs_groups=bool(group), gates=(decided[0], decided[1]),
     )  # fmt: skip
 
 

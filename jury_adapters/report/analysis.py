@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.report.entries import Entry
+from jury_adapters.report.stopped_runs import with_stop
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.estimates import Estimate
@@ -89,7 +91,7 @@ class CollectedVotes:
                     self._problem = str(error)
             yield entry
 
-    def analysed(self, pass_labels: Collection[str] = ()) -> Analysis:
+    def analysed(self, pass_labels: Collection[str] = (), decision: GateDecision | None = None) -> Analysis:
         """Analyse the votes.
 
         The votes are read as the jury counted them. If the gold labels use other words, the votes are read as labels.
@@ -98,6 +100,7 @@ class CollectedVotes:
 
         Args:
             pass_labels: the human labels that mean PASS.
+            decision: that of a gate which may have ended the run early.
         """
         attempts: tuple[tuple[bool, On | None], ...] = ((True, None), (True, "label"), (False, None))
         problem = self._problem
@@ -110,7 +113,7 @@ class CollectedVotes:
                 items, passing = self._items.votes(on, labelled=labelled, pass_labels=passing)
                 votes = assemble(items, pass_label=passing)
                 del items  # they take more memory than the votes, and are not needed for the report
-                report = full_report(votes)
+                report = with_stop(full_report(votes), decision)
             except ConfigurationError as error:
                 problem = problem or str(error)
             else:

@@ -23,6 +23,9 @@ class AnswerLabels:
         labelled: labelled cases, each item once.
         meanings: the labels that mean PASS.
 
+    Attributes:
+        under_other_ids: whether an entry had the content of a label under another id, so that it got no label.
+
     Raises:
         UnclearLabels: a label means neither PASS nor FAIL.
     """
@@ -33,6 +36,7 @@ class AnswerLabels:
         self._by_content: dict[str, set[str | None]] = {}  # the ids of the items
         self._by_answer: dict[tuple[str, str], set[int]] = {}
         self._used: set[int] = set()
+        self.under_other_ids = False
         for case, truth in zip(labelled.cases, labelled.truths, strict=True):
             status = meanings.status_of(truth)
             if status is None:
@@ -85,6 +89,7 @@ class AnswerLabels:
             found = {at for name in names if (at := self._by_identity.get((entry.key, name))) is not None}
             if found:
                 return found
+            self.under_other_ids = self.under_other_ids or entry.key in self._by_content
         if entry.item_id is None or entry.case is None or entry.case.answer is None:
             return _NONE
         return self._by_answer.get((entry.item_id, entry.case.answer.strip()), _NONE)

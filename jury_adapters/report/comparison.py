@@ -11,6 +11,7 @@ from jury_adapters.calibration.estimates import Estimate
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.formatting import clip, counted, percent, visible
 from jury_adapters.core.judge import CaseLike
+from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
 from jury_adapters.report.corrected_difference import Opinions, corrected_difference
@@ -19,6 +20,7 @@ from jury_adapters.report.figures import contest
 from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of, said_in
 from jury_adapters.report.matching import Matching, match
 from jury_adapters.report.run_facts import RunFacts
+from jury_adapters.report.stopped_runs import warn_of_stops
 from jury_adapters.statistics.differences import (
     PairedCounts,
     counts_by_group,
@@ -197,6 +199,7 @@ def compare(
     pass_labels: Collection[str] = (),
     group: str = "",
     needs_groups: bool = True,
+    gates: tuple[GateDecision | None, GateDecision | None] = (None, None),
 ) -> Comparison:
     """Compare two runs case by case.
 
@@ -212,6 +215,7 @@ def compare(
             run, or from the first if the second does not have it.
         needs_groups: whether independent samples, whose interval takes no account of groups, are an error; otherwise
             they get a warning.
+        gates: for each run, the decision of a gate that may have ended it early.
 
     Raises:
         ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, a case has no such
@@ -259,6 +263,7 @@ def compare(
         warnings=(
             *_warnings(matching, group, [] if same else list(first.jury.differences(second.jury))),
             *_warn_of_failed_runs(first, second, pairs),
+            *warn_of_stops(*gates),
         ),
         why_unpaired=matching.why_unpaired,
     )

@@ -50,10 +50,13 @@ def corrected_difference(
     from jury_adapters import statistics
 
     if not any(label is not None for label in chain(*labels)):
-        raise ConfigurationError(
-            f"none of the {counted(known.unmatched, 'label')} belongs to a compared answer; labels are found by the "
-            "content of the case, else by its id with the text of the answer"
-        )
+        why = "labels are found by the content of the case, else by its id with the text of the answer"
+        if known.under_other_ids:
+            why = (
+                "an answer has the content of a label under another id, which is another item; give the labels the ids "
+                "of the compared cases, or none"
+            )
+        raise ConfigurationError(f"none of the {counted(known.unmatched, 'label')} belongs to a compared answer; {why}")
     labelled = [None not in both for both in zip(*labels, strict=True)]
     selected = _selected_by_equality(labelled, matching.equal)
     if selected:

@@ -369,7 +369,7 @@ class Report:
             )
         return compare(
             self._rows, other._rows, titles=(self.title, other.title), labels=labels, pass_labels=pass_labels,
-            group=group or other.group or self.group, needs_groups=bool(group),
+            group=group or other.group or self.group, needs_groups=bool(group), gates=(self.decision, other.decision),
         )  # fmt: skip
 
     def _page(self, compared: Comparison | None) -> Iterator[str]:
@@ -387,8 +387,8 @@ class Report:
 
     def _analysed(self, votes: CollectedVotes) -> Analysis:
         if len(self.figures.jurors) > 1:
-            return votes.analysed(self.pass_labels)
-        found = votes.analysed(self.pass_labels) if self.figures.jurors else Analysis(None)
+            return votes.analysed(self.pass_labels, self.decision)
+        found = votes.analysed(self.pass_labels, self.decision) if self.figures.jurors else Analysis(None)
         return replace(found, note="There are fewer than two jurors, so there is no agreement to measure.")
 
     def _checked(self) -> Self:

@@ -173,7 +173,7 @@ def _overconfidence(answers: _Answers, how: Resampling) -> Estimate:
 
 
 def _of_difference(answers: _Answers, mean: float, accuracy: float, how: Resampling) -> Interval | None:
-    right = share_interval(answers.hit, answers.asked, answers.votes, how)
+    right = share_interval(answers.hit, answers.asked, answers.votes)
     drawn = Drawn.of(answers.groups, answers.confidences)
     padded = np.concatenate([answers.confidences, [answers.confidences.min(), answers.confidences.max()]])
     stated = drawn.percentiles(how, _weighted_mean, padded)

@@ -9,7 +9,7 @@ import numpy as np
 
 from jury_adapters.calibration.agreement import fleiss_kappa
 from jury_adapters.calibration.estimates import Estimate, few, number, undefined
-from jury_adapters.calibration.juror_stats import share_interval
+from jury_adapters.calibration.juror_stats import groups_of, share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of
 from jury_adapters.calibration.types import MISSING, Floats
 from jury_adapters.calibration.votes import Votes
@@ -39,7 +39,8 @@ def retest(repetitions: Votes, juror: str = "", *, resampling: Resampling = DEFA
         For answers that are labels, or up to 20 different numbers:
 
         - ``same answer again``: share of the items on which all its answers are the same, with Wilson's interval, or
-          that of the bootstrap over groups. Details: ``same``, ``repetitions``, the mean number of answers.
+          that of :func:`~jury_adapters.core.clustered_shares.clustered_wilson` for groups. Details: ``same``;
+          ``repetitions``, the mean number of answers.
         - ``kappa between repetitions``: Fleiss' kappa (1971), agreement beyond chance.
 
         For scores, and ratings:
@@ -56,7 +57,7 @@ def retest(repetitions: Votes, juror: str = "", *, resampling: Resampling = DEFA
         return (undefined(SAME, 0, "it takes 2 repetitions", subject=juror),)
     found = []
     if len(repetitions.labels) <= _MANY_LABELS:
-        found += [_same(repetitions, juror, resampling), _kappa(repetitions, juror, resampling)]
+        found += [_same(repetitions, juror), _kappa(repetitions, juror, resampling)]
     scores = repetitions.stated.scores[:, : len(repetitions.jurors)]
     if (np.isfinite(scores).sum(axis=1) >= 2).any():
         found += _spread(scores, repetitions, juror, resampling)
@@ -109,7 +110,7 @@ def _beside(first: Votes, second: Votes, voter: str) -> Votes:
     return replace(votes, stated=replace(votes.stated, scores=scores))
 
 
-def _same(votes: Votes, juror: str, how: Resampling) -> Estimate:
+def _same(votes: Votes, juror: str) -> Estimate:
     answered = votes.answered.sum(axis=1)
     asked = answered >= 2
     n = int(asked.sum())
@@ -120,8 +121,8 @@ def _same(votes: Votes, juror: str, how: Resampling) -> Estimate:
     share = float(same.sum() / n)
     sentence = f"Asked again, {juror or 'the juror'} gives the same answer on {percent(share)} of the items."
     details = {"same": int(same.sum()), "repetitions": float(answered[asked].mean())}
-    interval = share_interval(same, asked, votes, how)
-    return Estimate(SAME, share, n, interval, sentence, few(n), subject=juror, details=details)
+    interval = share_interval(same, asked, votes)
+    return Estimate(SAME, share, n, interval, sentence, few(n, groups_of(votes, asked)), subject=juror, details=details)
 
 
 def _kappa(votes: Votes, juror: str, how: Resampling) -> Estimate:

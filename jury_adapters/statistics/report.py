@@ -45,8 +45,8 @@ def full_report(votes: Votes, level: Level | None = None, *, draws: int = DRAWS,
     how = Resampling(draws, seed)
     base = agreement_report(votes, level, draws=draws, seed=seed)
     sections = {
-        CONFIDENCE: with_selection(votes, _confidence(votes, how)),
-        GRADES: with_selection(votes, _grades(votes, how)),
+        CONFIDENCE: with_selection(votes, _confidence(votes, how), compared=False),
+        GRADES: with_selection(votes, _grades(votes, how), compared=False),
         RETEST: tuple(_again(votes, how)),
     }
     found = {title: estimates for title, estimates in sections.items() if estimates}

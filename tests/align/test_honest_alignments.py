@@ -9,6 +9,8 @@ from jury_adapters import CascadedJury, Case, ConfigurationError, Critic, Ensemb
 from jury_adapters.align import Aligner, align, labelled_cases
 from jury_adapters.align.labelled import divide
 from jury_adapters.calibration.guarantee import Guarantee, fingerprint_of
+from jury_adapters.core.formatting import percent
+from jury_adapters.core.statistics import wilson
 from tests.simulations.labelled_jurors import RUBRIC, LearningModel, labelled
 
 
@@ -145,5 +147,10 @@ def test_the_report_says_of_how_many_groups_the_test_is():
     critic = Critic(LearningModel("examples", 3), RUBRIC, name="critic")
     found = align(critic, cases, group="doc")
     assert found.groups == found.tested // 2
+    low, high = found.interval_before
+    usual = wilson(found.right_before, found.tested)
+    assert low < usual[0] < usual[1] < high
+    assert f"(95 % interval {percent(low)} to {percent(high)})" in str(found)
+    assert found.to_dict()["interval_before"] == [low, high]
     assert f"(exact, one-sided, for the {found.groups} independent groups of these cases)" in str(found)
     assert "(exact, one-sided)" in str(align(critic, labelled(200, 3)))

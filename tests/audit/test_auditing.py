@@ -22,7 +22,7 @@ from jury_adapters import (
     grounding_screen,
     judge,
 )
-from jury_adapters.audit import Sizes, Standards, audit, example_cases, plan_audit
+from jury_adapters.audit import Sizes, Standards, audit, audit_pairs, example_cases, plan_audit
 from jury_adapters.checks import NamesAndNumbers, NotEmpty
 from jury_adapters.report.audit_page import audit_page
 
@@ -376,11 +376,24 @@ def test_a_jury_of_one_juror_has_its_figures_once():
 def test_answers_that_people_failed_are_not_right_answers(caplog):
     cases = [
         case.model_copy(update={"metadata": {**case.metadata, "gold": gold}})
-        for case, gold in zip(example_cases()[:6], ["PASS", "FAIL", "fail", False, None, "other"], strict=True)
+        for case, gold in zip(example_cases()[:6], ["PASS", "FAIL", "fail", False, None, True], strict=True)
     ]
     with_label = {probe.case.metadata.get("gold") for probe in plan_audit(passes_all, cases, sizes=SMALL).probes}
-    assert with_label <= {"PASS", None, "other"}
+    assert with_label <= {"PASS", None, True}
     (said,) = [record.getMessage() for record in caplog.records]
     assert said == "auditing: 3 cases are left out, because the human label is FAIL: an audit needs right answers"
     with pytest.raises(ConfigurationError, match="the human label of every case is FAIL"):
         audit(passes_all, cases[1:4], sizes=SMALL)
+
+
+def test_labels_in_other_words_need_those_that_mean_pass(caplog):
+    cases = [
+        case.model_copy(update={"metadata": {**case.metadata, "gold": gold}})
+        for case, gold in zip(example_cases()[:6], ["good", "bad", "unsure", "good", None, "bad"], strict=True)
+    ]
+    for run in (plan_audit, audit, audit_pairs):
+        with pytest.raises(ConfigurationError, match=r"human labels are bad 2, good 2, unsure 1, .* pass_labels="):
+            run(passes_all, cases)
+    probes = plan_audit(passes_all, cases, pass_labels=["good"], sizes=SMALL).probes
+    assert {probe.case.metadata.get("gold") for probe in probes} <= {"good", None}
+    assert "3 cases are left out, because the human label is FAIL" in caplog.text

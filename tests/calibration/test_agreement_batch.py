@@ -27,7 +27,9 @@ from jury_adapters.calibration import (
     raw_agreement,
 )
 from jury_adapters.calibration.independence import residual_agreement
+from jury_adapters.calibration.label_comparison import compare_with_labels
 from jury_adapters.calibration.resampling import Resampling
+from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.statistics import wilson
 from jury_adapters.statistics import krippendorff_alpha
 
@@ -133,14 +135,28 @@ def test_intervals_by_group_are_wider_where_groups_hang_together():
 
 
 def test_what_never_varies_has_an_interval_all_the_same():
-    """Every draw is alike, and yet the next item may be another; of grouped items each group is one observation."""
+    """Every draw is alike, and yet the next item may be another; of grouped items, all of a group may be alike."""
     rows, gold = [["PASS", "PASS"], ["FAIL", "FAIL"]] * 20, ["PASS", "FAIL"] * 20
     alone, lumped = Votes.from_rows(rows, gold=gold), Votes.from_rows(rows, gold=gold, groups=[*range(4)] * 10)
     assert raw_agreement(alone).interval == wilson(40, 40)
     assert raw_agreement(lumped).interval == wilson(4, 4)
     assert [found.interval for found in leniency(alone)] == [wilson(20, 20)] * 4
-    assert [found.interval for found in leniency(lumped)] == [wilson(2, 2)] * 4
-    assert [found.interval for found in dissent(lumped)] == [wilson(0, 4)] * 2
+    assert [found.interval for found in leniency(lumped)] == [clustered_wilson([(10, 10)] * 2)] * 4
+    assert [found.interval for found in dissent(lumped)] == [clustered_wilson([(0, 10)] * 4)] * 2
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_the_rates_of_a_juror_have_the_intervals_of_the_comparison_with_human_labels(alike):
+    """A true-negative rate is what false passes leave of 100 %, also where cases come in groups."""
+    passes = [row % 10 < 2 if alike else row % 7 < 2 for row in range(200)]
+    rows, gold = [["PASS" if passed else "FAIL"] for passed in passes], ["FAIL"] * 100 + ["PASS"] * 100
+    for groups in ([], [row % 20 // 2 for row in range(200)]):
+        votes = Votes.from_rows(rows, gold=gold, groups=groups)
+        negative, positive = (found.interval for found in leniency(votes))
+        (compared,) = compare_with_labels(votes).jurors
+        assert negative == pytest.approx([1 - bound for bound in reversed(compared.false_passes.interval)])
+        assert positive == pytest.approx([1 - bound for bound in reversed(compared.false_fails.interval)])
+        assert any("groups" in warning for found in leniency(votes) for warning in found.warnings) is bool(groups)
 
 
 def test_skewed_votes_are_named_where_the_number_misleads():

@@ -71,7 +71,9 @@ def test_what_is_computed_is_what_the_jury_says(rule: str) -> None:
 def test_a_budget_leaves_out_what_costs_more() -> None:
     found = suggest(jurors(), FIT[:600], budget=0.001, largest=2)
     assert all(each.cost <= 0.001 for each in found)
-    with pytest.raises(ConfigurationError, match=r"the cheapest, gemini-1\.5-flash, costs 8e-05"):
+    with pytest.raises(
+        ConfigurationError, match=r"the cheapest, gemini-1\.5-flash, costs 7\.1\d*e-05"
+    ):  # some votes are missing
         suggest(jurors(), FIT[:600], budget=0.00001, largest=2)
 
 

@@ -145,3 +145,18 @@ def test_cases_that_people_failed_are_left_out_with_a_warning(jury_file, tmp_pat
     done = jury("audit", cases, "--jury", jury_file, *SMALL)
     assert done.exit_code == 0
     assert "1 case is left out, because the human label is FAIL" in caplog.text
+
+
+def test_human_labels_in_other_words_are_not_taken_for_right_answers(jury_file, tmp_path, caplog):
+    text = "The tank holds 300 litres."
+    rows = [
+        {"question": str(n), "answer": text, "contexts": [text], "gold": gold} for n, gold in enumerate(["ok", "bad"])
+    ]
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused = jury("audit", cases, "--jury", jury_file, *SMALL)
+    assert refused.exit_code == 2
+    assert "human labels are bad 1, ok 1" in refused.stderr
+    assert "--pass-label LABEL" in refused.stderr
+    assert jury("audit", cases, "--jury", jury_file, "--pass-label", "ok", *SMALL).exit_code == 0
+    assert "1 case is left out, because the human label is FAIL" in caplog.text

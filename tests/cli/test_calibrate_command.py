@@ -93,6 +93,9 @@ def test_groups_are_drawn_from_and_said(folder):
     result = calibrated("--agreement", 0.9, "--group", "meta.program")
     assert result.exit_code == 0, result.output
     assert "117 labelled cases of codefeedback_200.jsonl.gz, one for each meta.program" in result.stdout
+    said = re.search(r"labels +valid (\d+) \(PASS\), invalid (\d+) \(FAIL\)", result.stdout)
+    assert said is not None
+    assert sum(map(int, said.groups())) == 117
 
 
 def test_a_path_that_leads_nowhere_from_the_new_folder_is_told(folder):

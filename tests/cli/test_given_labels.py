@@ -251,3 +251,19 @@ def test_a_label_of_an_id_that_two_different_cases_have_is_refused(command, tmp_
     assert done.exit_code == 2
     assert "the label of '1' belongs to several cases of" in done.stderr
     assert "add the answer to the row of the label" in done.stderr
+
+
+def test_labels_of_equal_content_under_other_ids_say_so_and_count_without_their_ids(folder):
+    rows = [{**row, "id": f"other-{row['id']}", "gold": "PASS"} for row in answers("a")]
+    labels = folder / "labels.jsonl"
+    labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for command in (("report", "a.out.jsonl"), ("compare", "b.out.jsonl", "a.out.jsonl")):
+        done = run(*command, "--labels", "labels.jsonl")
+        assert done.exit_code == 2
+        assert "under another id, which is another item; give the labels the ids of the" in done.stderr
+    labels.write_text(labels.read_text() + json.dumps({**answers("a")[0], "gold": "PASS"}) + "\n")
+    assert "such as that of other-q0: a case has the same content under another id" in human("a")[1]
+    for row in rows:
+        del row["id"]
+    labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert human("a")[0] == {"PASS": 12}

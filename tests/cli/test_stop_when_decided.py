@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from jury_adapters import Ensemble, judge
 from jury_adapters.cli.app import app
+from jury_adapters.report import Report
 
 try:
     RUNNER = CliRunner(mix_stderr=False)  # click before 8.2 mixes them otherwise
@@ -252,3 +253,23 @@ def test_ctrl_c_leaves_the_gate_undecided(folder: Path, monkeypatch: pytest.Monk
     result = run(folder, "--fail-under", 1, "--stop-when-decided", "--concurrency", 1, "--seed", 2)
     assert (result.exit_code, "stopped by Ctrl-C" in result.stderr) == (130, True)
     assert "decision         gate of 1 not decided" in result.stdout
+
+
+def test_figures_of_a_stopped_run_that_are_for_a_fixed_sample_say_so(folder: Path, stopped: str) -> None:
+    (folder / "r.jsonl").write_text(stopped)
+    done = run(folder, "--out", folder / "whole.jsonl", "-q")
+    assert done.exit_code == 0
+
+    def report(*arguments: object) -> str:
+        return RUNNER.invoke(app, list(map(str, arguments)), catch_exceptions=False).stdout
+
+    compared = report("compare", folder / "whole.jsonl", folder / "r.jsonl")
+    assert "Warning: b was stopped when its gate of 0.9 was decided, after " in compared
+    assert "judge the whole file to compare" in compared
+    assert "was stopped" not in report("compare", folder / "whole.jsonl", folder / "whole.jsonl")
+    python = Report.read(folder / "r.jsonl").compare(Report.read(folder / "r.jsonl")).warnings
+    assert any("a was stopped" in one and ", and b was stopped" in one for one in python)
+    measured = report("report", folder / "r.jsonl", "--agreement", "--draws", 100)
+    assert "The run was stopped when its gate of 0.9 was decided, after " in measured
+    assert "was stopped" not in report("report", folder / "whole.jsonl", "--agreement", "--draws", 100)
+    assert "so this figure is biased" in Report.read(folder / "r.jsonl").to_html()

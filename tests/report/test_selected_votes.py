@@ -48,6 +48,42 @@ def test_coefficients_over_selected_votes_carry_a_warning():
     assert any("selected" in w for estimate in report.estimates for w in estimate.warnings)
 
 
+LABELLED = [case.model_copy(update={"metadata": {**case.metadata, "gold": int(case.answer) < 72}}) for case in CASES]
+TWO_TIERS = CascadedJury([Tier("first", PANEL, "escalate_on_split"), Tier("second", PANEL, "final")])
+
+
+def test_votes_that_only_split_cases_have_do_not_show_whether_jurors_err_together():
+    """In the second tier, jurors differ by construction, so their errors seem independent."""
+    gold = [case.metadata["gold"] for case in LABELLED]
+    votes = Votes.from_verdicts(stream(TWO_TIERS, LABELLED), gold=gold)
+    first = votes.jurors[:3]
+    assert votes.selected == votes.jurors[3:]
+    worth = agreement_report(votes, draws=0).find("effective number of votes")
+    assert worth.value is None
+    assert f"take only {first[0]}, {first[1]} and {first[2]}, which were asked about every case" in worth.reason
+    alone = agreement_report(votes.panel(first), draws=0)
+    whole = agreement_report(Votes.from_verdicts(stream(PANEL, LABELLED), gold=gold), draws=0)
+    assert alone.find("effective number of votes").value == whole.find("effective number of votes").value
+    assert not any("selected" in w for estimate in alone.estimates for w in estimate.warnings)
+    later = agreement_report(votes.panel(votes.jurors[3:]), draws=0)
+    assert later.find("effective number of votes").value is None
+    unlabelled = agreement_report(Votes.from_verdicts(stream(TWO_TIERS, CASES)), draws=0)
+    assert unlabelled.find("residual agreement").value is None
+
+
+def test_what_compares_jurors_warns_of_selected_votes_and_what_does_not_only_where_they_are():
+    votes = Votes.from_verdicts(stream(TWO_TIERS, LABELLED), gold=[case.metadata["gold"] for case in LABELLED])
+    report = agreement_report(votes, draws=0)
+    warned = {
+        (estimate.name, estimate.subject in votes.selected)
+        for estimate in report.estimates
+        if any("selected" in warning for warning in estimate.warnings)
+    }
+    assert {("label share", False), ("dissent rate", False), ("drift", False)} <= warned
+    assert ("true-positive rate", True) in warned
+    assert ("true-positive rate", False) not in warned
+
+
 def test_a_panel_that_asks_everybody_has_no_such_warning():
     report = agreement_report(Votes.from_verdicts(stream(PANEL, CASES)), draws=0)
     assert not any("selected" in w for estimate in report.estimates for w in estimate.warnings)
