@@ -106,6 +106,10 @@ class LabelComparison:
         copied = truth is not None and not self._is_new(*_names(case, judgment, key), truth, where)
         self.add_item(None if copied else truth, judgment, group)
 
+    def forget_items(self) -> None:
+        """Forget which items were counted, to free memory when all are; a copy that is added later is a new item."""
+        self._first = FirstLabels()
+
     def add_item(self, label: object, judgment: Judgment, group: Hashable = None, *, times: int = 1) -> None:
         """Count one item that has no copies, or several items with the same label, verdict and group.
 

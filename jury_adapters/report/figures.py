@@ -149,6 +149,7 @@ class Figures:
                 for tier in judgment.tiers:
                     tiers[tier.name] = tiers.get(tier.name, NO_USAGE) + tier.judgment.usage.total
             votes[tuple(dict(_heard(judgment, tapes)).items())] += 1
+        summary.label_comparison.forget_items()
         names = juror_names(tapes)
         paths = list(tapes)
         kappas = [_with_rest(path, votes) for path in paths]

@@ -100,10 +100,14 @@ def confidence_quality(
     if len(votes.labels) > _MANY_LABELS:
         reason = f"the votes are {len(votes.labels)} different numbers, so that hardly any is right or wrong"
         return (undefined(AUROC, 0, reason),)
-    answers = [_answers_of(votes, column) for column in range(len(votes.stated.voters))]
-    stating = [one for one in answers if one.n or one.unusable]
-    found = [estimate for one in stating for estimate in _estimates(one, bins, by, resampling)]
-    without = [one.voter for one in answers if not (one.n or one.unusable)]
+    found: list[Estimate] = []
+    without: list[str] = []
+    for column in range(len(votes.stated.voters)):
+        answers = _answers_of(votes, column)
+        if answers.n or answers.unusable:
+            found += _estimates(answers, bins, by, resampling)
+        else:
+            without.append(answers.voter)
     if without:
         reason = f"no labelled answer of {', '.join(without)} has a confidence"
         found.append(undefined(OTHERS, 0, reason))
