@@ -36,7 +36,7 @@ from jury_adapters.cli.report_sources import group_of_file, named_cases
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.formatting import counted, percent, two_decimals, visible
+from jury_adapters.core.formatting import counted, money, percent, two_decimals, visible
 from jury_adapters.core.human_labels import GOLD, human_label
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.results_file import is_result, pass_labels_named_in
@@ -242,11 +242,11 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
         console.print()
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("jury", no_wrap=True, min_width=12)
-    for heading in ("decided", "pass", "agreement", "calls", "saved", "cost $"):
+    for heading in ("decided", "pass", "agreement", "calls", "saved", "cost"):
         table.add_column(heading, justify="right")
     for result in results:
         summary, usage = result.summary, result.summary.usage.total
-        cost = f"{usage.cost_usd:.2f}{'' if usage.cost_complete else ' or more'}"
+        cost = money(usage.cost_usd, complete=usage.cost_complete)
         table.add_row(
             visible(result.name), percent(summary.valid / summary.cases if summary.cases else None),
             percent(summary.pass_rate), two_decimals(summary.mean_agreement), f"{usage.calls:,}",
