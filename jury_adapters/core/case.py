@@ -269,7 +269,8 @@ def item_id_in(row: object) -> str | None:
             return None
         own = row.get("metadata")
         columns = {name: value for name, value in plainly_named(row).items() if not is_missing(value)}
-        return _item_id({**(own if isinstance(own, Mapping) else {}), **columns})
+        item = _item_id(columns)
+        return _item_id(own) if item is None and isinstance(own, Mapping) else item
     except Exception:  # objects in a row may raise anything
         return None
 

@@ -197,11 +197,24 @@ class _Reading:
 
     def _metadata(self, of_parts: Mapping[str, Any]) -> dict[str, Any]:
         own = self.named.get("metadata", {})
-        known = {**(own if isinstance(own, Mapping) else {"metadata": own}), **of_parts, **self.rest}
+        own = self._without_other_id(own) if isinstance(own, Mapping) else {"metadata": own}
+        known = {**own, **of_parts, **self.rest}
         conflicts = [*self.conflicts, *of_parts.get("ambiguous", ())]
         if conflicts:
             known["ambiguous"] = list(dict.fromkeys(conflicts))
         return known
+
+    def _without_other_id(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the metadata of a row without an id if a column has one; another id is reported."""
+        column = next((name for name in _IDS if name in self.rest), None)
+        if column is None:
+            return own
+        self.conflicts += [
+            ignored(f"{name} in metadata", column)
+            for name in _IDS
+            if name in own and differ(str(own[name]), str(self.rest[column]))
+        ]
+        return {name: value for name, value in own.items() if name not in _IDS}
 
 
 def _images_of_nodes(contexts: object) -> tuple[Image, ...]:
@@ -226,3 +239,4 @@ def _with_generator(found: Found) -> Found:
 
 
 _NODES = "source_nodes"
+_IDS = ("item_id", "id")  # in order of priority

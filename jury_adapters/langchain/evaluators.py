@@ -29,7 +29,7 @@ from jury_adapters.langchain.evaluation_result import JuryEvaluationResult
 from jury_adapters.langchain.evaluator_calls import EvaluatorResult, key_of, parts_of_call, result_of
 from jury_adapters.langchain.results import comment_of, metadata_of, value_of
 from jury_adapters.langchain.rows import RowJudge, RunParts
-from jury_adapters.langchain.shared_keys import note_unnamed, warn_of_shared_key
+from jury_adapters.langchain.shared_keys import note_key, warn_of_shared_key
 from jury_adapters.langchain.summaries import Kept
 
 if TYPE_CHECKING:
@@ -123,8 +123,7 @@ class JuryEvaluator(RunEvaluator):
         self._inner = InnerJurors(self.jury, own) if per_juror else None
         self.trace = trace
         self.kept = Kept()
-        if not (key or self.jury.name):
-            note_unnamed(self)
+        note_key(self)
 
     def __call__(
         self, *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None,

@@ -16,13 +16,14 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.loose_values import field_of
+from jury_adapters.core.secrets import without_keys
 from jury_adapters.critic.pairwise import in_both_orders
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.evaluator_calls import key_of
 from jury_adapters.langchain.results import value_of
-from jury_adapters.langchain.rows import QuietJudging, unreadable_row
+from jury_adapters.langchain.rows import QuietJudging, RunParts, unreadable_row
 
 if TYPE_CHECKING:
     from langsmith.schemas import Example, Run
@@ -34,10 +35,11 @@ class JuryPairwiseEvaluator:
     """A jury as a comparative evaluator for ``evaluate((experiment_a, experiment_b), evaluators=[...])``.
 
     The better run gets 1.0 and the other 0.0; a tie gives 0.5 each. The jury is asked in both orders, and a preference
-    that changes with the order is a tie; see :class:`PairwiseCritic`. With three or more runs, each is compared with
-    each, and the score is the mean over its comparisons. If the jury abstained or failed, there is no score. Runs of
-    different examples (``reference_example_id``), or of another example than the given one, are not compared: the
-    result is an error without scores.
+    that changes with the order is a tie; see :class:`PairwiseCritic`. A run of the application that failed loses
+    against one that did not, and the jury is not asked; if both failed, there is no score. With three or more runs,
+    each is compared with each, and the score is the mean over its comparisons. If the jury abstained or failed, there
+    is no score. Runs of different examples (``reference_example_id``), or of another example than the given one, are
+    not compared: the result is an error without scores.
 
     Args:
         jury: a judge whose labels are ``A``, ``B`` and ``tie``, such as ``llm.pairwise(model)`` or a jury of them. It
@@ -131,8 +133,16 @@ def _compared(runs: Sequence[Run], judgments: Sequence[Judgment]) -> dict[str, A
     return {"scores": scores, "comment": "\n".join(comments)}
 
 
-def _case(reader: CaseReader, first: Run, second: Run, example: Example | None) -> Case:
+def _case(reader: CaseReader, first: Run, second: Run, example: Example | None) -> Case | Judgment:
+    """Return the case of two answers; or the judgment if a run failed, because the judge is not asked about it."""
     _check_same_example(first, second, example)
+    errors = [RunParts.of(run, example).error for run in (first, second)]
+    said = zip("AB", errors, strict=True)
+    failed = "; ".join(f"run {name} failed: {without_keys(error)}" for name, error in said if error)
+    if all(errors):
+        return abstain(failed)
+    if failed:
+        return Judgment(None, label="B" if errors[0] else "A", reasoning=failed)
     asked, wanted = (first.inputs, None) if example is None else (example.inputs, example.outputs)
     cases = [reader.case(asked, run.outputs, wanted) for run in (first, second)]
     answers = [case.answer for case in cases]

@@ -1,4 +1,4 @@
-"""Warning about evaluators that give results of the same runs under the same default key."""
+"""Warning about evaluators that give results of the same runs under the same key."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from jury_adapters.langchain.summaries import Kept
 _log = logging.getLogger(__name__)
 
 
-class Unnamed(Protocol):
-    """Evaluator whose jury has no name, and that was given no key."""
+class Keyed(Protocol):
+    """Evaluator whose results have a key: the given one, or the name of its jury."""
 
     jury: Judge
     key: str
     kept: Kept
 
 
-def note_unnamed(evaluator: Unnamed) -> None:
-    """Remember an evaluator with the default key for as long as it exists."""
+def note_key(evaluator: Keyed) -> None:
+    """Remember an evaluator for as long as it exists."""
     with _LOCK:
-        _UNNAMED.add(evaluator)
+        _EVALUATORS.add(evaluator)
 
 
-def warn_of_shared_key(evaluator: Unnamed, run_id: UUID) -> None:
-    """Log a warning, once for each evaluator, if another one with the default key has judged the same run."""
+def warn_of_shared_key(evaluator: Keyed, run_id: UUID) -> None:
+    """Log a warning, once for each evaluator, if another one with the same key has judged the same run."""
     with _LOCK:
-        if evaluator not in _UNNAMED or evaluator in _WARNED:
+        if evaluator not in _EVALUATORS or evaluator in _WARNED:
             return
-        others = [one for one in _UNNAMED if one.jury is not evaluator.jury]
+        others = [one for one in _EVALUATORS if one.key == evaluator.key and one.jury is not evaluator.jury]
         if not any(one.kept.has(run_id) for one in others):
             return
         _WARNED.add(evaluator)
@@ -44,5 +44,5 @@ def warn_of_shared_key(evaluator: Unnamed, run_id: UUID) -> None:
 
 
 _LOCK = Lock()
-_UNNAMED: WeakSet[Unnamed] = WeakSet()
-_WARNED: WeakSet[Unnamed] = WeakSet()
+_EVALUATORS: WeakSet[Keyed] = WeakSet()
+_WARNED: WeakSet[Keyed] = WeakSet()

@@ -16,6 +16,7 @@ from uuid import UUID
 from langsmith.evaluation import EvaluationResult, EvaluationResults
 
 from jury_adapters.core.agreement import krippendorff_alpha
+from jury_adapters.core.early_stops import early_stops_note
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import Judgment, Status
@@ -49,9 +50,11 @@ class Line(NamedTuple):
         usage: what the row cost.
         missing: the jurors, criteria and tiers that broke, abstained or were not needed.
         broke: the paths of the jurors that broke, at any depth.
-        criteria: the agreement of the jurors of each criterion that has two votes or more, by the criterion's path.
+        criteria: each criterion that has two votes or more: its path, the agreement of its jurors, and whether some
+            were not asked, to save calls.
         run_failed: whether the run of the application failed, so that no juror was asked.
         over_budget: whether a juror was not asked because its call did not fit the budget.
+        stopped_early: whether some jurors were not asked, to save calls.
     """
 
     status: Status | None
@@ -61,9 +64,10 @@ class Line(NamedTuple):
     usage: Usage
     missing: MissingVotes
     broke: tuple[Path, ...] = ()
-    criteria: tuple[tuple[Path, float], ...] = ()
+    criteria: tuple[tuple[Path, float, bool], ...] = ()
     run_failed: bool = False
     over_budget: bool = False
+    stopped_early: bool = False
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
@@ -76,13 +80,14 @@ class Line(NamedTuple):
         status = Status.ERROR if judgment.failed_by_errors else judgment.status
         broke = tuple(path for path, juror in opinions_of(judgment) if juror.status is Status.ERROR)
         criteria = tuple(
-            (path, one.agreement)
+            (path, one.agreement, one.partial)
             for path, one in criteria_of(judgment)
             if isinstance(one, Verdict) and one.agreement is not None
         )
         missing = MissingVotes.of(judgment)
         facts = (status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria)
-        return cls(*facts, run_failed=run_failed, over_budget=is_over_budget(judgment))
+        line = cls(*facts, run_failed=run_failed, over_budget=is_over_budget(judgment))
+        return line._replace(stopped_early=judgment.partial)
 
 
 class Kept:
@@ -224,16 +229,22 @@ def _agreement(lines: Sequence[Line]) -> tuple[float | None, str]:
         )
         value = f"{alpha.value:.3f}" if alpha.value is not None else f"undefined: {alpha.reason}"
         comment += f"; Krippendorff's alpha {value}"
+    if stopped := sum(line.stopped_early for line in rows):
+        comment += f"; {early_stops_note(stopped)}"
     return (sum(known) / len(known) if known else None), comment
 
 
 def _agreement_by_criterion(lines: Sequence[Line]) -> str:
     found: dict[Path, list[float]] = {}
+    stopped = Counter[Path]()
     for line in lines:
-        for path, agreement in line.criteria:
+        for path, agreement, partial in line.criteria:
             found.setdefault(path, []).append(agreement)
+            stopped[path] += partial
     names = juror_names(found)
-    return ", ".join(f"{names[path]} {sum(each) / len(each):.3f} ({len(each)} rows)" for path, each in found.items())
+    said = [f"{names[path]} {sum(each) / len(each):.3f} ({len(each)} rows)" for path, each in found.items()]
+    early = early_stops_note(stopped.total())
+    return ", ".join(said) + (f"; {early}" if early else "")
 
 
 def _cost(lines: Sequence[Line]) -> tuple[float, str]:

@@ -156,11 +156,13 @@ class CriterionCount(JurorCount):
         agreements: the sum of the agreement in each case.
         with_agreement: the number of cases in which the criterion has two votes or more.
         split: the number of these that split.
+        stopped_early: the number of these in which some jurors were not asked, to save calls.
     """
 
     agreements: float = 0.0
     with_agreement: int = 0
     split: int = 0
+    stopped_early: int = 0
 
     def add_result(self, result: Judgment, group: Hashable | None) -> None:
         """Count a result, and the agreement of the jurors behind it; for a cascade, that of its first vote."""
@@ -170,6 +172,7 @@ class CriterionCount(JurorCount):
             self.agreements += vote.agreement
             self.with_agreement += 1
             self.split += vote.disagreement
+            self.stopped_early += vote.partial
 
     @property
     def mean_agreement(self) -> float | None:
@@ -178,11 +181,15 @@ class CriterionCount(JurorCount):
 
     @property
     def agreement_words(self) -> str:
-        """Words for :attr:`mean_agreement`, with the number of cases and of those that split; empty without any."""
+        """Words for :attr:`mean_agreement`, with the number of cases, of those that split, and of those stopped early.
+
+        They are empty without any.
+        """
         if not self.with_agreement:
             return ""
         split = f", {self.split:,} split" if self.split else ""
-        return f"{two_decimals(self.mean_agreement)} of {self.with_agreement:,}{split}"
+        stopped = f", {self.stopped_early:,} stopped early" if self.stopped_early else ""
+        return f"{two_decimals(self.mean_agreement)} of {self.with_agreement:,}{split}{stopped}"
 
     @property
     def label_words(self) -> str:

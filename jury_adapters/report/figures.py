@@ -11,6 +11,7 @@ from sys import float_info
 from typing import TypeAlias
 
 from jury_adapters.core.agreement import pairwise_agreement
+from jury_adapters.core.early_stops import early_stops_note
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import comparable_opinions_of, juror_names, opinions_of
 from jury_adapters.core.statistics import cohen_kappa
@@ -124,12 +125,15 @@ class Figures:
     @property
     def criteria_note(self) -> str:
         """Sentences that say where the agreement of the jurors of criteria is; empty without such jurors."""
-        if not any(criterion.with_agreement for criterion in self.summary.by_criterion.values()):
+        criteria = self.summary.by_criterion.values()
+        if not any(criterion.with_agreement for criterion in criteria):
             return ""
+        stopped = early_stops_note(sum(criterion.stopped_early for criterion in criteria))
+        biased = f" Of these, {stopped}." if stopped else ""
         return (
             "Criteria are different questions, so jurors are compared only within their own criterion: the table of "
-            "criteria has the mean agreement in each. For dissent, kappa and further measures, make a report of each "
-            "criterion by itself."
+            f"criteria has the mean agreement in each.{biased} For dissent, kappa and further measures, make a report "
+            "of each criterion by itself."
         )
 
     @classmethod

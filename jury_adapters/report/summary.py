@@ -91,6 +91,7 @@ class Summary:
         review: cases that need review: those without a decision, and those for which the jury asks for it.
         with_agreement: cases with two votes or more before any escalation, so that there is an agreement.
         split: the number of these that split.
+        stopped_early: the number of these in which some jurors were not asked, to save calls.
         escalated: the number of these that a later tier judged as well, so that their agreement is not that of the
             verdict.
         same_family: verdicts with a juror of the vendor family of the answer's author.
@@ -113,8 +114,7 @@ class Summary:
     ) -> None:
         self.label_comparison = LabelComparison(pass_labels, column=gold)
         self.group = group
-        self.cases = 0
-        self.unreadable = 0
+        self.cases = self.unreadable = 0
         self.statuses: Counter[Status] = Counter()
         self.labels: Counter[str] = Counter()
         self.failed_by_errors = 0
@@ -139,13 +139,10 @@ class Summary:
         self.gates: GateCount | None = None
         self.decision: GateDecision | None = None
         self.given_up: dict[str, GivenUp] = {}
-        self.over_budget = 0
-        self.decided_over_budget = 0
+        self.over_budget = self.decided_over_budget = 0
         self.look_first = ReviewOrder(look_first)
         self._agreement = 0.0
-        self.with_agreement = 0
-        self.split = 0
-        self.escalated = 0
+        self.with_agreement = self.split = self.stopped_early = self.escalated = 0
         self._outage_bias = OutageBias()
         self._outcomes = GroupedOutcomes()
         self._labelled = GroupedOutcomes()
@@ -314,6 +311,7 @@ class Summary:
             "broken_tiers": self.broken_tiers,
             "mean_agreement": self.mean_agreement,
             "split": self.split,
+            "stopped_early": self.stopped_early,
             "needs_review": self.review,
             "same_family": self.same_family,
             "same_family_unknown": self.same_family_unknown,
@@ -371,6 +369,7 @@ class Summary:
             self._agreement += first.agreement
             self.with_agreement += 1
             self.split += first.disagreement
+            self.stopped_early += first.partial
             self.escalated += is_escalated(verdict)
         for name in (*(tier.name for tier in verdict.tiers), *(verdict.skipped if verdict.tiers else ())):
             self.tiers.setdefault(name, TierCount())

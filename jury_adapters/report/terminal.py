@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from jury_adapters.core.early_stops import early_stops_note
 from jury_adapters.core.formatting import (
     clip,
     counted,
@@ -143,7 +144,8 @@ def _circumstances(summary: Summary) -> Iterable[Text]:
         before = " before escalation" if summary.escalated else ""
         of = f"the {counted(summary.with_agreement, 'case')} with two votes or more{before}"
         split = f"; {summary.split:,} split" if summary.split else ""
-        yield _line("agreement", f"{two_decimals(summary.mean_agreement)} on average of {of}{split}")
+        stopped = f"; {early_stops_note(summary.stopped_early)}" if summary.stopped_early else ""
+        yield _line("agreement", f"{two_decimals(summary.mean_agreement)} on average of {of}{split}{stopped}")
     if summary.same_family_note:
         yield _line("same family", summary.same_family_note)
     if summary.gates is not None:

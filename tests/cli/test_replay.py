@@ -58,6 +58,8 @@ def test_juries_are_compared_with_people_and_with_each_other(juries):
     table = replay(VOTES, *options, "--pass-label", "valid", "--limit", 50)
     assert "50 cases of codefeedback_200.jsonl.gz, replayed" in table.stdout
     assert "cascade" in table.stdout
+    costs = [line.split()[-1] for line in table.stdout.splitlines() if line.startswith((" panel ", " early_stop "))]
+    assert [len(cost) for cost in costs[-2:]] == [len("$0.0450")] * 2
 
 
 def test_a_gold_label_that_could_mean_either_is_asked_about(juries):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from jury_adapters import Case, ConfigurationError, Message, Step
+from jury_adapters.core.case import item_id_in
 
 ALIASES = {
     "question": ("query", "input", "goal", "user_input"),
@@ -532,3 +533,14 @@ def test_the_state_of_an_agent_is_refused_with_what_reads_it(messages):
     with pytest.raises(ConfigurationError, match=r"judge Case\.from_row\(state\), or to_case\(state\)"):
         Case.of({"messages": messages, "jury_verdict": None}, {})
     assert Case.from_row({"messages": messages}).answer == "At nine."
+
+
+@pytest.mark.parametrize("column", ["id", "item_id"])
+@pytest.mark.parametrize("entry", ["id", "item_id"])
+def test_the_column_of_an_id_has_priority_over_an_id_in_the_metadata(column, entry):
+    row = {column: "row-1", "question": "q", "answer": "a", "metadata": {entry: "old", "page": 3}}
+    case = Case.from_row(row)
+    assert (case.item_id, item_id_in(row), case.metadata["page"]) == ("row-1", "row-1", 3)
+    assert case.metadata["ambiguous"] == (f"{entry} in metadata is ignored beside {column}",)
+    assert Case.from_row({**row, column: "old"}).metadata == {column: "old", "page": 3}
+    assert Case.from_row({**row, column: None}).item_id == "old"

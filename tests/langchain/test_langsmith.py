@@ -486,6 +486,21 @@ class TestComparison:
         for given in (one, None):
             assert list(compare(runs, given)["scores"].values()) == [0.5, 0.5]
 
+    @pytest.mark.parametrize(("answers", "scores", "said"), [
+        (("4", None), [1.0, 0.0], "A: run B failed: KeyError: x"),
+        ((None, "4"), [0.0, 1.0], "B: run A failed: KeyError: x"),
+        ((None, None), [None, None], "abstain: run A failed: KeyError: x; run B failed: KeyError: x"),
+    ])  # fmt: skip
+    def test_a_run_that_failed_loses_and_the_judge_is_not_asked(self, answers, scores, said):
+        def never(case):
+            return pytest.fail("a judge was asked about a run that failed")
+
+        compare = JuryPairwiseEvaluator(Judge.from_function(never, name="never"))
+        runs = [a_run(answer, None if answer else "KeyError: x") for answer in answers]
+        result = compare(runs, example())
+        assert (list(result["scores"].values()), result["comment"]) == (scores, said)
+        assert asyncio.run(compare.acall(runs, example())) == result
+
     @pytest.mark.parametrize(("runs", "said"), [([a_run("4")], "there is one run"), ([], "there is no run")])
     def test_fewer_than_two_runs_have_a_comment_that_says_so(self, runs, said):
         compare = JuryPairwiseEvaluator(Judge.from_function(lambda case: Judgment(None, label="tie"), name="tie"))

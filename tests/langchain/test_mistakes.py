@@ -13,7 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
 
 from jury_adapters import ConfigurationError, Ensemble
-from jury_adapters.checks import NotEmpty
+from jury_adapters.checks import LengthBetween, NotEmpty
 from jury_adapters.core.installation import install_command
 from jury_adapters.langchain import (
     JuryCallbackHandler,
@@ -352,6 +352,14 @@ def test_two_evaluators_with_the_default_key_are_reported_once(caplog):
     (logged,) = [one.getMessage() for one in caplog.records if one.name.startswith("jury_adapters")]
     assert "two evaluators give results of one run under the key 'jury'" in logged
     assert "key='faithful'" in logged
+
+
+@pytest.mark.parametrize("options", [{}, {"key": "short"}])
+def test_two_juries_of_one_name_or_key_are_reported_too(options, caplog):
+    strict, lenient = (JuryEvaluator(LengthBetween(maximum=most), **options) for most in (1, 1000))
+    keys_of([strict, lenient])
+    (logged,) = [one.getMessage() for one in caplog.records if one.name.startswith("jury_adapters")]
+    assert f"of one run under the key '{options.get('key', 'LengthBetween')}'" in logged
 
 
 def test_evaluators_with_names_or_in_other_experiments_are_not_reported(caplog):
