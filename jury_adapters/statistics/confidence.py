@@ -14,6 +14,7 @@ from jury_adapters.calibration.resampling import DEFAULT, Resampling, ratio_of
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.formatting import counted, percent
+from jury_adapters.core.last_result import last_result
 from jury_adapters.statistics.intervals import Drawn
 from jury_adapters.statistics.reliability import By, calibration_error, error_by_chance, reliability_diagram
 from jury_adapters.statistics.weighted import Ranked, area_under_curve
@@ -212,8 +213,10 @@ def _auroc(answers: _Answers, items: _Contradicted, how: Resampling) -> Estimate
             reason = f"its one answer with a confidence is {which}, so there is no {other} one beside"
         return undefined(AUROC, answers.n, reason, subject=answers.voter, warnings=answers.warnings)
 
+    ranked = last_result(Ranked)  # the blocks of draws have the same confidences
+
     def area(weights: Floats, confidences: Floats, right: Floats) -> Floats:
-        return area_under_curve(weights, Ranked(confidences), right)
+        return area_under_curve(weights, ranked(confidences), right)
 
     value = float(area(items.drawn.as_voted, items.confidences, items.right)[0])
     warnings, interval = answers.warnings, None
