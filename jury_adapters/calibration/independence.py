@@ -156,8 +156,12 @@ class _Together:
 
     def __init__(self, pairs: list[tuple[Bools, Bools, Bools]], groups: Ints) -> None:
         columns = [[both, one & both, other & both, one & other & both] for both, one, other in pairs]
-        stacked = np.array(columns, dtype=np.float64).reshape(4 * len(pairs), len(groups))
-        self._sums, self.counts = distinct(summed(stacked.T, groups))
+        events = np.array(columns, dtype=np.uint8).reshape(4 * len(pairs), len(groups)).T
+        if len(np.unique(groups)) < len(groups):
+            sums, self.counts = distinct(summed(events.astype(np.float64), groups))
+        else:  # events in single bytes, because the rows of many items are copied several times
+            sums, self.counts = distinct(events)
+        self._sums = sums.astype(np.float64)
         self.units = int(self.counts.sum())
 
     @property

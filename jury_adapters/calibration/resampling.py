@@ -20,7 +20,7 @@ from jury_adapters.calibration.types import Floats, Ints
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.tolerance import equal
 
-Columns = TypeVar("Columns", Floats, NDArray[np.float32], Ints)
+Columns = TypeVar("Columns", Floats, NDArray[np.float32], NDArray[np.uint8], Ints)
 
 _CELLS = 1 << 18  # number of weights in memory at once: 2 MB, which caches hold
 _MANY = 2_000  # units from which on alike ones are drawn together
