@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.given_labels import GivenLabels
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.calibration.types import On
     from jury_adapters.calibration.votes import Votes
+    from jury_adapters.core.case import Case
     from jury_adapters.core.sequential_gate import GateDecision
 
 RATES = "Rates"
@@ -142,8 +143,14 @@ def _votes(
     from jury_adapters.calibration import Votes
 
     if is_store(file):
-        rows = [{"item_id": case.content_hash, "answer": case.answer, **case.metadata} for case in cases_of_store(file)]
-        return Votes.from_recorded(_with_labels(rows, people, given, file, messages), on=_of_recorded(on), **reading)
+        stored = cases_of_store(file)
+        rows: list[dict[str, Any]] = [
+            {"item_id": case.content_hash, "answer": case.answer, **case.metadata} for case in stored
+        ]
+        if on == "status" or (on is None and not _votes_one_of(people.pass_labels, rows)):
+            rows, on = [{**row, "votes": _statuses(row["votes"])} for row in rows], "label"
+        labelled = _with_labels(rows, people, given, file, messages, stored=stored)
+        return Votes.from_recorded(labelled, on=_of_recorded(on), **reading)
     first = first_row(file)
     if first is None or first.values is None:
         raise InputError(f"{file}: the first row cannot be read{'' if first is None else f': {first.error}'}")
@@ -247,8 +254,18 @@ def _with_labels(
     labels: GivenLabels | None,
     file: str,
     messages: Messages,
+    *,
+    stored: Sequence[Case] | None = None,
 ) -> list[Mapping[str, JsonValue]]:
     """Return the rows with the human labels that the options name, in the column that is read.
+
+    Args:
+        rows: the rows.
+        people: the options for human labels.
+        labels: the labels of a file; None for those of the rows.
+        file: the file of the rows, for messages.
+        messages: prints what became of the labels.
+        stored: the case of each row of a store, which keeps no ids; None for other rows.
 
     Raises:
         InputError: no row has one.
@@ -261,9 +278,29 @@ def _with_labels(
             )
     else:
         labels.match(((None, row) for row in rows), file)
-        said = [labels.of_row(row) for row in rows]
+        if stored is None:
+            said = [labels.of_row(row) for row in rows]
+        else:
+            said = [
+                labels.of(item_id=None, line=None, key=case.content_hash, answer=case.answer, metadata=case.metadata)
+                for case in stored
+            ]
         labels.check(file, messages)
     return [{**row, GOLD: label} for row, label in zip(rows, said, strict=True)]
+
+
+def _votes_one_of(pass_labels: Collection[str], rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a juror of a store votes one of these labels, or there are none, so that labels can be compared."""
+    votes = (vote for row in rows for vote in row["votes"].values())
+    return not pass_labels or any(vote.get("label") in pass_labels for vote in votes)
+
+
+def _statuses(votes: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the judgments of a store with PASS and FAIL as their labels; others are no votes."""
+    return {
+        name: {**vote, "label": vote.get("status") if vote.get("status") in ("PASS", "FAIL") else None}
+        for name, vote in votes.items()
+    }
 
 
 def _of_recorded(on: On | None) -> Literal["label", "score"] | None:

@@ -24,7 +24,7 @@ from jury_adapters.core.judgment import evolve
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.results_file import cases_named_in, field_map_named_in, is_result, pass_labels_named_in
-from jury_adapters.core.row_files import first_row
+from jury_adapters.core.row_files import first_row, read_rows
 from jury_adapters.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -45,6 +45,19 @@ class HumanLabels(NamedTuple):
     file: Path | None = None
     column: str = GOLD
     pass_labels: Sequence[str] = ()
+
+
+def labels_for_store(people: HumanLabels, cases: Path | None) -> HumanLabels:
+    """Return the options for human labels of a store, which keeps none: those of the given cases, if these have some.
+
+    Raises:
+        InputError: the cases cannot be read, or are what `jury review` wrote.
+    """
+    refuse_review_labels(cases)
+    if people.file is not None or cases is None:
+        return people
+    labelled = any(human_label((row.values or {}).get(people.column)) for row in read_rows(cases))
+    return people._replace(file=cases) if labelled or people.column != GOLD else people
 
 
 class LabelledCases(NamedTuple):

@@ -16,6 +16,7 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.labelled_cases import (
     HumanLabels,
     check_pass_labels_of,
+    labels_for_store,
     refuse_review_labels,
     report_pass_labels,
     with_given_labels,
@@ -109,12 +110,14 @@ def report(
     """
     messages = Messages(quiet=quiet)
     options = AgreementOptions(juror or (), abstain_label or (), on, draws)
+    people = HumanLabels(labels, label_column, pass_label or ())
     try:
+        if is_store(file):
+            people = labels_for_store(people, cases)
         if agreement:
             _refuse_beside_agreement(
                 {"--html": html, "--compare": compare, "--title": title, "--markdown": markdown, "--force": force}
             )
-            people = HumanLabels(labels, label_column, pass_label or ())
             measured = agreement_of(
                 file,
                 cases,
@@ -132,7 +135,7 @@ def report(
             raise ConfigurationError("--markdown and --json both say what is printed; give one of them")
         found, compared = _found(
             Path(file), cases, compare, html, messages, title=title, group=group, force=force,
-            people=HumanLabels(labels, label_column, pass_label or ()),
+            people=people,
         )  # fmt: skip
         if html is not None:
             write_page(html, found, compared)

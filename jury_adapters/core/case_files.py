@@ -21,6 +21,8 @@ from jury_adapters.core.column_checks import (
     advise_on_columns,
     clip,
     has_field,
+    is_judged,
+    is_verdict,
 )
 from jury_adapters.core.encodings import NOT_UTF_8
 from jury_adapters.core.errors import InputError
@@ -306,7 +308,7 @@ class _Alike:
 def refuse_unnamed_answers(
     path: Path, *, limit: int | None = None, field_map: FieldMapLike | None = None, image_folder: Path | None = None
 ) -> None:
-    """Refuse a file in which no row has an answer, but a column that is not used probably holds the answers.
+    """Refuse results, and a file in which no row has an answer, but an unused column probably holds the answers.
 
     The file is read until the first row with an answer. Files of traces are not checked.
 
@@ -317,7 +319,7 @@ def refuse_unnamed_answers(
         image_folder: as in :class:`CaseFile`.
 
     Raises:
-        InputError: there is such a column; the message names it.
+        InputError: there is such a column (the message names it), or a row is a result.
     """
     checks = ColumnChecks(lambda _: None)
     for row in islice(read_rows(path), limit):
@@ -326,6 +328,8 @@ def refuse_unnamed_answers(
         case = _read(row, field_map, image_folder or path.parent).case
         if case is not None:
             checks.see(case)
+            if is_verdict(row.values.get("verdict") if row.values else None) and not is_judged(case):
+                raise InputError(f"{path} holds results and no cases; `jury report` reads it. Give the cases to judge")
         if checks.any_answer:
             return
     if checks.likely_answer and checks.lack_of_answers:

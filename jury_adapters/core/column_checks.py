@@ -38,8 +38,8 @@ class ColumnChecks:
         tell: called with each finding.
 
     Attributes:
-        likely_answer: the first unused column with texts whose name says that it holds the answers; empty if there is
-            none.
+        likely_answer: the first unused column with texts whose name says that it holds the answers, or is similar to
+            that of a field that does; empty if there is none.
         any_answer: whether a case has an answer, or something else that a jury judges.
     """
 
@@ -69,16 +69,19 @@ class ColumnChecks:
             meant = meant_field(name)
             if meant and not has_field(case, ALIASES.get(meant, meant)):
                 self._hinted = True
+                if not self.likely_answer and ALIASES.get(meant, meant) == "answer" and _is_text(value):
+                    self.likely_answer = name
                 self._tell(f"the column {name!r} means nothing here. Did you mean {meant!r}?")
 
     @property
     def lack_of_answers(self) -> str:
         """The message that no row has an answer, with the option that names the column; empty if one has an answer.
 
-        It is also empty if a misspelt column was reported, and without unused columns, because nothing is lost then.
+        It is also empty if a misspelt column of another field was reported, and without unused columns, because nothing
+        is lost then.
         """
         unused = [name for name in self._seen if name.strip()]
-        if not self._cases or not unused or self.any_answer or self._hinted:
+        if not self._cases or not unused or self.any_answer or (self._hinted and not self.likely_answer):
             return ""
         if self.likely_answer:
             return (
@@ -100,7 +103,22 @@ class ColumnChecks:
 
 def _is_judged(case: Case) -> bool:
     """Whether a case has an answer, or something else that a jury judges."""
-    return any(name in case.metadata for name in IDENTIFIED) or any(has_field(case, name) for name in JUDGED)
+    return any(name in case.metadata for name in IDENTIFIED) or is_judged(case)
+
+
+def is_judged(case: Case) -> bool:
+    """Whether a case has a field that shows what an application did."""
+    return any(has_field(case, name) for name in JUDGED)
+
+
+def is_verdict(value: object) -> bool:
+    """Whether a value is a verdict or a judgment of this package, as results have it."""
+    return isinstance(value, Mapping) and "status" in value
+
+
+def _is_text(value: object) -> bool:
+    """Whether a value is text of several words, and not an id."""
+    return isinstance(value, str) and len(value.split()) > 1
 
 
 def has_field(case: Case, name: str) -> bool:

@@ -42,9 +42,28 @@ def test_columns_are_known_in_capitals_with_spaces_and_by_other_names(header: st
 
 
 def test_a_misspelt_column_is_told_once_and_before_the_end():
-    result = judged("question,anwser,contexts\n" + "A?,b is c.,b is c.\n" * 3)
-    assert result.stderr == "cases.csv: the column 'anwser' means nothing here. Did you mean 'answer'?\n"
-    assert "abstained        3" in result.stdout
+    result = judged("question,answer,contxts\n" + "A?,b is c.,b is c.\n" * 3)
+    assert result.stderr == "cases.csv: the column 'contxts' means nothing here. Did you mean 'contexts'?\n"
+    assert "3 of 3 decided" in result.stdout
+
+
+@pytest.mark.parametrize("columns", ["anwser", "answer_v1,answer_v2"])
+def test_a_file_whose_answers_are_in_a_misspelt_column_is_refused(columns: str):
+    result = judged(f"question,{columns}\n" + f"A?{',b is c.' * len(columns.split(','))}\n" * 3)
+    assert result.exit_code == 2
+    first = columns.partition(",")[0]
+    assert f"no row has an answer, and the column '{first}' is not used; if it holds the answers" in told(result)
+    assert f"--map answer={first}" in told(result)
+    assert judged("question,contexts,answer_id\nA?,b is c.,a7\n").exit_code == 0
+
+
+def test_results_given_as_cases_are_refused():
+    assert judged(TABLE, "--out", "results.jsonl").exit_code == 0
+    result = jury("judge", "results.jsonl", "--jury", "jury.yaml")
+    assert result.exit_code == 2
+    assert "results.jsonl holds results and no cases; `jury report` reads it. Give the cases to judge" in told(result)
+    row = {"question": "A?", "answer": "b is c.", "verdict": {"status": "PASS"}}  # a column of somebody's own
+    assert judged(json.dumps(row), name="own.jsonl").exit_code == 0
 
 
 def test_where_every_column_is_misspelt_each_is_told():

@@ -238,6 +238,19 @@ def test_labels_of_a_file_are_found_as_for_the_results(folder, ids, form, with_c
     assert found["label_comparison"] == wanted["label_comparison"]
 
 
+def test_reports_of_a_store_find_the_labels_of_the_cases(folder):
+    judge(folder, f'jurors: [{{{MODEL}: "openai:truth"}}, {{{MODEL}: "openai:yes"}}]')
+    given = ("report", folder / "runs.db", "--cases", folder / "cases.jsonl", "--json")
+    assert json.loads(run(*given).stdout)["label_comparison"] is None
+    rows = [json.loads(line) for line in (folder / "cases.jsonl").read_text().splitlines()]
+    write_cases(folder, [{"id": f"q{at}", **row, "gold": "good"} for at, row in enumerate(rows)])
+    for more in ((), ("--agreement", "--draws", 100)):
+        done = run(*given, "--pass-label", "good", *more)
+        assert done.exit_code == 0, done.stderr
+        assert json.loads(done.stdout)["label_comparison"]["labels"] == {"good": 4}
+        assert "no effect" not in done.stderr
+
+
 def test_a_report_of_a_store_says_what_its_votes_are(folder):
     """A store of several juries is not a run: critics with other rubrics do not vote on one question."""
     judge(folder, f'jurors: [{{{MODEL}: "openai:truth"}}, {{{MODEL}: "openai:yes"}}]')
