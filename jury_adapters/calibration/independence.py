@@ -158,10 +158,10 @@ class _Together:
         columns = [[both, one & both, other & both, one & other & both] for both, one, other in pairs]
         events = np.array(columns, dtype=np.uint8).reshape(4 * len(pairs), len(groups)).T
         if len(np.unique(groups)) < len(groups):
-            sums, self.counts = distinct(summed(events.astype(np.float64), groups))
+            self._sums, self.counts = distinct(summed(events.astype(np.float64), groups))
         else:  # events in single bytes, because the rows of many items are copied several times
-            sums, self.counts = distinct(events)
-        self._sums = sums.astype(np.float64)
+            kinds, self.counts = distinct(events)
+            self._sums = kinds.astype(np.float64)
         self.units = int(self.counts.sum())
 
     @property

@@ -11,9 +11,9 @@ from jury_adapters.core.judge import Judge
 
 
 def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, messages: Messages) -> None:
-    """Print the fields that a critic is to be shown, that no case has, and without which it does not abstain.
+    """Print the fields that a criterion of one sentence speaks of, that no case has, and without which it decides.
 
-    The cases are read only as far as is needed, and not at all for a judge without such fields.
+    A rubric with a prompt of its own says by ``requires`` what it cannot do without. The cases are read only as far as is needed, and not at all for a judge without such fields.
 
     Args:
         judge: the jury.
@@ -24,13 +24,14 @@ def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, message
     if not _has_rubric(judge):
         return
     from jury_adapters.critic.changed_rubrics import rubrics_in
-    from jury_adapters.critic.criteria import fields_spoken_of
+    from jury_adapters.critic.criteria import fields_spoken_of, user_prompt_for
 
     spoken_of = {
         field: rubric.criteria
         for rubric in rubrics_in(judge)
+        if rubric.user_prompt == user_prompt_for(rubric.criteria)
         for field in fields_spoken_of(rubric.criteria)
-        if field in rubric.user_template.names and field not in rubric.requires
+        if field not in rubric.requires
     }
     lacking = set(spoken_of)
     read = iter(cases)

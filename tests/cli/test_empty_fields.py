@@ -11,6 +11,7 @@ from jury_adapters import Critic, Ensemble
 from jury_adapters.cli.empty_fields import report_empty_fields
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import Case
+from jury_adapters.critic import rubric
 from jury_adapters.critic.rubric import Rubric
 
 
@@ -21,6 +22,15 @@ def said(criterion: str, cases: list[Case], capsys: pytest.CaptureFixture[str]) 
     critic = Critic(answer, Rubric.from_criteria(criterion))
     report_empty_fields(Ensemble([critic]), cases, Path("a.jsonl"), Messages())
     return " ".join(capsys.readouterr().err.split())
+
+
+def test_a_rubric_says_by_itself_what_it_requires(capsys: pytest.CaptureFixture[str]) -> None:
+    """Rubrics that show earlier messages where there are any say nothing of them where there are none."""
+    names = {path.stem for path in Path(rubric.__file__).parent.glob("rubrics/*.yaml")} - {"criteria", "pairwise"}
+    for name in names:
+        critic = Critic("openai:gpt-4o-mini", name, api_key="none")
+        report_empty_fields(critic, [Case(question="When?", answer="At nine.")], Path("a.jsonl"), Messages())
+    assert capsys.readouterr().err == ""
 
 
 def test_fields_that_no_case_has_are_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,6 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage
 
 from jury_adapters import Case, ConfigurationError, Message, Step
 from jury_adapters.core.case import item_id_in
@@ -528,8 +527,8 @@ def test_the_refusal_of_a_column_names_the_way_to_keep_it():
         Case(answer="a", region="north")
 
 
-@pytest.mark.parametrize("messages", [[AIMessage("At nine.")], [("user", "When?"), ("assistant", "At nine.")]])
-def test_the_state_of_an_agent_is_refused_with_what_reads_it(messages):
+def test_the_state_of_an_agent_is_refused_with_what_reads_it():
+    messages = [("user", "When?"), ("assistant", "At nine.")]
     with pytest.raises(ConfigurationError, match=r"judge Case\.from_row\(state\), or to_case\(state\)"):
         Case.of({"messages": messages, "jury_verdict": None}, {})
     assert Case.from_row({"messages": messages}).answer == "At nine."

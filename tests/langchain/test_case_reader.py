@@ -428,3 +428,10 @@ def test_a_path_does_not_lead_into_what_an_object_keeps_to_itself() -> None:
         with pytest.raises(InputError, match="leads nowhere") as raised:
             Path(private)(Settings())
         assert "sk-" not in str(raised.value)
+
+
+def test_an_agents_state_as_a_case_is_refused_with_what_reads_it():
+    state = {"messages": [AIMessage("At nine.")], "jury_verdict": None}
+    with pytest.raises(ConfigurationError, match=r"judge Case\.from_row\(state\), or to_case\(state\)"):
+        Case.of(state, {})
+    assert Case.from_row({"messages": state["messages"]}).answer == to_case(state).answer == "At nine."

@@ -1,14 +1,11 @@
 """Agreement of juries that stop early: a selection of the votes, which every form of the report says."""
 
-import uuid
 from typing import Any
 
 import pytest
 
 from jury_adapters import Case, Ensemble, Scorecard
 from jury_adapters.checks import LengthBetween
-from jury_adapters.langchain import JuryEvaluator
-from jury_adapters.langchain.langsmith import examples, offline_client, summary
 from jury_adapters.report import Report
 
 NOTE = "stopped early: some jurors were asked only where the votes before were open, so the agreement is biased"
@@ -44,18 +41,3 @@ def test_the_table_of_criteria_says_it_too() -> None:
     assert f", {count.stopped_early} stopped early" in count.agreement_words
     assert f"Of these, {count.stopped_early} {NOTE}." in report.to_markdown()
     assert NOTE not in report_of(Scorecard({"long": panel("parallel")})).to_markdown()
-
-
-@pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
-@pytest.mark.parametrize("jury", [panel(), Scorecard({"long": panel()})], ids=["panel", "scorecard"])
-def test_the_summary_of_langsmith_says_it_too(jury: Any) -> None:
-    evaluator = JuryEvaluator(jury, key=f"long {uuid.uuid4()}")
-    rows = [{"inputs": {"question": case.question}, "outputs": {"answer": case.answer}} for case in CASES]
-    answers = {case.question: case.answer for case in CASES}
-    experiment = offline_client().evaluate(
-        lambda inputs: {"answer": answers[inputs["question"]]}, data=examples(rows), evaluators=[evaluator],
-        summary_evaluators=[summary(evaluator, "agreement")], upload_results=False,
-    )  # fmt: skip
-    assert len(list(experiment)) == len(CASES)
-    (result,) = experiment._summary_results["results"]
-    assert NOTE in (result.comment or "")
