@@ -13,7 +13,8 @@ from jury_adapters.core.judge import Judge
 def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, messages: Messages) -> None:
     """Print the fields that a criterion of one sentence speaks of, that no case has, and without which it decides.
 
-    A rubric with a prompt of its own says by ``requires`` what it cannot do without. The cases are read only as far as is needed, and not at all for a judge without such fields.
+    A rubric with a prompt of its own says by ``requires`` what it cannot do without. The cases are read only as far as
+    is needed, and not at all for a judge without such fields.
 
     Args:
         judge: the jury.
