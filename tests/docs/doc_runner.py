@@ -165,14 +165,23 @@ def applied(block: Block, root: Path, *options: str) -> bool:
 
 
 def with_outputs(text: str, outputs: list[tuple[Block, str]]) -> str:
-    """The page with what was really printed in its output blocks; dots for what changes, but times, are put by hand."""
+    """The page with what was really printed in its output blocks.
+
+    A line with dots that matches a printed line is kept. Other dots for what changes, but times, are put by hand.
+    """
     lines = text.splitlines()
     for block, printed in reversed(outputs):
         start, end = block.line - 1, block.line - 1 + block.code.count("\n")
-        if not doctest.OutputChecker().check_output(_tidy(block.code), _tidy(printed), doctest.ELLIPSIS):
-            untimed = re.sub(r"\bin \d+\.\d+ ?s\b", "in ... s", _tidy(printed))
-            lines[start:end] = [f"{block.indent}{line}".rstrip() for line in untimed.splitlines()]
+        if not _matches(_tidy(block.code), _tidy(printed)):
+            untimed = re.sub(r"\bin \d+\.\d+ ?s\b", "in ... s", _tidy(printed)).splitlines()
+            dotted = [line for line in _tidy(block.code).splitlines() if "..." in line and line.strip() != "..."]
+            kept = [next((old for old in dotted if _matches(old, line)), line) for line in untimed]
+            lines[start:end] = [f"{block.indent}{line}".rstrip() for line in kept]
     return "\n".join(lines) + "\n"
+
+
+def _matches(shown: str, printed: str) -> bool:
+    return doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
 
 
 def _in_bash(command: str) -> tuple[int, str]:
