@@ -14,7 +14,7 @@ from jury_adapters.calibration.slim_judgments import SlimJudgments
 from jury_adapters.calibration.types import Answer, On, Raw
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_row, row_of_case
-from jury_adapters.core.duplicates import Identity, compact_identity, identity_of
+from jury_adapters.core.duplicates import IDENTITY_BYTES, Identity, compact_identity, identity_of
 from jury_adapters.core.human_labels import LabelMeanings, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import votes_in
@@ -50,7 +50,7 @@ class JudgedItems:
         self._slim = SlimJudgments()
         self._names: list[str] = []
         self._gold: list[Raw] = []
-        self._identities: list[bytes | None] = []
+        self._identities = bytearray()  # one after the other; of an item without one, zeros
         self._has_id = bytearray()
         self._numbers = array("Q")
         self._facts: dict[int, _Facts] = {}
@@ -120,7 +120,7 @@ class JudgedItems:
         self._slim.add(judgment)
         self._names.append(item)
         self._gold.append(intern(truth) if truth.__class__ is str else truth)
-        self._identities.append(None if identity is None else compact_identity(identity))
+        self._identities += bytes(IDENTITY_BYTES) if identity is None else compact_identity(identity)
         self._has_id.append(identity is not None and identity[1] is not None)
         self._numbers.append(number)
 
@@ -148,6 +148,10 @@ class JudgedItems:
             return items, pass_labels
         return with_meanings(items, LabelMeanings.of((vote for form in forms for _, vote in votes_in(form)), ()))
 
+    def _identity(self, position: int) -> bytes | None:
+        found = bytes(self._identities[position * IDENTITY_BYTES : (position + 1) * IDENTITY_BYTES])
+        return found if any(found) else None
+
     def _item(self, position: int, form: FormVotes, *, labelled: bool) -> ItemVotes:
         facts = self._facts.get(position, _NO_FACTS)
         gold = self._gold[position] if labelled else None
@@ -166,7 +170,7 @@ class JudgedItems:
             jury=form.jury_with(numbers),
             numbers=numbers,
             repetitions=form.answers_with(numbers) if form.repeated else _NO_ANSWERS,
-            identity=self._identities[position],
+            identity=self._identity(position),
             own_id=name if self._has_id[position] else None,
             source=self._source,
             number=self._numbers[position],

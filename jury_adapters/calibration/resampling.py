@@ -22,7 +22,7 @@ from jury_adapters.core.tolerance import equal
 
 Columns = TypeVar("Columns", Floats, NDArray[np.float32], NDArray[np.uint8], Ints)
 
-_CELLS = 1 << 18  # number of weights in memory at once: 2 MB, which caches hold
+_CELLS = 1 << 17  # number of weights in memory at once: 1 MB, which caches hold
 _MANY = 2_000  # units from which on alike ones are drawn together
 _ALIKE = 4  # units of a kind on average, from which on that pays
 

@@ -15,6 +15,9 @@ T = TypeVar("T", bound=Hashable)
 Identity: TypeAlias = tuple[str | None, str | None]
 """Hash of an item's content and its own id. Rows with the same identity are copies of one item."""
 
+IDENTITY_BYTES = 15
+"""Length of an identity in compact form."""
+
 
 class ContradictingLabels(InputError):
     """Error for copies of one item that have different human labels.
@@ -66,7 +69,7 @@ def identity_of(key: str | None, item_id: str | None) -> Identity | None:
 
 def compact_identity(identity: Identity) -> bytes:
     """Return an identity in 15 bytes, for batches whose identities all stay in memory."""
-    return blake2b(repr(identity).encode(errors="surrogatepass"), digest_size=15).digest()
+    return blake2b(repr(identity).encode(errors="surrogatepass"), digest_size=IDENTITY_BYTES).digest()
 
 
 def positions_by_item(identities: Sequence[Hashable | None]) -> list[list[int]]:
