@@ -33,15 +33,15 @@ def explain_failure(case: Case, judgment: Judgment, unmet: list[str]) -> str:
 
 def _advice(judgment: Judgment) -> str:
     """Return what to do first: an outage or a budget explains the outcome before the answer does."""
-    from jury_adapters.core.budget import BUDGET_EXHAUSTED
     from jury_adapters.core.opinions import votes_in
+    from jury_adapters.core.over_budget import is_over_budget
     from jury_adapters.core.verdict import is_outage
 
     status, reasons = str(judgment.status), judgment.review_reasons
     votes = [vote for _, vote in votes_in(judgment)]
     if is_outage(judgment) or not {"broken_tier", "errors_decided"}.isdisjoint(reasons):
         return _advice_on_outage(judgment, [vote for vote in votes if str(vote.status) == "ERROR"])
-    if status in ("ABSTAIN", "PASS") and any(vote.error == BUDGET_EXHAUSTED for vote in votes):
+    if status in ("ABSTAIN", "PASS") and is_over_budget(judgment):
         return (
             "What to do: the budget did not allow every call, so raise it (--jury-max-usd); --jury-store keeps what "
             "was paid for. Nothing is missing in the case."

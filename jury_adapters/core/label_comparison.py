@@ -354,14 +354,7 @@ class LabelComparison:
             self._contradiction = ContradictingLabels(item_id, [(0, known[0]), (1, truth)]).describe([known[1], where])
         return False
 
-    def _row(
-        self,
-        name: str,
-        kind: Kind,
-        counts: Counts,
-        reading: Reading,
-        within: Path = (),
-    ) -> LabelScore:
+    def _row(self, name: str, kind: Kind, counts: Counts, reading: Reading, within: Path = ()) -> LabelScore:
         score, by_group = Score(), dict[Hashable, Score]()
         for (label, said, group), times in counts.items():
             pair = reading.truth(label), reading.opinion(said)

@@ -72,10 +72,10 @@ class Line(NamedTuple):
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """Return the line of a judgment."""
-        run_failed = is_failed_run(judgment)
+        run_failed, over_budget = is_failed_run(judgment), is_over_budget(judgment)
         if not isinstance(judgment, Verdict):
-            alone = cls(judgment.status, None, (), "status", judgment.usage, MissingVotes(), run_failed=run_failed)
-            return alone._replace(over_budget=is_over_budget(judgment))
+            single = (judgment.status, None, (), "status", judgment.usage, MissingVotes())
+            return cls(*single, run_failed=run_failed, over_budget=over_budget)
         tally = judgment.tally
         status = Status.ERROR if judgment.failed_by_errors else judgment.status
         broke = tuple(path for path, juror in opinions_of(judgment) if juror.status is Status.ERROR)
@@ -86,8 +86,7 @@ class Line(NamedTuple):
         )
         missing = MissingVotes.of(judgment)
         facts = (status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria)
-        line = cls(*facts, run_failed=run_failed, over_budget=is_over_budget(judgment))
-        return line._replace(stopped_early=judgment.partial)
+        return cls(*facts, run_failed=run_failed, over_budget=over_budget, stopped_early=judgment.partial)
 
 
 class Kept:
@@ -147,11 +146,11 @@ def summary(evaluator: KeepsLines, metric: Metric | None = None) -> SummaryFunct
         metric: ``"pass_rate"``: the share of rows that passed, among those that passed or failed; the comment counts
             the rows on which the jury abstained or failed, and a row that is FAIL only because jurors failed counts as
             an error. The comment counts the runs of the application that failed, and the rows judged without a juror
-            because of the budget. It names the jurors that broke, also
-            on rows that the others decided, and warns if they bias the rate. ``"agreement"``: the mean agreement among
-            the jurors, with Krippendorff's alpha in the comment; for a scorecard, the comment has the mean agreement by
-            criterion. ``"cost_usd"``: the cost of judging the rows in US dollars, with calls and tokens in the comment.
-            None: all three. The key of a result is ``<key>.<metric>``.
+            because of the budget. It names the jurors that broke, also on rows that the others decided, and warns if
+            they bias the rate. ``"agreement"``: the mean agreement among the jurors, with Krippendorff's alpha in the
+            comment; for a scorecard, the comment has the mean agreement by criterion. ``"cost_usd"``: the cost of
+            judging the rows in US dollars, with calls and tokens in the comment. None: all three. The key of a result
+            is ``<key>.<metric>``.
 
     Raises:
         ConfigurationError: the metric is unknown, or the evaluator keeps no judgments.

@@ -86,8 +86,7 @@ class JuryFacts:
 
     def _unreached(self) -> set[Path]:
         """Return the jurors and tiers that no case needed."""
-        reached = {path[:length] for path in self._jurors for length in range(1, len(path) + 1)}
-        return self._skipped - reached
+        return self._skipped - _beginnings(self._jurors)
 
     def _fallback_share(self, path: Path) -> float:
         return self._by_fallback.get(path, Counter()).total() / max(1, self._votes[path])
@@ -127,8 +126,12 @@ def _skipped_in(judgment: Judgment, path: Path) -> Iterator[Path]:
 
 def _alone(known: set[Path], jurors: set[Path], unreached: set[Path]) -> set[Path]:
     """Return the jurors that another run with these jurors cannot have had, also in what none of its cases reached."""
-    there = {path[:length] for path in jurors for length in range(1, len(path) + 1)}
-    return {path for path in known - there if not any(path[:length] in unreached for length in range(1, len(path) + 1))}
+    return {path for path in known - _beginnings(jurors) if not _beginnings({path}) & unreached}
+
+
+def _beginnings(paths: set[Path]) -> set[Path]:
+    """Return the paths, with those of the juries and tiers around each."""
+    return {path[:length] for path in paths for length in range(1, len(path) + 1)}
 
 
 def _listed(names: set[str] | list[str]) -> str:

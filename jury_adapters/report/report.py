@@ -112,10 +112,9 @@ class Report:
 
         Results of LlamaIndex's evaluators include their query, response and contexts. Results of this package's
         evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Rows of a LangSmith
-        experiment include the run and the example. If several evaluators judged an item, in the dictionary that
-        ``BatchEvalRunner`` returns or in a row of LangSmith, each evaluator is a criterion, and an item passes if all
-        of them pass. LlamaIndex's evaluators of two answers are criteria that do not count. LangSmith's evaluators that
-        give numbers other than 0 and 1 only have these in the metadata, if another one says pass or fail.
+        experiment include the run and the example. If several evaluators judged an item, in the dictionary of
+        ``BatchEvalRunner`` or in a row of LangSmith, each is a criterion, and an item passes if all of them pass.
+        Evaluators of two answers do not count; LangSmith's metrics (numbers other than 0 and 1) count only if alone.
 
         Args:
             results: verdicts, pairs of case and verdict, judged runs, ``EvaluationResult`` objects, or rows of
