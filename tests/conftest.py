@@ -48,12 +48,12 @@ with suppress(ImportError):
 
 @pytest.hookimpl(tryfirst=True)  # before the tests with the marker `slow` are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave two of three parameters of each test with the marker `corpus` to the slow run; mark what has two sizes."""
+    """Leave four of five parameters of each test with the marker `corpus` to the slow run; mark what has two sizes."""
     places: Counter[tuple[object, ...]] = Counter()
     for item in items:
         if item.get_closest_marker("corpus") is not None:
             function = (item.path, getattr(item, "cls", None), getattr(item, "originalname", item.name))
-            if places[function] % 3:
+            if places[function] % 5:
                 item.add_marker(pytest.mark.slow)
             places[function] += 1
         is_property = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)

@@ -113,6 +113,7 @@ def test_asking_for_what_is_not_there_loads_nothing_either():
     assert [name for name in loaded if name.startswith("jury_adapters.")] == []
 
 
+@pytest.mark.slow
 def test_using_the_core_loads_no_framework_sdk_or_command_line():
     code = "from jury_adapters import Ensemble, Case; str(Ensemble([lambda c: True]).judge(Case(question='q')))"
     loaded = {name.split(".")[0] for name in loaded_by(code)}

@@ -536,6 +536,7 @@ def test_a_condition_that_could_not_be_measured_is_in_the_summary(run):
     )
 
 
+@pytest.mark.slow
 def test_a_condition_that_worker_processes_could_not_measure_is_counted_once(run):
     tests = "from jury_adapters import Ensemble\n" + "".join(
         f"def test_{n}(jury): jury.using(Ensemble([lambda case: True]), min_agreement=1).check(answer='a')\n"

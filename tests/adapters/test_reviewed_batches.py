@@ -39,7 +39,7 @@ def asked_models(server, tmp_path, monkeypatch):
     return server
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("evaluator", "rubric"), [(JuryFaithfulnessEvaluator, "faithfulness"), (JuryCorrectnessEvaluator, "correctness")]
 )

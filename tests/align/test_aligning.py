@@ -115,6 +115,7 @@ def test_groups_are_never_divided():
     assert abs(shares[0] - shares[1]) < 0.15
 
 
+@pytest.mark.slow
 def test_every_critic_with_the_rubric_is_changed_in_any_jury():
     models = [LearningModel("examples", seed) for seed in (1, 2, 3)]
     critics = [Critic(model, RUBRIC, name=f"critic {n}") for n, model in enumerate(models)]

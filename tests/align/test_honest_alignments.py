@@ -87,7 +87,7 @@ def test_too_few_groups_for_any_result_are_refused_before_anything_is_asked():
     assert not model.prompts
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 4, 5])
 def test_an_outage_while_the_jury_as_it_is_was_tested_is_no_merit_of_the_change(seed):
     quiet = Recording("fixed", seed)
@@ -117,6 +117,7 @@ def test_notes_of_people_are_data_in_the_prompt():
     assert Rubric.model_validate(found.rubric.model_dump()).examples == found.rubric.examples
 
 
+@pytest.mark.slow
 def test_a_changed_jury_has_no_guarantee():
     critic = Critic(LearningModel("examples", 3), RUBRIC, name="critic")
     cascade = CascadedJury([Tier("jury", critic)])
@@ -139,6 +140,7 @@ def test_a_changed_jury_has_no_guarantee():
     assert align(kept, labelled(60, 3)).jury is kept
 
 
+@pytest.mark.slow
 def test_the_report_says_of_how_many_groups_the_test_is():
     cases = [
         case.model_copy(update={"metadata": {**case.metadata, "doc": n // 2}})

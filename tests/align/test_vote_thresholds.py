@@ -52,6 +52,7 @@ def accuracy(found, name=CHANGE):
     return next(one.accuracy for one in found.candidates if one.name == name)
 
 
+@pytest.mark.slow
 def test_a_threshold_that_passes_everything_is_moved():
     jury = rated(threshold=0.5)  # without one, the vote takes the pass mark of the rubric, which may be moved
     found = align(jury, labelled(100, 1))
@@ -159,6 +160,7 @@ def test_a_scale_that_begins_at_zero_has_examples_of_both_ends():
     assert accuracy(found, "2 examples") == 1.0
 
 
+@pytest.mark.slow
 def test_another_pass_mark_is_that_of_the_vote():
     found = align(rated(), labelled(100, 1))
     assert (found.chosen, found.threshold) == ("another pass mark", None)

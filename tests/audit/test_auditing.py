@@ -114,6 +114,7 @@ def test_a_judge_that_breaks_never_raises_and_is_counted():
     assert figures.kill_rate.undecided > 20
 
 
+@pytest.mark.slow
 def test_jurors_of_later_tiers_are_asked_too():
     last = reader("last")
     jury = CascadedJury(
@@ -139,6 +140,7 @@ def test_nested_juries_are_taken_apart():
     assert found.subjects[1].kill_rate.value == 1.0
 
 
+@pytest.mark.slow
 def test_the_best_juror_and_the_advice():
     jury = Ensemble([knows_the_answers, passes_all, passes_all.named("second")], name="panel")
     found = audit(jury, sizes=Sizes(20, 0, 0)).comparison
@@ -228,6 +230,7 @@ def test_limits():
     assert nothing.unmet(min_kill_rate=0.5) == ("kill rate: no probe was decided",)
 
 
+@pytest.mark.slow
 def test_everything_is_json_and_prints():
     found = audit(grounding_screen(), sizes=SMALL)
     as_json = json.loads(json.dumps(found.to_dict(), allow_nan=False))
@@ -315,6 +318,7 @@ def test_the_plan_depends_on_the_seed_alone():
         assert probe.base is None or first[probe.base].group == probe.group
 
 
+@pytest.mark.slow
 def test_sizes_are_upper_limits_and_cases_take_turns():
     probes = plan_audit(passes_all, sizes=Sizes(100, 90, 80)).probes
     counts = Counter((probe.kind, probe.name) for probe in probes if probe.kind != "injection")
@@ -331,6 +335,7 @@ def test_jurors_of_a_family_are_told_that_it_wrote_the_answer():
     assert names == {"context_order", "label_order", "padding", "confident_tone", "author", "author:openai"}
 
 
+@pytest.mark.slow
 def test_a_juror_that_takes_the_first_label_is_moved_by_their_order():
     async def first_label(prompt):
         labels = prompt.split('"answer"')[-1]
@@ -343,6 +348,7 @@ def test_a_juror_that_takes_the_first_label_is_moved_by_their_order():
     assert found.jury.flips["repeat"].to_fail == 0
 
 
+@pytest.mark.slow
 def test_a_random_juror_is_unstable():
     draws = Random(1)
 

@@ -64,6 +64,7 @@ def test_long_answers_take_time_in_proportion():
     assert_proportional(plan, 50)
 
 
+@pytest.mark.slow
 def test_a_jury_with_the_name_of_a_juror_is_told_from_it():
     @judge(name="strict")
     def strict(case):

@@ -38,6 +38,7 @@ def test_a_judge_that_knows_and_one_that_chooses_the_first():
     assert {one.name for one in tie.findings} == {"misses_wrong_answers"}
 
 
+@pytest.mark.slow
 def test_both_answers_of_a_pairwise_critic_are_used():
     async def first_shown(prompt):
         return json.dumps({"reasoning": "", "answer": "A", "confidence": 1})
@@ -48,6 +49,7 @@ def test_both_answers_of_a_pairwise_critic_are_used():
     assert "prefers_first" in {one.name for one in found.findings}
 
 
+@pytest.mark.slow
 def test_jurors_are_measured_by_themselves():
     jury = Ensemble([Comparing("knows"), Comparing("first", "A"), Comparing("again")], voting="majority", on="label")
     found = audit_pairs(jury, pairs=40)

@@ -36,6 +36,7 @@ def test_operators_with_a_clear_rate_are_asked_about_half_as_much():
     assert early.jury.kill_rate.value == 1
 
 
+@pytest.mark.slow
 def test_rates_that_are_not_known_are_asked_about_to_the_end():
     found = audit(judge(at_random), sizes=SIZES, precision=0.1)
     assert found.stopped == (("repeat", "repeat"),)  # it gives the same answer to the same question
@@ -79,6 +80,7 @@ def test_the_probes_of_a_stopped_operator_are_its_first_half():
     assert len(set(mutants[30:]) & set(asked)) < 20  # those that another change was made from are asked all the same
 
 
+@pytest.mark.slow
 def test_intervals_are_wider_where_asking_might_have_stopped():
     groups = tuple((1, 1) for _ in range(18)) + ((0, 1),) * 2
     once, twice = Share(groups).interval, Share(groups, looks=2).interval
@@ -86,11 +88,13 @@ def test_intervals_are_wider_where_asking_might_have_stopped():
     assert audit(knows_the_truth, sizes=SIZES, precision=0.1).jury.kills["number"].looks == 2
 
 
+@pytest.mark.slow
 def test_a_juror_that_fails_every_given_answer_keeps_nothing_from_being_stopped():
     jury = any_of(knows_the_truth, judge(lambda case: False, name="strict"))
     assert ("wrong", "negation") in audit(jury, sizes=SIZES, precision=0.1).stopped
 
 
+@pytest.mark.slow
 def test_the_report_says_what_was_stopped():
     found = audit(knows_the_truth, sizes=SIZES, precision=0.1)
     said = str(found)
@@ -100,6 +104,7 @@ def test_the_report_says_what_was_stopped():
     assert "Stopped early" not in str(audit(knows_the_truth, sizes=Sizes(5, 5, 5)))
 
 
+@pytest.mark.slow
 def test_a_store_makes_the_second_audit_free(tmp_path):
     calls = []
 

@@ -89,6 +89,7 @@ def test_killed_and_run_again(starting, tmp_path, vendor, call, after):
         assert len(server.batches) == 1
 
 
+@pytest.mark.slow
 def test_a_second_process_on_the_folder_is_told_so(starting, tmp_path):
     with BatchServer() as server:
         reached = server.hang("create", after=True)

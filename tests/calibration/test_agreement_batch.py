@@ -107,6 +107,7 @@ def test_alpha_of_labels_and_its_interval(name, column, value, interval):
     assert found.interval == pytest.approx(interval, abs=0.006)  # two bootstraps of 1,000 draws differ by as much
 
 
+@pytest.mark.slow
 def test_the_other_coefficients_of_the_recorded_votes():
     assert gwet_ac(recorded("codefeedback"), resampling=ONCE).value == pytest.approx(0.914, abs=5e-4)
     assert raw_agreement(recorded("codefeedback"), resampling=ONCE).value == pytest.approx(0.9238, abs=1e-4)
@@ -128,6 +129,7 @@ def test_the_fourteen_judges_are_worth_a_vote_and_a_half():
     assert found.details["phi_within_families"] > found.details["phi_across_families"]
 
 
+@pytest.mark.slow
 def test_intervals_by_group_are_wider_where_groups_hang_together():
     by_item, by_group = (alpha(recorded("codefeedback", group=group)) for group in ("", "meta.program"))
     assert by_item.value == pytest.approx(by_group.value)
@@ -287,6 +289,7 @@ def test_words_are_ordinal_only_when_their_order_is_given():
         alpha(ordered, "nominl")
 
 
+@pytest.mark.slow
 def test_independent_errors_make_independent_votes_and_shared_ones_one():
     chance = np.random.default_rng(0)
     gold = chance.integers(0, 2, 4000)

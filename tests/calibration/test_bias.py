@@ -167,6 +167,7 @@ def test_own_model_and_own_vendor_are_told_apart():
     assert (vendor.value, vendor.details["own"], vendor.details["other"]) == (0.0, 20, 20)
 
 
+@pytest.mark.slow
 def test_the_recorded_judges_are_compared_within_each_gold_label():
     votes = Votes.from_recorded(DATA / "codefeedback.jsonl.gz", group="meta.program", pass_label="valid")
     found = self_preference(votes)

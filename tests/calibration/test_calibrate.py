@@ -83,6 +83,7 @@ def test_a_calibrated_cascade_says_what_it_guarantees_and_keeps_it_on_the_other_
         assert verdict.decision == "accepted"
 
 
+@pytest.mark.slow
 def test_what_runs_later_decides_as_the_calibration_counted() -> None:
     calibrated = calibrate(cascade(), LABELLED[:600], agreement=0.86)
     verdicts = list(calibrated.judge_many(map(Case.from_row, LABELLED[:600])))
@@ -106,6 +107,7 @@ def test_a_tier_that_decides_nothing_is_not_asked(method: str) -> None:
         assert [tier.name for tier in verdict.tiers] == ["good"]
 
 
+@pytest.mark.slow
 def test_one_case_of_each_group_counts() -> None:
     programs = {row["meta"]["program"] for row in LABELLED}
     by_path = calibrate(cascade(), LABELLED, agreement=0.85, groups="meta.program").guarantee
@@ -214,6 +216,7 @@ def test_the_names_of_functions_are_not_those_of_modules() -> None:
         assert find_spec(f"{package.__name__}.{name}") is None, f"a module of the name {name} would hide it"
 
 
+@pytest.mark.slow
 def test_it_refuses_cascades_it_would_spoil() -> None:
     with pytest.raises(ConfigurationError, match="is of a jury"):
         calibrate(sure("good", 0.9), LABELLED)  # type: ignore[arg-type]
@@ -334,6 +337,7 @@ def test_files_without_a_guarantee_are_refused(tmp_path: Path) -> None:
         Guarantee.from_yaml("tiers: []\nname: x\n")
 
 
+@pytest.mark.slow
 def test_the_tier_that_abstains_is_no_juror_whose_call_is_saved() -> None:
     calibrated = calibrate(cascade(), LABELLED[:900], agreement=0.92)
     verdicts = list(calibrated.judge_many(map(Case.from_row, LABELLED[900:1000])))

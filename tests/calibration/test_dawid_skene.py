@@ -44,6 +44,7 @@ def test_the_textbook_gives_the_reference_quality() -> None:
     assert found.kappa == pytest.approx(0.290, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_it_finds_the_reliabilities_that_made_the_votes() -> None:
     draw = np.random.default_rng(0)
     truth = draw.choice(3, 4000, p=[0.5, 0.3, 0.2])

@@ -64,6 +64,7 @@ def most_errors_by_definition(n: int, alpha: float, delta: float) -> list[int]:
     return [next(k for k in range(items + 1) if binomial_cdf(k, items, alpha) > delta) - 1 for items in range(n + 1)]
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 150),
     st.one_of(st.floats(1e-12, 1 - 1e-12), st.integers(1, 19).map(lambda part: part / 20)),

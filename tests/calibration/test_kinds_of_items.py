@@ -53,6 +53,7 @@ def test_few_units_and_units_of_many_kinds_stay_single():
     assert len(distinct(np.zeros((2000, 2)))[0]) == 1
 
 
+@pytest.mark.slow
 def test_the_report_is_that_of_single_items():
     given = list(rows(ITEMS))
     together = full_report(Votes.from_recorded(given), draws=DRAWS)

@@ -31,6 +31,7 @@ def test_ppi_by_hand():
     assert "4 items only" in found.warnings[0]
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_truth_about_as_often_as_it_says_and_is_narrower_than_that_of_the_labels():
     chance = np.random.default_rng(11)
     held, naive_held, width, label_width = 0, 0, 0.0, 0.0

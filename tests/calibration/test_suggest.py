@@ -68,6 +68,7 @@ def test_what_is_computed_is_what_the_jury_says(rule: str) -> None:
     assert agreed == 1 if rule in ("majority", "cascade") else agreed > 0.97
 
 
+@pytest.mark.slow
 def test_a_budget_leaves_out_what_costs_more() -> None:
     found = suggest(jurors(), FIT[:600], budget=0.001, largest=2)
     assert all(each.cost <= 0.001 for each in found)

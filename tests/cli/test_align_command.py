@@ -57,6 +57,7 @@ def run(folder, *options, jury="jury.yaml"):
     return CliRunner().invoke(app, [str(one) for one in arguments], catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_an_accepted_rubric_is_written_with_its_history(folder, server):
     server.plan = learns
     out = folder / "aligned.yaml"
@@ -77,6 +78,7 @@ def test_an_accepted_rubric_is_written_with_its_history(folder, server):
     assert server.count == asked  # everything was stored
 
 
+@pytest.mark.slow
 def test_nothing_is_written_if_nothing_is_better(folder, server):
     server.plan = lambda ask: learns(
         type(ask)(**{**ask.__dict__, "body": {**ask.body, "messages": ask.body["messages"][-1:]}})
@@ -88,6 +90,7 @@ def test_nothing_is_written_if_nothing_is_better(folder, server):
     assert not (folder / "aligned.rubric.yaml").exists()
 
 
+@pytest.mark.slow
 def test_a_guarantee_of_the_old_jury_is_left_out(folder, server):
     server.plan = learns
     tiers = "name: old\ntiers:\n  - {name: one, judge: {rubric: faithfulness, model: 'openai:gpt-4o-mini'}}\n"

@@ -40,7 +40,7 @@ def test_the_rubric_file_of_the_jury_is_never_replaced(folder, server, force):  
     assert server.count == 0
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "jury",
     [
@@ -90,6 +90,7 @@ def test_a_rubric_that_the_file_cannot_change_is_refused_before_anything_is_aske
     assert not list(folder.glob("*new*"))
 
 
+@pytest.mark.slow
 def test_no_file_is_left_if_nothing_was_better(folder, server):  # noqa: F811
     server.plan = lambda ask: learns(
         type(ask)(**{**ask.__dict__, "body": {**ask.body, "messages": ask.body["messages"][-1:]}})
@@ -109,6 +110,7 @@ def test_a_dry_run_sends_and_writes_nothing(folder, server):  # noqa: F811
     assert as_json["calls"] == 3 * (4 * 72 + 2 * 48)
 
 
+@pytest.mark.slow
 def test_calibrating_with_the_labels_that_aligned_the_jury_is_warned_of(folder, server):  # noqa: F811
     server.plan = learns
     (folder / "jury.yaml").write_text(

@@ -24,7 +24,7 @@ def rates(ask):
     return Act(text=json.dumps({"reasoning": "", "answer": 8 if truth == "YES" else 6, "confidence": 0.9}))
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "vote",
     ["voting: average\nthreshold: 0.3  # as agreed\n", "threshold: 0.333333333333\nvoting: median"],
@@ -46,6 +46,7 @@ def test_the_threshold_is_written(folder, server, vote):  # noqa: F811
     assert statuses == ["PASS", "FAIL"]
 
 
+@pytest.mark.slow
 def test_a_vote_without_a_threshold_follows_the_pass_mark(folder, server):  # noqa: F811
     """The pass mark of the jurors is the threshold of the vote, so another pass mark is enough."""
     server.plan = rates

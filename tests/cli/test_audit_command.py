@@ -37,6 +37,7 @@ def test_the_report(jury_file):
     assert "Wrong answers that got FAIL (kill rate)" in done.stdout
 
 
+@pytest.mark.slow
 def test_json_files_and_limits(jury_file, tmp_path):
     page, xml = tmp_path / "audit.html", tmp_path / "audit.xml"
     done = jury(
@@ -57,6 +58,7 @@ def test_json_files_and_limits(jury_file, tmp_path):
     assert jury("audit", "--jury", jury_file, *SMALL, "--quiet", "--report", page).exit_code == 0  # a page is replaced
 
 
+@pytest.mark.slow
 def test_early_stopping(jury_file):
     sizes = ("--per-operator", "20", "--per-change", "8", "--injections", "8")
     done = jury("audit", "--jury", jury_file, "--precision", "0.2", *sizes, "--json")

@@ -50,6 +50,7 @@ def calibrated(*options, jury="jury.yaml"):
     return run("calibrate", VOTES, "--pass-label", "valid", *given)
 
 
+@pytest.mark.slow
 def test_the_file_keeps_its_text_and_the_jury_then_abstains_where_it_cannot_guarantee(folder):
     result = calibrated("--agreement", 0.94, "--out", "calibrated.yaml")
     assert result.exit_code == 0, result.output
@@ -187,6 +188,7 @@ SCREENED = TEXT.replace(
 )
 
 
+@pytest.mark.slow
 def test_screening_tiers_in_front_are_kept_and_the_guarantee_is_about_the_rest(folder):
     (folder / "screened.yaml").write_text(SCREENED)
     rows = [json.loads(line) for line in gzip.decompress(VOTES.read_bytes()).splitlines()]

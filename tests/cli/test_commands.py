@@ -341,6 +341,7 @@ def test_a_juror_that_always_breaks_is_not_said_to_abstain(tmp_path: Path):
     assert re.search(r"  broke +.*, asked 1 time: connection: ", once.stdout)
 
 
+@pytest.mark.slow
 def test_schema_prints_a_schema():
     result = jury("show", "schema")
     assert result.exit_code == 0

@@ -99,6 +99,7 @@ def test_the_difference_its_direction_and_both_names():
     assert "a is better" in back
 
 
+@pytest.mark.slow
 def test_labels_show_that_the_jury_favours_b():
     told = json.loads(compared("a.jsonl", "b.jsonl", *LABELS, "--json"))
     assert told["interval"][0] > 0
@@ -114,6 +115,7 @@ def test_labels_show_that_the_jury_favours_b():
     assert grouped["groups"] == grouped["found"]["details"]["groups"] == 30
 
 
+@pytest.mark.slow
 def test_json_and_markdown_say_the_same():
     told = json.loads(compared("a.jsonl", "b.jsonl", "--json"))
     assert (told["before"], told["after"], told["direction"]) == ("a.jsonl", "b.jsonl", "after minus before")
@@ -126,6 +128,7 @@ def test_json_and_markdown_say_the_same():
     assert "give one of them" in refused("a.jsonl", "b.jsonl", "--markdown", "--json")
 
 
+@pytest.mark.slow
 def test_a_report_adds_the_same_comparison():
     alone = compared("a.jsonl", "b.jsonl")
     assert run("report", "b.jsonl", "--compare", "a.jsonl").stdout.endswith(f"\n{alone}")
@@ -168,6 +171,7 @@ def test_labels_are_read_as_the_cases_were():
     assert "lam" in told["corrected"]["details"]
 
 
+@pytest.mark.slow
 def test_different_questions_are_independent_samples():
     written(Path("other_answers.jsonl"), ({**row, "id": f"other {row['id']}"} for row in answers("b", 0.85, 80)))
     assert run("judge", "other_answers.jsonl", "--jury", "jury.yaml", "--out", "other.jsonl").exit_code == 0
@@ -259,6 +263,7 @@ def test_cases_that_are_gone_have_no_groups_and_no_texts():
     assert "only the metadata in its verdict" in refused("a.jsonl", "b.jsonl", "--group", "question")
 
 
+@pytest.mark.slow
 def test_without_numpy_the_plain_difference_is_there():
     code = f"""
     import sys
@@ -322,6 +327,7 @@ def test_labels_of_one_system_alone_do_not_correct(exports, system):
     ) in said
 
 
+@pytest.mark.slow
 def test_labels_of_a_random_part_correct(exports):
     chance = random.Random(3)
     picked = {f"q{at}" for at in chance.sample(range(120), 40)}

@@ -178,6 +178,7 @@ def many(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_guarantee_names_the_cases_on_which_reviewers_contradict_each_other(many):
     (many / "jury.yaml").write_text("jurors: [{check: not_empty}, {check: contains, texts: [In]}]\n")
     calibrate = ["calibrate", "labels.jsonl", "--jury", "jury.yaml", "--agreement", 0.9]
@@ -199,6 +200,7 @@ def test_a_guarantee_names_the_cases_on_which_reviewers_contradict_each_other(ma
     assert "how far reviewers agree: jury report labels.jsonl --agreement" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_report_says_how_far_reviewers_agree(many):
     done = run("report", "labels.jsonl", "--agreement", "--draws", 100, "--json")
     assert done.exit_code == 0, done.stderr
@@ -211,6 +213,7 @@ def test_a_report_says_how_far_reviewers_agree(many):
     assert "compared with each other; leave out --labels" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_report_says_that_labels_of_contested_cases_are_not_a_fair_sample(many):
     (many / "contested.jsonl").write_text("")
     reviewed_only = ["review", "a.out.jsonl", "--only", "contested", "--by", "ann", "--labels", "contested.jsonl"]

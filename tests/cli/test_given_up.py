@@ -64,6 +64,7 @@ def test_json_has_the_models_that_were_given_up(judge, server: VendorServer):
     assert given_up["openai:m"]["error"].startswith("quota_exhausted: ")
 
 
+@pytest.mark.slow
 def test_a_model_given_up_beside_a_good_one_is_no_success_either(judge, server: VendorServer):
     server.plan = lambda ask: EXHAUSTED if ask.vendor == "openai" else WELL
     result = judge(TWO, "--concurrency", "1")

@@ -80,6 +80,7 @@ def test_a_jury_of_checks_imports_nothing_that_asks_models_or_reads_workspaces(t
     assert not modules & {"jury_adapters.judges.trajectory", "jury_adapters.models.registry"}
 
 
+@pytest.mark.slow
 def test_a_jury_file_imports_the_module_of_each_of_its_checks(tmp_path: Path):
     (tmp_path / "cases.jsonl").write_text('{"answer": "Paris", "contexts": ["Paris"]}\n')
     (tmp_path / "jury.yaml").write_text("jurors: [{check: sentence_support}, {check: step_limit, max_steps: 3}]\n")

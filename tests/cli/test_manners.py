@@ -258,7 +258,7 @@ def test_a_bar_moves_on_a_terminal_and_messages_stand_on_lines_of_their_own(fold
     assert "judging" not in shown[shown.index("30 cases judged") :]  # the bar is gone
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["judge", "doctor", "models", "demo"])
 def test_no_colour_and_nothing_moving_in_a_pipe_unless_forced(run: Callable[..., Done], name: str):
     plain = run(*JSON[name], TERM="xterm-256color")
@@ -298,6 +298,7 @@ def test_completion_knows_commands_options_values_and_models(monkeypatch: pytest
     assert completed("jury judge cases.jsonl --jury ju") == []
 
 
+@pytest.mark.slow
 def test_bash_completes_commands_and_files(folder: Path):
     """A real bash with the script that --install-completion installs."""
     bash = shutil.which("bash")

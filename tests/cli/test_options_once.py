@@ -3,22 +3,30 @@
 from importlib import import_module
 
 import pytest
-from typer.testing import CliRunner
 
 from jury_adapters.cli import app as commands
 
 NAMES = [one.name for one in commands.app.registered_commands]
 
 
-@pytest.mark.corpus
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_value_is_kept_or_refused(name):
-    for option in commands.load_command(name).params:
+    command = commands.load_command(name)
+    for option in command.params:
         if option.param_type_name != "option" or option.is_flag or option.name == "help":
             continue
         flag = option.opts[-1]
-        done = CliRunner().invoke(commands.app, [name, flag, "1", flag, "0.5"], standalone_mode=False)
-        assert ("more than once" in str(done.exception)) is not option.multiple, (flag, done.exception)
+        said = problem_with(command, [flag, "1", flag, "0.5"])
+        assert ("more than once" in said) is not option.multiple, (flag, said)
+
+
+def problem_with(command, args):
+    """Parse the arguments without running the command, and return the error, empty where there is none."""
+    try:
+        command.make_context(command.name, args)
+    except Exception as error:  # of the click that typer uses
+        return str(error)
+    return ""
 
 
 def test_the_message_names_the_option(capsys, monkeypatch):

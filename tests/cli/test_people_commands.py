@@ -47,6 +47,7 @@ def against(printed):
     return json.loads(printed.stdout)["label_comparison"]
 
 
+@pytest.mark.slow
 def test_what_judge_was_told_holds_for_all_that_reads_its_results(folder):
     judged = judge("--pass-label", "good", "--out", "r.jsonl", "--report", "page.html", "--json")
     assert judged.exit_code == 0, judged.output

@@ -48,6 +48,7 @@ def test_devices_are_refused(folder):
     assert "zero.jsonl: a device, not a regular file" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_has_a_writer_is_read(folder):
     assert "1 case judged" in run_command("judge", "-", typed=ROW, folder=folder).stdout
     of_stdin = run_command("judge", "cases.jsonl", "--jury", "/dev/stdin", typed=JURY, folder=folder)

@@ -103,7 +103,7 @@ def test_cases_that_are_other_cases_are_refused_and_some_that_changed_are_told()
     assert jury("report", "r.jsonl", "--cases", "tea.csv").stderr == ""
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["markupsafe", "jinja2"])
 def test_what_the_page_needs_is_told_and_not_thrown(missing: str):
     """As after ``pip install .[cli]``, where whatever comes with the extra ``report`` is missing."""

@@ -114,6 +114,7 @@ def test_a_full_disk_is_an_error_of_the_version_too():
     assert (done.returncode, done.stderr) == (2, "error: standard output: No space left on device\n")
 
 
+@pytest.mark.slow
 def test_a_reader_that_is_gone_is_no_error_of_the_interpreter_either(tmp_path: Path):
     """Which flushes its standard streams when it ends."""
     process = subprocess.Popen(
@@ -127,6 +128,7 @@ def test_a_reader_that_is_gone_is_no_error_of_the_interpreter_either(tmp_path: P
     process.stderr.close()
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_ascii_only_is_no_error(tmp_path: Path):
     file = tmp_path / "cases.jsonl"
     file.write_text(json.dumps({"id": "Ünïcödé 😀 \ud800", "answer": "x", "contexts": []}) + "\n")
@@ -151,6 +153,7 @@ def test_importing_the_package_of_the_command_loads_neither_typer_nor_rich():
     assert result.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_a_warning_is_a_message_and_not_a_line_of_code(tmp_path):
     file = tmp_path / "jury.yaml"
     critics = ", ".join(f'{{rubric: {name}, model: "openai:gpt-4o"}}' for name in ("faithfulness", "safety"))

@@ -78,7 +78,7 @@ def test_recorded_votes_that_stand_five_times(recorded: Path) -> None:
     assert without_merged(again) == once.rstrip("\n")
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("ids", [True, False])
 def test_results_that_stand_five_times(folder: Path, ids: bool) -> None:
     (folder / "jury.yaml").write_text(JURY)
@@ -94,6 +94,7 @@ def test_results_that_stand_five_times(folder: Path, ids: bool) -> None:
         assert without_merged(found) == expected.rstrip("\n")
 
 
+@pytest.mark.slow
 def test_a_calibration_on_cases_that_stand_five_times(recorded: Path) -> None:
     five = repeated(recorded, "votes.five.jsonl")
     options = ("--jury", "recorded.yaml", "--pass-label", "valid", "--agreement", 0.8)

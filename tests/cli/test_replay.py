@@ -335,6 +335,7 @@ def test_a_line_without_a_verdict_is_named(tmp_path, verdict):
     assert "results.jsonl, line 2: " in result.stderr
 
 
+@pytest.mark.slow
 def test_more_results_than_are_read_at_once_and_the_same_jury_twice(tmp_path):
     verdict = Ensemble([Judge.from_function(lambda case: True, name=name) for name in "ab"]).judge("?").to_dict()
     rows = [{"line": at, "item_id": f"q{at}", "key": f"{at:064x}", "verdict": verdict} for at in range(1, 2_003)]

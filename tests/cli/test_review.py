@@ -307,6 +307,7 @@ def test_a_kill_loses_no_label_and_a_torn_line_does_no_harm(results: Path):
     assert lines[2] == '{"gold": "PA'
 
 
+@pytest.mark.slow
 def test_input_that_is_closed_or_no_text_is_no_crash(results: Path):
     command = ["review", str(results), "--by", "ann", "--only", "all"]
     closed = subprocess.run(

@@ -110,6 +110,7 @@ def test_results_whose_draw_is_not_one_are_reported_like_others(stopped: str, fo
     assert (report.exit_code, told(report)["gate_decision"]) == (0, None)
 
 
+@pytest.mark.slow
 def test_the_report_of_a_stopped_run_has_the_figures_of_the_run(folder: Path):
     judged = told(run(folder, "--fail-under", 0.9, "--stop-when-decided", "--out", folder / "r.jsonl", "--json"))
     report = told(RUNNER.invoke(app, ["report", str(folder / "r.jsonl"), "--json"]))
@@ -132,6 +133,7 @@ def test_a_gate_that_is_missed_exits_with_1_long_before_the_end(folder: Path):
     assert (found["pass_rate_interval"], decision["cost_saved_usd"]) == (None, 0)
 
 
+@pytest.mark.slow
 def test_the_same_seed_judges_the_same_cases(folder: Path):
     lines = []
     for seed in (4, 4, 5):
@@ -255,6 +257,7 @@ def test_ctrl_c_leaves_the_gate_undecided(folder: Path, monkeypatch: pytest.Monk
     assert "decision         gate of 1 not decided" in result.stdout
 
 
+@pytest.mark.slow
 def test_figures_of_a_stopped_run_that_are_for_a_fixed_sample_say_so(folder: Path, stopped: str) -> None:
     (folder / "r.jsonl").write_text(stopped)
     done = run(folder, "--out", folder / "whole.jsonl", "-q")

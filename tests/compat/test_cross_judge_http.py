@@ -197,6 +197,7 @@ def test_it_works_inside_a_running_loop(server, closing):
     assert asyncio.run(notebook()) == ("KEEP", "KEEP")
 
 
+@pytest.mark.slow
 def test_the_import_loads_no_sdk():
     loaded = (
         "{'openai', 'anthropic', 'httpx', 'aiohttp', 'langchain_core', 'llama_index', 'cross_judge'} & {*sys.modules}"

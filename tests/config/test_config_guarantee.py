@@ -80,6 +80,7 @@ def test_a_guarantee_for_another_jury_or_without_sense_is_refused(text, message)
         load_jury(text)
 
 
+@pytest.mark.slow
 def test_a_jury_with_a_guarantee_loads_without_numpy(tmp_path: Path):
     file = tmp_path / "jury.yaml"
     file.write_text(calibrated_text())

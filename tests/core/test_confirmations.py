@@ -132,6 +132,7 @@ def test_numbers_are_compared_without_separators_and_words_without_case_and_mark
     assert [token.form for token in tokens_of("x-ray 2026-01-02")] == ["x", "ray", "2026", "01", "02"]
 
 
+@pytest.mark.slow
 def test_a_long_page_and_long_arguments_are_compared_too():
     page = "the bus and the ferry and the tram leave at 9:10\n" * 2_000
     written = "\n".join(f"the note {number} of the tower and the bridge" for number in range(2_000))

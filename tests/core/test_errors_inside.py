@@ -98,6 +98,7 @@ def test_a_lone_fail_beside_a_broken_majority_is_as_undecided_as_a_lone_pass(err
         assert (verdict.status, verdict.failed_by_errors) == ("FAIL", not decided)
 
 
+@pytest.mark.slow
 def test_early_stopping_says_so_wherever_the_whole_panel_does():
     said = SAID | {"E": breaks}
     for votes in product("PFAE", repeat=4):

@@ -237,6 +237,7 @@ def test_plain_judges_never_start_a_thread():
     run_script(script)
 
 
+@pytest.mark.slow
 def test_the_portal_works_in_a_child_after_a_fork_and_goes_on_in_the_parent():
     script = """
         import asyncio, os, warnings
@@ -264,6 +265,7 @@ def test_the_portal_works_in_a_child_after_a_fork_and_goes_on_in_the_parent():
     assert run_script(script).stdout == "both\n"
 
 
+@pytest.mark.slow
 def test_a_script_ends_quietly_with_threads_abandoned_and_a_portal_running():
     script = """
         import asyncio, time

@@ -37,7 +37,7 @@ def test_a_copy_under_another_name_keeps_its_own_settings():
     assert (again.name, again.timeout, polite.name, polite.timeout) == ("courteous", 3, "polite", None)
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_juries_go_to_process_pools(method):
     juries = [

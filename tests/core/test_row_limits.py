@@ -211,6 +211,7 @@ def test_columns_without_a_name_may_be_several(tmp_path: Path):
     assert [row.values for row in read_rows(path)] == [{"a": "1"}]
 
 
+@pytest.mark.slow
 def test_many_columns_are_no_work(tmp_path: Path):
     path = tmp_path / "a.csv"
     path.write_text(",".join(f"c{n}" for n in range(500_000)) + ",c0\n")

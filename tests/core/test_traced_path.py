@@ -24,6 +24,7 @@ def test_no_function_of_the_path_only_forwards(trace):
     assert "only forwards" not in trace
 
 
+@pytest.mark.slow
 def test_the_design_page_prints_the_functions_that_wait_for_the_request(trace):
     waiting = [line.strip() for line in trace.split("awaited:")[1].splitlines() if line.strip()]
     section = DESIGN.read_text(encoding="utf-8").split("## From `judge_many` to the request")[1].split("## ")[0]

@@ -146,6 +146,7 @@ def in_processes(*runs, jury=None, **variables):
     return [line.split() for line in ran.out.splitlines()]
 
 
+@pytest.mark.slow
 def test_the_environment_of_a_process_decides_and_its_key_does_not(two_servers, tmp_path):
     first, second = two_servers
     store = tmp_path / "runs.db"
@@ -160,6 +161,7 @@ def test_the_environment_of_a_process_decides_and_its_key_does_not(two_servers, 
     assert (first.count, second.count) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_jury_file_is_served_in_another_process(two_servers, tmp_path):
     first, second = two_servers
     store, jury = tmp_path / "runs.db", tmp_path / "jury.yaml"

@@ -38,6 +38,7 @@ class TestCorpus:
     def test_every_honest_form_is_read(self, sample):
         assert sample.outcome == "counted", f"{sample.text!r} was read as {sample.answer}"
 
+    @pytest.mark.slow
     def test_every_form_with_every_quotation_in_every_vocabulary(self):
         assert not [sample for sample in corpus.every_combination() if sample.outcome == "misread"]
 

@@ -75,7 +75,7 @@ def wait_for(port: int, server: subprocess.Popen[str]) -> None:
     raise AssertionError("the server does not listen")
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("framework", PAGES)
 def test_a_server_that_ends_by_sigterm_has_judged_every_run(tmp_path, framework):
     assert alerts_after_sigterm(tmp_path, application(framework)) == RUNS

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' paramete
 QUESTIONS = {"Is it open?": "It is. TRUTH=YES", "Is it closed?": "It is. TRUTH=NO"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_langsmith_in_callbacks_and_in_agents(kind, server):
     jury = aligned_by(kind, server).jury

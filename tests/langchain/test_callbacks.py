@@ -443,6 +443,7 @@ def test_passing_values_through_does_not_change_what_the_application_gets() -> N
     watched.all()
 
 
+@pytest.mark.slow
 def test_the_end_of_the_process_waits_for_verdicts() -> None:
     program = """
 import sys
@@ -459,6 +460,7 @@ chain().invoke({"question": "q"}, {"callbacks": [handler]})
     assert done.stdout.strip() == "PASS"
 
 
+@pytest.mark.slow
 def test_importing_the_callbacks_loads_no_runnables() -> None:
     program = (
         "import sys, jury_adapters.langchain.callbacks; "

@@ -69,6 +69,7 @@ def test_importing_it_loads_no_framework():
     assert loaded(program, "langchain_core", "langsmith", "langchain", "langgraph", "langchain_classic") == "[]"
 
 
+@pytest.mark.slow
 def test_the_evaluators_load_neither_langchain_nor_the_classic_package():
     program = "from jury_adapters.langchain import JuryEvaluator, JuryPairwiseEvaluator"
     assert loaded(program, "langchain", "langchain_classic", "langgraph", "openevals") == "[]"

@@ -40,6 +40,7 @@ def test_many_agents_at_64_at_once() -> None:
     assert watched.handler.counts.dropped == 0
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_runs_that_are_judged() -> None:
     watched = Watched()
     app = create_agent(Scripted(script=[call("weather", city="Oslo"), "It is 80F."]), tools=[weather])

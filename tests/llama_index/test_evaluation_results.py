@@ -160,6 +160,7 @@ def test_an_evaluator_that_breaks_is_an_error_of_its_criterion():
     assert "down" in report.entries[0].judgment.error
 
 
+@pytest.mark.slow
 def test_a_report_of_results_needs_no_llama_index():
     code = """
 import sys

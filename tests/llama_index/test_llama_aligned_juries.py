@@ -11,6 +11,7 @@ from jury_adapters.llama_index import JuryEvaluator, judge_runs
 pytestmark = pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_the_batch_runner_and_in_runs(kind, server):
     jury = aligned_by(kind, server).jury

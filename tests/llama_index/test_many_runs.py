@@ -42,6 +42,7 @@ def watched(runs: int, at_once: int, judge: Judge | None = None, **options: int)
     return verdicts, counts[0]
 
 
+@pytest.mark.slow
 def test_each_of_many_runs_at_once_is_judged_once_and_no_task_is_left():
     watched(20, 20)
     threads = threading.active_count()

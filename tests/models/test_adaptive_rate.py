@@ -59,6 +59,7 @@ def test_refusals_that_depend_on_the_load_lower_the_rate_to_just_below_what_is_a
     assert done.seconds_above(most) <= (10 if window is TokenBucket else 4)
 
 
+@pytest.mark.slow
 def test_a_rate_per_second_is_exceeded_for_two_seconds_wherever_the_seconds_begin():
     above = []
     for phase in (0.013, 0.113, 0.313, 0.513, 0.713, 0.863, 0.913, 0.963)[:: 1 if SLOW else 2]:

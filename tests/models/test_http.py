@@ -100,6 +100,7 @@ def test_the_limit_is_32_mib():
     assert MAX_BODY_BYTES == 32 * 1024 * 1024
 
 
+@pytest.mark.slow
 def test_neither_aiohttp_nor_an_sdk_is_loaded_before_the_first_request():
     code = (
         "import sys, jury_adapters\nfrom jury_adapters import Critic\n"

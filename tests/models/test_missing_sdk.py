@@ -31,6 +31,7 @@ except ConfigurationError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sdk", "other"), [("openai", "anthropic"), ("anthropic", "openai")])
 def test_it_is_refused_with_the_command_that_installs_it(sdk, other):
     def said_of(model):
@@ -40,6 +41,7 @@ def test_it_is_refused_with_the_command_that_installs_it(sdk, other):
     assert said_of(f"{other}:m") == ""
 
 
+@pytest.mark.slow
 def test_a_panel_names_all_missing_sdks_at_once():
     missing = said(["anthropic", "openai"], 'panel("faithfulness", "openai:m", "anthropic:m", "gemini:m")')
     command = install_command("openai,anthropic")

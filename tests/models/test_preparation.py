@@ -46,6 +46,7 @@ print(json.dumps([judgment.status.value for verdict in {judging} for judgment in
     assert set(run(server, script).result) == {"PASS"}
 
 
+@pytest.mark.slow
 def test_synchronous_judging_imports_sdks_in_the_calling_thread(server: VendorServer):
     script = "jury.judge(case); list(jury.judge_many([case])); print(json.dumps(Slow.threads))"
     assert run(server, script).result == [True, True]
@@ -57,6 +58,7 @@ def test_an_application_can_import_the_sdks_when_it_starts(server: VendorServer)
     assert run(server, script).result == [True, True, True]
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_while_an_sdk_is_imported_ends_quietly(server: VendorServer):
     script = """
 async def late():

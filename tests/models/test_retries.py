@@ -156,6 +156,7 @@ def test_models_of_the_same_name_address_key_and_limits_share_their_slots(server
     assert server.most_in_flight == 3
 
 
+@pytest.mark.slow
 def test_a_server_that_takes_only_few_at_once_gets_every_call_through(server):
     server.plan = lambda ask: Act(status=429, error={}) if server.in_flight > 4 else Act(delay=0.005)
     with no_waiting():

@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 # The interpreter itself reports what is opened; the list is kept from before the first import of ours.
 WATCHED = """
 import json, os, sys
@@ -68,5 +70,6 @@ def test_judging_opens_no_socket_and_writes_no_file() -> None:
     assert seen_by(JUDGING) == []
 
 
+@pytest.mark.slow
 def test_nor_does_tracing_without_an_exporter() -> None:
     assert seen_by("from jury_adapters.observability import trace_juries\ntrace_juries(content=True)\n" + JUDGING) == []

@@ -11,6 +11,7 @@ from tests.reliability.memory import blocks_grown, bytes_grown, critic, waiting_
 from tests.support.examples import SLOW
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge", "count", "most"),
     [(waiting_judge, 30_000 if SLOW else 6000, 1 / 9), (critic, 1500, 1 / 2)],  # the first critic loads modules too
@@ -20,6 +21,7 @@ def test_no_block_is_kept_of_a_case(judge, count, most):
     assert blocks_grown(judge(), count, max_concurrency=8) < most * between
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", [waiting_judge, critic])
 def test_no_text_is_kept_of_a_case(judge):
     assert bytes_grown(judge(), 1500, max_concurrency=4, size=5000) < 1350 * 5000 / 4

@@ -42,6 +42,7 @@ def test_a_test_that_fails_once_is_reported(tmp_path, capsys):
     assert "test_that_passes" not in output
 
 
+@pytest.mark.slow
 def test_without_a_failure_it_says_so(tmp_path, capsys):
     code, output = repeat(tmp_path, capsys, 7)
     assert (code, output.splitlines()[-1]) == (0, "no test failed in 2 runs")

@@ -43,6 +43,7 @@ def test_summary_page_and_comparison(tmp_path, results):
     assert "Compared with another run" in html
 
 
+@pytest.mark.slow
 def test_json_and_markdown(results):
     before, after = results
     told = json.loads(run("report", after, "--compare", before, "--json").stdout)
@@ -99,6 +100,7 @@ def test_bad_input_is_named(tmp_path):
     assert "it has no verdict" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labelled", [False, True])
 def test_the_page_and_the_agreement_command_tell_the_same_figures_of_one_file(tmp_path, results, labelled):
     """The same intervals to the last digit, although one reads verdicts and the other the file."""

@@ -202,7 +202,7 @@ def terminal_table(terminal: str, title: str) -> list[dict[str, str]]:
     return found
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 def test_the_counts_are_the_same(run: Run) -> None:
     json_summary = json.loads(call("report", run.results, "--cases", run.cases, "--json"))
     python, read = run.summary, dict(Report.read(run.results, cases=run.cases).figures.summary.to_dict())

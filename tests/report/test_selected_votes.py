@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from jury_adapters import CascadedJury, Case, Ensemble, Scorecard, Tier
@@ -102,6 +103,7 @@ def shown(jury):
     return console.file.getvalue(), report.to_html()
 
 
+@pytest.mark.slow
 def test_before_escalation_is_said_only_where_a_case_was_escalated():
     united = Ensemble([juror(60), juror(60), juror(60)], name="panel")
     for jury in (

@@ -5,6 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import integers
 
@@ -44,6 +45,7 @@ def imported_at_once(path, seen):
                 yield from imported_at_once(support, seen | {support})
 
 
+@pytest.mark.slow
 def test_what_the_oldest_step_collects_needs_no_framework():
     ignored = ignored_by_the_oldest_step()
     collected = [path for path in ROOT.glob("tests/**/test_*.py") if not ignored & {path, *path.parents}]
@@ -60,6 +62,7 @@ def test_what_the_step_of_llama_index_collects_needs_neither_langchain_nor_the_c
     assert sorted((path, name) for path, name in needed if name.startswith(absent)) == []
 
 
+@pytest.mark.slow
 def test_every_test_with_a_full_size_runs_at_it(request):
     script = (ROOT / ".ci/run").read_text()
     assert re.search(r'export JURY_TESTS=slow\n *\.venv/bin/pytest -m "slow or sized and not \([^"]*\)"\n', script)

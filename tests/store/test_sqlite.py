@@ -28,6 +28,7 @@ def store(path):
         yield opened
 
 
+@pytest.mark.slow
 def test_many_processes_that_open_a_new_file_at_the_same_moment_all_get_in(tmp_path):
     script = """
 import multiprocessing, sys
@@ -284,6 +285,7 @@ def test_it_says_where_it_is(store, path):
     assert repr(store) == f"Store({str(path)!r})"
 
 
+@pytest.mark.slow
 def test_at_the_end_of_the_process_a_store_opened_by_its_path_is_one_file(tmp_path):
     script = """
 from jury_adapters import Critic
@@ -337,6 +339,7 @@ def test_a_case_with_many_judgments_is_read_in_time_that_grows_with_them(path):
     assert steps_of_reading(400, "many") < 8 * steps_of_reading(100, "fewer")  # 16 times where all are read each time
 
 
+@pytest.mark.slow
 def test_a_log_that_another_process_removes_at_this_moment_is_no_error(tmp_path: Path) -> None:
     path, log = tmp_path / "runs.db", tmp_path / "runs.db-wal"
     path.write_bytes(b"not empty")

@@ -241,6 +241,7 @@ def test_many_threads_and_loops_share_one_store(store):
     assert store.count() == 130
 
 
+@pytest.mark.slow
 def test_two_processes_open_and_write_at_once_what_neither_finds_ready(place):
     script = """
 import asyncio, sys, threading
@@ -313,6 +314,7 @@ def test_what_can_be_no_store_is_refused(nothing):
         open_store(nothing)
 
 
+@pytest.mark.slow
 def test_after_a_fork_it_is_opened_anew_and_closing_it_there_takes_nothing_from_the_parent(place):
     """In a process of its own: a fork beside the threads of the tests would be none of ours."""
     script = """

@@ -414,6 +414,7 @@ def test_under_on_auto_a_vote_on_statuses_is_open_until_nobody_can_turn_it_into_
 ANY_STRATEGY = [*BALLOTS, *CONFIDENT, *NUMBERS, *LABELS]
 
 
+@pytest.mark.slow
 @examples(400)
 @given(data=st.data())
 def test_no_completion_of_a_large_settled_panel_comes_to_something_else(data):
