@@ -207,7 +207,7 @@ def ended(tmp_path_factory, watched):
     }
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_process_judges_and_ends_without_a_word(ended, name):
     code, output, messages = ended[name]
@@ -223,6 +223,7 @@ def dedented(script):
     return "\n".join(line[width:] for line in lines)
 
 
+@pytest.mark.slow
 def test_the_connections_of_a_parent_outlive_its_child(ended, watched):
     """The child's end must not end them, nor may the child speak on them."""
     assert ended[OUTLIVING][0] == 0
