@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from jury_adapters.pytest_failures import explain_failure
-from jury_adapters.pytest_sums import SessionSums
+from jury_adapters.pytest_sums import SessionSums, figures_of
 
 if TYPE_CHECKING:
     from jury_adapters.audit import Audit, Sizes
@@ -266,14 +266,7 @@ class _Session:
         return None if path is None else self._loaded(path)
 
     def count(self, node_id: str, judgment: Judgment) -> None:
-        agreement = getattr(judgment, "agreement", None)
-        self.count_usage(
-            node_id,
-            judgment.usage,
-            counts={str(judgment.status or judgment.label): 1},
-            agreements=[] if agreement is None else [agreement],
-            for_a_person=[node_id] if judgment.needs_review else [],
-        )
+        self.count_usage(node_id, judgment.usage, **figures_of(node_id, judgment))
 
     def count_usage(self, node_id: str, usage: Usage, **figures: Any) -> None:
         self.judged.add(node_id)

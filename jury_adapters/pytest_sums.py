@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jury_adapters.core.gates import GateResult
+    from jury_adapters.core.judgment import Judgment
 
 
 @dataclass(slots=True)
@@ -15,6 +16,8 @@ class SessionSums:
     """Figures so far, as plain values, so that a worker process can send them to the main one.
 
     Attributes:
+        over_budget: the verdicts without a juror whose call did not fit the budget.
+        decided_over_budget: the number of these that the other jurors decided.
         not_measured: the tests in which a condition could not be measured, by the note of the condition's result.
     """
 
@@ -23,6 +26,8 @@ class SessionSums:
     tokens: int = 0
     cost_usd: float = 0.0
     cost_complete: bool = True
+    over_budget: int = 0
+    decided_over_budget: int = 0
     agreements: list[float] = field(default_factory=list)
     for_a_person: list[str] = field(default_factory=list)
     not_measured: dict[str, list[str]] = field(default_factory=dict)
@@ -35,6 +40,8 @@ class SessionSums:
         self.tokens += other["tokens"]
         self.cost_usd += other["cost_usd"]
         self.cost_complete &= other["cost_complete"]
+        self.over_budget += other["over_budget"]
+        self.decided_over_budget += other["decided_over_budget"]
         self.agreements += other["agreements"]
         self.for_a_person += other["for_a_person"]
         for note, tests in other["not_measured"].items():
@@ -49,10 +56,13 @@ class SessionSums:
     def lines(self) -> Iterator[str]:
         """Yield the lines of the summary at the end of a run."""
         from jury_adapters.core.formatting import counted, visible  # only for runs that use a jury
+        from jury_adapters.core.over_budget import over_budget_note
 
         if self.counts:
             statuses = ", ".join(f"{count} {visible(status)}" for status, count in sorted(self.counts.items()))
             yield f"{counted(sum(self.counts.values()), 'verdict')}: {statuses}"
+        if self.over_budget:
+            yield over_budget_note(self.over_budget, self.decided_over_budget)
         if self.agreements:
             mean = sum(self.agreements) / len(self.agreements)
             yield f"mean agreement {mean:.2f} over {counted(len(self.agreements), 'verdict')} of two or more jurors"
@@ -65,3 +75,17 @@ class SessionSums:
             yield f"{counted(self.calls, 'model call')}, {self.tokens:,} tokens, ${self.cost_usd:.4f}{unknown}"
         for node_id in dict.fromkeys(self.for_a_person):
             yield f"needs review: {node_id}"
+
+
+def figures_of(node_id: str, judgment: Judgment) -> dict[str, Any]:
+    """Return the figures of the judgment of a test, except for those of its calls."""
+    from jury_adapters.core.over_budget import is_over_budget
+
+    agreement, short = getattr(judgment, "agreement", None), is_over_budget(judgment)
+    return {
+        "counts": {str(judgment.status or judgment.label): 1},
+        "over_budget": int(short),
+        "decided_over_budget": int(short and judgment.valid),
+        "agreements": [] if agreement is None else [agreement],
+        "for_a_person": [node_id] if judgment.needs_review else [],
+    }

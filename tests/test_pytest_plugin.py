@@ -272,6 +272,33 @@ def test_outages_and_budgets_are_not_called_disagreement(run, server):
     assert "disagree, so" not in result.stdout.str()
 
 
+def test_jurors_that_the_budget_left_out_are_counted(run, server):
+    result = run(
+        f"""
+        import pytest
+        from jury_adapters import Critic, Ensemble, Limits
+
+        def critic(name, limit):
+            return Critic("openai:gpt-4o-mini", "faithfulness", name=name, base_url={server.openai!r}, api_key="k",
+                          max_tokens=limit)
+
+        @pytest.mark.jury(Ensemble([critic("cheap", 10), critic("dear", 100_000), critic("dearer", 200_000)]))
+        def test_it(jury):
+            jury.check(question="q", answer="TRUTH=YES", contexts=["c"])
+        """,
+        "--jury-max-usd=0.001",
+    )
+    result.assert_outcomes(passed=1)
+    assert len(server.asks) == 1
+    result.stdout.fnmatch_lines(
+        [
+            "1 verdict: 1 PASS",
+            "1 judged without every juror, because of the budget, and 1 of them decided",
+            "needs review: *::test_it",
+        ]
+    )
+
+
 def test_judging_asserts_nothing(run):
     result = run("def test_it(jury): assert not jury.judge(answer='x' * 30).passed", "--jury=jury.yaml")
     result.assert_outcomes(passed=1)

@@ -277,7 +277,9 @@ def _notes(verdict: Verdict) -> list[str]:
         notes.append(f"agreement {verdict.agreement:.2f}{band}{asked}{look}")
     if verdict.tally.errors_decided:
         notes.append(f"jurors that broke turned this verdict{_LOOK}")
-    if verdict.needs_review and not is_doubtful(verdict):
+    if "over_budget" in verdict.review_reasons:
+        notes.append(f"decided without every juror, because of the budget{_LOOK}")
+    if verdict.needs_review and not verdict.valid and not is_doubtful(verdict):
         notes.append(f"not decided{_LOOK}")
     if verdict.fallbacks_used:
         used = ", ".join(f"{fallback} for {juror}" for juror, fallback in verdict.fallbacks_used.items())

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.opinions import votes_in
+from jury_adapters.core.last_result import last_result
 
 
+@last_result
 def is_over_budget(judgment: Judgment) -> bool:
     """Return whether a juror was not asked about a case because its call did not fit the budget."""
-    return any(vote.error == BUDGET_EXHAUSTED for _, vote in votes_in(judgment))
+    tiers = getattr(judgment, "tiers", ())
+    inside: Sequence[Judgment] = [tier.judgment for tier in tiers] or getattr(judgment, "judgments", [])
+    return any(map(is_over_budget, inside)) if inside else judgment.error == BUDGET_EXHAUSTED
 
 
 def over_budget_note(cases: int, decided: int) -> str:

@@ -12,7 +12,8 @@ from jury_adapters.core.agreement import Band, ballots_band, pairwise_agreement
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status, broken
 from jury_adapters.core.last_result import last_result
-from jury_adapters.core.review_reasons import NO_DECISION, ReviewReason, reasons_for_review
+from jury_adapters.core.over_budget import is_over_budget
+from jury_adapters.core.review_reasons import DOUBTFUL, ReviewReason, reasons_for_review
 from jury_adapters.core.tally import NO_TALLY, Tally
 from jury_adapters.core.tier_policies import check_policy_text, is_screening_policy
 from jury_adapters.core.values import EMPTY, FrozenDict, check_word, freeze_mapping, typed_tuple
@@ -171,9 +172,9 @@ class Verdict(Judgment):
         """The reasons why the verdict needs human review; empty if it does not.
 
         ``"abstained"`` and ``"error"``: nothing was decided. ``"low_agreement"``: the band is low. ``"broken_tier"``: a
-        tier broke, in this cascade or in a nested one. ``"errors_decided"``: jurors that broke changed the outcome. A
-        scorecard, also as the tier of a cascade that decided by vote, has the reasons of its criteria, except for
-        ``"abstained"`` and ``"error"``.
+        tier broke, in this cascade or in a nested one. ``"errors_decided"``: jurors that broke changed the outcome.
+        ``"over_budget"``: it was decided without a juror whose call did not fit the budget. A scorecard, also as the
+        tier of a cascade that decided by vote, has the reasons of its criteria, except ``"abstained"`` and ``"error"``.
         """
         return _reasons_of(self)
 
@@ -353,8 +354,8 @@ def is_outage(judgment: Judgment) -> bool:
 
 
 def is_doubtful(judgment: Judgment) -> bool:
-    """Whether the reasons for review include split jurors or something that broke, not just a missing decision."""
-    return any(reason not in NO_DECISION for reason in judgment.review_reasons)
+    """Whether the reasons for review include split jurors or something that broke."""
+    return not DOUBTFUL.isdisjoint(judgment.review_reasons)
 
 
 @last_result
@@ -365,6 +366,7 @@ def _reasons_of(verdict: Verdict) -> tuple[ReviewReason, ...]:
         low_agreement=verdict.agreement_band == "low",
         broken_tier=next(verdict.find_broken_tiers(), None) is not None,
         errors_decided=verdict.tally.errors_decided,
+        over_budget=verdict.valid and is_over_budget(verdict),
         of_criteria=[reason for one in criteria if isinstance(one, Verdict) for reason in one.review_reasons],
     )
 

@@ -87,6 +87,8 @@ def _why(judgment: Judgment) -> str:
             sides.setdefault(juror.opinion or str(juror.status), []).append(juror.critic)
         votes = "; ".join(f"{side}: {', '.join(names)}" for side, names in sides.items())
         return f"{votes} (a juror of the author's vendor family)" if judgment.bias_warning else votes
+    if "over_budget" in judgment.review_reasons:
+        return f"decided without every juror, because of the budget: {judgment.reasoning}"
     if isinstance(judgment, Verdict) and judgment.tiers:
         return _why(judgment.tiers[-1].judgment)  # the reason of the tier itself, without the path through the cascade
     return judgment.error or judgment.reasoning

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from jury_adapters import CascadedJury, Case, Ensemble, GateFailed, Scorecard, Tier, abstain
 from jury_adapters.cli.app import app
+from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.verdict import is_doubtful
 from jury_adapters.report import Report
 from jury_adapters.report.summary import Summary
@@ -30,6 +31,10 @@ def unsure(case):
     return abstain("unclear")
 
 
+def unaffordable(case):
+    return abstain("the budget does not allow another call", error=BUDGET_EXHAUSTED)
+
+
 SCREENED = CascadedJury([Tier("screen", Ensemble([breaks]), "reject_on_any_fail"), Tier("last", passes, "final")])
 
 
@@ -44,6 +49,13 @@ SCREENED = CascadedJury([Tier("screen", Ensemble([breaks]), "reject_on_any_fail"
         (SCREENED, ("broken_tier",)),
         (Scorecard({"a": Ensemble([passes, fails]), "b": passes}), ("low_agreement",)),
         (Scorecard({"a": unsure, "b": passes}), ("abstained",)),
+        (Ensemble([passes, unaffordable]), ("over_budget",)),
+        (Ensemble([unaffordable, unaffordable]), ("abstained",)),
+        (Scorecard({"a": Ensemble([fails, unaffordable]), "b": passes}), ("over_budget",)),
+        (
+            CascadedJury([Tier("panel", Ensemble([passes, unaffordable]), "escalate_on_split"), Tier("last", fails)]),
+            ("over_budget",),
+        ),
         (Ensemble([passes, passes, breaks], required=[2]), ("errors_decided",)),
         (Ensemble([passes, passes, breaks], required=[2], errors="ignore"), ("abstained", "errors_decided")),
     ],
@@ -52,7 +64,7 @@ def test_each_reason(jury, reasons):
     verdict = jury.judge(CASE)
     assert verdict.review_reasons == reasons
     assert verdict.needs_review == bool(reasons)
-    assert is_doubtful(verdict) == bool({*reasons} - {"abstained", "error"})
+    assert is_doubtful(verdict) == bool({*reasons} - {"abstained", "error", "over_budget"})
 
 
 def test_a_gate_forbids_broken_tiers():
