@@ -99,3 +99,25 @@ def test_the_added_items_are_drawn_as_often_as_two_items():
     drawn = sum(weights.sum(axis=0) for weights in Resampling(4000).weights(50, (1, 1, 2)))
     assert drawn.sum() == 4000 * 50
     assert drawn[50:] / drawn[:50].mean() == pytest.approx([0.5, 0.5, 1.0], rel=0.05)
+
+
+def test_an_interval_of_groups_is_that_of_draws_by_hand():
+    """The recipe of docs/concepts/agreement.md, for groups and three jurors, one group after the other."""
+    chance = np.random.default_rng(11)
+    kinds = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 0], [1, 0, 0]])
+    codes = kinds[np.repeat(chance.choice(4, p=[0.6, 0.15, 0.15, 0.1], size=40), 3)]
+    votes = Votes.from_rows(
+        [[["FAIL", "PASS"][code] for code in row] for row in codes], groups=list(np.repeat(np.arange(40), 3))
+    )
+    more = [[1, 0, 1], [0, 1, 0], [0, 0, 0]]  # turns about the two labels, and FAIL, which is the rarer one
+    groups = [codes[at : at + 3] for at in range(0, 120, 3)] + [np.repeat([row], 3, axis=0) for row in more]
+
+    def agreement(rows):
+        return np.mean([(a == b, a == c, b == c) for a, b, c in rows])
+
+    chances = np.array([2] * 40 + [1, 1, 2]) / 84
+    drawn = [
+        agreement(np.concatenate([groups[at] for at in chance.choice(43, size=40, p=chances)])) for _ in range(4000)
+    ]
+    found = raw_agreement(votes, resampling=Resampling(4000)).interval
+    assert found == pytest.approx(tuple(np.quantile(drawn, (0.025, 0.975))), abs=0.017)  # the step of the values
