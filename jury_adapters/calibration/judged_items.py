@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from sys import intern
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jury_adapters.calibration.form_votes import FormVotes, votes_of_forms
 from jury_adapters.calibration.items import ItemVotes, with_meanings
+from jury_adapters.calibration.judged_texts import NO_FACTS, TextFacts
 from jury_adapters.calibration.slim_judgments import SlimJudgments
 from jury_adapters.calibration.types import Answer, On, Raw
 from jury_adapters.core.case import Case
@@ -21,7 +22,6 @@ from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.verdict import Verdict
 
-_PAIR = 2
 _NO_ANSWERS: dict[str, tuple[Answer, ...]] = {}  # shared by the items without repetitions
 
 
@@ -29,8 +29,7 @@ class _Facts(NamedTuple):
     """Facts about an item that most batches do not have; see :class:`ItemVotes`."""
 
     group: object = None
-    generator: str | None = None
-    length: float | None = None
+    texts: TextFacts = NO_FACTS
 
 
 _NO_FACTS = _Facts()
@@ -64,6 +63,7 @@ class JudgedItems:
         labels: Mapping[str, Raw] = MappingProxyType({}),
         *,
         own_label: bool = True,
+        texts: TextFacts | None = None,
     ) -> None:
         """Add one judgment.
 
@@ -74,6 +74,7 @@ class JudgedItems:
             label: the human label.
             labels: the human labels by item id; they count before ``label``.
             own_label: whether the human label is that of the case.
+            texts: facts about the texts of the case; None for those that the case has.
 
         Raises:
             ConfigurationError: the case has no such group.
@@ -83,7 +84,7 @@ class JudgedItems:
         item = str(index) if own_id is None else own_id
         truth = row.get("gold") if own_label else labels.get(item) if labels else label
         identity = identity_of(None if case is None else case.content_hash, own_id)
-        self.put(item, judgment, truth, row, identity=identity, number=index + 1)
+        self.put(item, judgment, truth, row, identity=identity, number=index + 1, texts=texts)
 
     def put(
         self,
@@ -94,6 +95,7 @@ class JudgedItems:
         *,
         identity: Identity | None,
         number: int,
+        texts: TextFacts | None = None,
     ) -> None:
         """Add one judgment with what is known of its item; none for a run of the application that failed.
 
@@ -106,6 +108,7 @@ class JudgedItems:
             row: the columns of the item, under our names; it is not kept.
             identity: the identity of the item, by which copies are found.
             number: the number of the row in messages.
+            texts: facts about the texts of the item; None for those of the row.
 
         Raises:
             ConfigurationError: the item has no such group.
@@ -114,7 +117,7 @@ class JudgedItems:
             return
         known = {**metadata_of(judgment), **row} if self._group else {}
         group = group_of_row(known, self._group, f"item {item}") if self._group else None
-        facts = _Facts(group, generator_in(row), length_in(row))
+        facts = _Facts(group, TextFacts.of_row(row) if texts is None else texts)
         if facts != _NO_FACTS:
             self._facts[len(self._names)] = facts
         self._slim.add(judgment)
@@ -162,8 +165,8 @@ class JudgedItems:
             form.votes_with(numbers),
             gold=gold,
             group=facts.group,
-            generator=facts.generator,
-            length=facts.length,
+            generator=facts.texts.generator,
+            length=facts.texts.length,
             models=form.models,
             orders=form.orders,
             verdict=form.form,
@@ -181,22 +184,6 @@ class JudgedItems:
 def metadata_of(judgment: Judgment) -> Mapping[str, Any]:
     """Return the metadata of the case that a verdict holds: the label and the groups."""
     return judgment.case_metadata if isinstance(judgment, Verdict) else {}
-
-
-def generator_in(row: Mapping[str, Any]) -> str | None:
-    """Return the model that wrote the answer of a row, or None."""
-    meta = row.get("meta")
-    found = row.get("generator") or (meta.get("generator") if isinstance(meta, Mapping) else None)
-    return str(found) if found else None
-
-
-def length_in(row: Mapping[str, Any]) -> float | None:
-    """Return the answer's length in characters; for a pair, the length of the first minus that of the second."""
-    pair = row.get("answers") or row.get("candidates")
-    if isinstance(pair, Sequence) and len(pair) == _PAIR and all(isinstance(text, str) for text in pair):
-        return float(len(pair[0]) - len(pair[1]))
-    answer = row.get("answer")
-    return float(len(answer)) if isinstance(answer, str) else None
 
 
 def _own_id(case: Case | None, judgment: Judgment) -> str | None:

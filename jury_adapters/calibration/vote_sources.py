@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from jury_adapters.calibration.items import ItemVotes, plain
-from jury_adapters.calibration.judged_items import JudgedItems, generator_in, length_in, metadata_of
+from jury_adapters.calibration.judged_items import JudgedItems, metadata_of
+from jury_adapters.calibration.judged_texts import JudgedTexts, TextFacts
 from jury_adapters.calibration.stated_numbers import recorded_numbers
 from jury_adapters.calibration.types import Numbers, On, Raw
-from jury_adapters.core.case import Case
+from jury_adapters.core.case import Case, item_id_in
 from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of, one_label, refuse_other_content
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.field_names import holds_no_field
-from jury_adapters.core.results_file import label_column_named_in, pass_labels_named_in, read_results
+from jury_adapters.core.results_file import (
+    field_map_named_in,
+    label_column_named_in,
+    pass_labels_named_in,
+    read_results,
+)
 from jury_adapters.core.row_files import read_whole_rows
 from jury_adapters.judges.experiment_rows import group_of_repeats
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
@@ -105,7 +111,8 @@ def result_items(
         return verdict_items(path, on, gold or (), group, screening_tiers=screening_tiers, pass_labels=pass_labels)
     in_order = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else None
     source = gold if isinstance(gold, str | Path) else cases
-    lines = {} if source is None else dict(read_whole_rows(source))
+    lines = {} if source is None else dict(_rows_as_judged(source, path))
+    texts = JudgedTexts(path, cases)
     if lines and (column := label_column_named_in(path)):
         lines = {line: {**row, "gold": row.get(column)} for line, row in lines.items()}
     rows = _by_id(lines, str(source))
@@ -129,6 +136,7 @@ def result_items(
         collected.put(
             item, result.judgment, truth, row if not group and holds_no_field(row) else _in_our_names(row),
             identity=identity_of(result.key, result.item_id), number=result.at,
+            texts=texts.of(result.key, result.line),
         )  # fmt: skip
     if in_order is not None and len(in_order) != results:
         raise ConfigurationError(f"gold has {len(in_order)} entries for {results} results")
@@ -153,20 +161,27 @@ def _recorded(
             models[name] = vote.get("model")
             if "label_order_ab" in vote and "label_order_ba" in vote:
                 orders[name] = (vote["label_order_ab"], vote["label_order_ba"])
-    item = str(row["item_id"])
+    item, texts = str(row["item_id"]), TextFacts.of_row(row)
     return ItemVotes(
         item,
         votes,
         gold=row.get("gold"),
         group=group_of_row(row, group, f"item {item}") if group else None,
-        generator=generator_in(row),
-        length=length_in(row),
+        generator=texts.generator,
+        length=texts.length,
         models=models,
         orders=orders,
         numbers=numbers,
         identity=identity_of(None, item),
         own_id=item,
     )
+
+
+def _rows_as_judged(source: str | Path, results: str | Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the line and the columns of each row of a file, with those that the results map under our names."""
+    field_map = field_map_named_in(results)
+    for line, row in read_whole_rows(source):
+        yield line, row if field_map is None else field_map.known_in(row).apply(row)
 
 
 def _in_our_names(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -177,10 +192,6 @@ def _in_our_names(row: Mapping[str, Any]) -> Mapping[str, Any]:
         return row
 
 
-def _id(row: Mapping[str, Any]) -> object:
-    return row.get("item_id", row.get("id"))
-
-
 def _by_id(lines: Mapping[int, Mapping[str, Any]], file: str) -> dict[str, Mapping[str, Any]]:
     """Return the row of each id, with the common label of all rows of this id.
 
@@ -189,8 +200,8 @@ def _by_id(lines: Mapping[int, Mapping[str, Any]], file: str) -> dict[str, Mappi
     """
     found: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
     for line, row in lines.items():
-        if (own_id := _id(row)) is not None:
-            found.setdefault(str(own_id), []).append((line, row))
+        if (own_id := item_id_in(row)) is not None:
+            found.setdefault(own_id, []).append((line, row))
     rows: dict[str, Mapping[str, Any]] = {}
     for item, copies in found.items():
         rows[item] = copies[0][1]

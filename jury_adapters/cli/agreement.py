@@ -21,6 +21,7 @@ from jury_adapters.cli.labelled_cases import (
 )
 from jury_adapters.cli.reviewer_conflicts import latest
 from jury_adapters.cli.streams import Messages
+from jury_adapters.cli.unknown_lengths import report_unknown_lengths
 from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
@@ -176,7 +177,9 @@ def _votes(
         pass_label=reading["pass_label"],
         group=reading["group"],
     )
-    return _only(reading["jurors"], read) if reading["jurors"] else read()
+    votes = _only(reading["jurors"], read) if reading["jurors"] else read()
+    report_unknown_lengths(votes, Path(file), cases, messages)
+    return votes
 
 
 def _only(jurors: Sequence[str], read: Callable[..., Votes]) -> Votes:

@@ -276,15 +276,8 @@ def paths_in(file: Path, field_map: FieldMap) -> FieldMap | None:
     if wrote_review(file):
         return None
     rows = [row.values for row in read_rows(file) if row.values is not None]
-    paths = {field: path for field, path in field_map.paths.items() if any(_leads(field, path, row) for row in rows)}
+    paths = {field: path for row in rows for field, path in field_map.known_in(row).paths.items()}
     return FieldMap(paths) if paths else None
-
-
-def _leads(field: str, path: str, row: Mapping[str, Any]) -> bool:
-    try:
-        return FieldMap({field: path}).apply(row) is not None
-    except ConfigurationError:
-        return False
 
 
 def _columns_of_file(file: Path, field_map: FieldMap | None) -> dict[int, Columns | None]:
@@ -307,8 +300,7 @@ def _row_with(field_map: FieldMap | None, row: Row) -> Columns | None:
     values = {name: value for name, value in columns_in(row, field_map).items() if value is not None}
     if field_map is None:
         return values
-    there = {field: path for field, path in field_map.paths.items() if _leads(field, path, values)}
-    return FieldMap(there).apply(values)
+    return field_map.known_in(values).apply(values)
 
 
 def _labelled_rows(

@@ -102,6 +102,14 @@ class FieldMap:
         """
         return {field: row[path] if path in row else _at(path, row) for field, path in self._paths.items()}
 
+    def known_in(self, row: Mapping[str, Any]) -> FieldMap:
+        """Return the map with only the paths that exist in a row.
+
+        >>> FieldMap({"answer": "reply", "id": "ticket"}).known_in({"reply": "4"})
+        FieldMap({'answer': 'reply'})
+        """
+        return FieldMap({field: path for field, path in self._paths.items() if _exists(path, row)})
+
     @property
     def paths(self) -> dict[str, str]:
         """The path of each field, as given."""
@@ -135,6 +143,16 @@ def field_map_of(given: FieldMapLike | None) -> CheckedFieldMap:
 
 def _names_of(field: str) -> tuple[str, ...]:
     return FIELD_NAMES[field].everywhere if field in FIELD_NAMES else (field,)
+
+
+def _exists(path: str, row: Mapping[str, Any]) -> bool:
+    if path in row:
+        return True
+    try:
+        _at(path, row)
+    except ConfigurationError:
+        return False
+    return True
 
 
 def _at(path: str, row: Mapping[str, Any]) -> object:

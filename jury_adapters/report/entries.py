@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
-from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.human_labels import GOLD, with_label_of
+from jury_adapters.core.judged_file import JudgedFile
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.results_file import (
     Draw,
     Result,
-    field_map_named_in,
     group_named_in,
     label_column_named_in,
     read_results,
@@ -123,27 +121,33 @@ class FileEntries:
         path: the file.
         cases: as for :func:`results_of`; the texts of the cases are kept in memory.
 
+    Attributes:
+        path: the file.
+        cases: the file that was judged; None without it.
+
     Raises:
         InputError: a line is not a result; the message names it. An iteration raises it.
     """
 
     def __init__(self, path: str | Path, cases: str | Path | None = None) -> None:
-        self._path = path
-        self._texts = _Texts(cases)
+        self.path = path
+        self.cases = cases
+        self._texts: JudgedFile[Case] | None = None
         if cases is not None:
-            self._texts = _Texts(cases, field_map_named_in(path), label_column_named_in(path) or GOLD)
+            column = label_column_named_in(path) or GOLD
+            self._texts = JudgedFile(path, cases, lambda case: with_label_of(with_small_images(case), column))
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[Entry]:
         index = -1
-        for index, result in enumerate(islice(read_results(self._path), self._length)):
+        for index, result in enumerate(islice(read_results(self.path), self._length)):
             yield self._entry(index, result)
         self._length = index + 1
 
     def at(self, positions: Collection[int]) -> Iterator[Entry]:
         """Yield the entries at these positions, from 0, in the order of the file. Other rows are hardly read."""
         wanted = sorted(set(positions))
-        for index, result in zip(wanted, read_results(self._path, set(wanted)), strict=False):
+        for index, result in zip(wanted, read_results(self.path, set(wanted)), strict=False):
             yield self._entry(index, result)
 
     def __len__(self) -> int:
@@ -152,8 +156,9 @@ class FileEntries:
         return self._length or 0
 
     def _entry(self, index: int, result: Result) -> Entry:
-        text, unmet = self._texts.of(result.key, result.line), result.unmet or ()
-        return Entry(index, result.judgment, text, result.item_id, result.line, result.key, unmet, result.unit)
+        case = None if self._texts is None else self._texts.of(result.key, result.line)
+        unmet = result.unmet or ()
+        return Entry(index, result.judgment, case, result.item_id, result.line, result.key, unmet, result.unit)
 
 
 Entries: TypeAlias = Sequence[Entry] | FileEntries
@@ -228,29 +233,3 @@ def recorded_of(path: str | Path) -> list[Entry]:
         Entry(index, jury.aggregate([cast[name] for name in sorted(cast)]), recording.cases.get(key), key=key)
         for index, (key, cast) in enumerate(votes.items())
     ]
-
-
-@dataclass
-class _Texts:
-    """Cases of a file, by the hash of their content."""
-
-    path: str | Path | None
-    field_map: FieldMap | None = None
-    label_column: str = GOLD
-    _by_key: dict[str, Case] = field(default_factory=dict, init=False)
-    _by_line: dict[int, Case] = field(default_factory=dict, init=False)
-
-    def __post_init__(self) -> None:
-        if self.path is None:
-            return
-        for row in read_cases(self.path, self.field_map):
-            if row.case is not None:
-                case = with_label_of(with_small_images(row.case), self.label_column)
-                self._by_key.setdefault(case.content_hash, case)
-                self._by_line[row.line] = case
-
-    def of(self, key: str | None, line: int | None) -> Case | None:
-        at_line = None if line is None else self._by_line.get(line)
-        if at_line is not None and key in (None, at_line.content_hash):
-            return at_line
-        return None if key is None else self._by_key.get(key)
