@@ -151,7 +151,8 @@ def report(
         show(found.summary)
         if compared is not None:
             write(f"\n{compared}\n")
-            if found.label_comparison.cases and compared.corrected is None and not compared.same_answers:
+            said = compared.same_answers or compared.unused_labels  # by the comparison itself
+            if found.label_comparison.cases and compared.corrected is None and not said:
                 messages.info("the human labels do not correct this difference; jury compare --labels does")
 
 

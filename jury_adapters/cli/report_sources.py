@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from jury_adapters.cli.streams import Messages
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.opinions import votes_in
-from jury_adapters.core.results_file import cases_named_in, group_named_in, is_result
+from jury_adapters.core.results_file import cases_named_in, group_named_in, is_result, label_column_named_in
 from jury_adapters.core.row_files import first_row
 from jury_adapters.critic.recorded import is_store
 from jury_adapters.report.jury_facts import RUBRIC
@@ -66,8 +67,19 @@ def compare_files(
     decided = [None if is_store(file) else decision_of(file) for file, _ in sources]
     return compare(
         first, second, titles=titles, labels=labels, pass_labels=pass_labels, group=group or kept,
-        needs_groups=bool(group), gates=(decided[0], decided[1]),
+        needs_groups=bool(group), gates=(decided[0], decided[1]), use_labels=_how_to_use_labels(a, b),
     )  # fmt: skip
+
+
+def _how_to_use_labels(a: Path, b: Path) -> str:
+    """Return the command that corrects a difference by the human labels of the cases that both results name."""
+    columns = {"" if is_store(file) else label_column_named_in(file) for file in (a, b)}
+    sources = [named_cases(file) for file in (a, b)]
+    if len(columns) > 1 or None in sources:
+        return "jury compare --labels CASES corrects it, where CASES are the judged cases of both"
+    options = [part for source in dict.fromkeys(sources) for part in ("--labels", str(source))]
+    column = ["--label-column", *columns] if columns != {""} else []
+    return f"to correct it: {visible(shlex.join(['jury', 'compare', str(a), str(b), *options, *column]))}"
 
 
 def report_group(found: Report, file: Path, messages: Messages) -> None:

@@ -49,6 +49,8 @@ class Comparison:
         found: the difference of the pass rates from the verdicts alone; see :func:`jury_adapters.statistics.compare`.
         corrected: the difference corrected by human labels; None without labels.
         unmatched_labels: number of labels that belong to no compared answer.
+        unused_labels: number of paired cases of which both runs hold a human label, where no labels were given to
+            correct the difference; a warning says how to give them.
         same_answers: whether both runs judged the same answers, so that two juries are compared and not two systems.
         flips: every paired case whose verdict changed: first those between PASS and FAIL, the most contested of them
             first.
@@ -76,6 +78,7 @@ class Comparison:
     other_questions: int = 0
     warnings: tuple[str, ...] = ()
     why_unpaired: str = ""
+    unused_labels: int = 0
 
     @property
     def difference(self) -> float | None:
@@ -149,7 +152,8 @@ class Comparison:
             "groups": self.groups,
             "sentence": self.sentence, "found": self.found.to_dict(),
             "corrected": None if self.corrected is None else self.corrected.to_dict(),
-            "unmatched_labels": self.unmatched_labels, "same_answers": self.same_answers,
+            "unmatched_labels": self.unmatched_labels, "unused_labels": self.unused_labels,
+            "same_answers": self.same_answers,
             "other_questions": self.other_questions, "warnings": list(self.warnings), "why_unpaired": self.why_unpaired,
             "pass_rate_warnings": {"a": self.outages[0], "b": self.outages[1]},
             "flips": [
@@ -200,6 +204,7 @@ def compare(
     group: str = "",
     needs_groups: bool = True,
     gates: tuple[GateDecision | None, GateDecision | None] = (None, None),
+    use_labels: str = "jury compare --labels, or labels= in Python, corrects it",
 ) -> Comparison:
     """Compare two runs case by case.
 
@@ -216,6 +221,7 @@ def compare(
         needs_groups: whether independent samples, whose interval takes no account of groups, are an error; otherwise
             they get a warning.
         gates: for each run, the decision of a gate that may have ended it early.
+        use_labels: how to correct the difference by the human labels that the runs hold, for a warning.
 
     Raises:
         ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, a case has no such
@@ -244,6 +250,7 @@ def compare(
     if known is not None:
         of_both = [known.passes(first.labels[a]) for a, _ in pairs], [known.passes(second.labels[b]) for _, b in pairs]
         corrected = corrected_difference(verdicts, of_both, known, groups, matching)
+    unused = 0 if same or known is not None else sum(first.labelled[a] and second.labelled[b] for a, b in pairs)
     changed = [(a, b) for a, b in pairs if first.verdict[a] != second.verdict[b]]
     return Comparison(
         *_distinguish(titles),
@@ -264,8 +271,10 @@ def compare(
             *_warnings(matching, group, [] if same else list(first.jury.differences(second.jury))),
             *_warn_of_failed_runs(first, second, pairs),
             *warn_of_stops(*gates),
+            *_warn_of_unused_labels(unused, use_labels),
         ),
         why_unpaired=matching.why_unpaired,
+        unused_labels=unused,
     )
 
 
@@ -308,6 +317,14 @@ def _warn_of_failed_runs(before: RunFacts, after: RunFacts, pairs: Sequence[tupl
         of = counted(judged.decided, "case")
         without = f" Without them, a passes {rate_a} and b {rate_b} of the {of} decided in both."
     yield f"the application failed in {runs}, which count as FAIL although no juror judged them.{without}"
+
+
+def _warn_of_unused_labels(cases: int, use_labels: str) -> Iterator[str]:
+    if cases:
+        yield (
+            f"human labels of both answers of {counted(cases, 'case')} are in the results, and do not correct this "
+            f"difference; {use_labels}."
+        )
 
 
 def _difference(

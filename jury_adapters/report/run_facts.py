@@ -41,6 +41,7 @@ class RunFacts:
         verdict: the verdicts as words; such a FAIL is an ERROR.
         groups: the groups, or the error of a case without one; empty if no groups were asked for.
         labels: the positions of the human labels of the answers; empty if there are no labels.
+        labelled: whether the run itself holds a human label of the answer.
         outage_bias: the bias of the pass rate by judges that broke or abstained.
         jury: the voting rules and the jurors.
     """
@@ -58,6 +59,7 @@ class RunFacts:
     verdict: list[str] = field(default_factory=list)
     groups: list[Hashable | InputError] = field(default_factory=list)
     labels: list[Set[int]] = field(default_factory=list)
+    labelled: list[bool] = field(default_factory=list)
     outage_bias: OutageBias = field(default_factory=OutageBias)
     jury: JuryFacts = field(default_factory=JuryFacts)
 
@@ -81,6 +83,7 @@ class RunFacts:
             facts.index.append(entry.index)
             facts.outage_bias.add(entry.judgment)
             facts.jury.add(entry.judgment)
+            facts.labelled.append(human_label_of(entry.case, entry.judgment) is not None)
             facts.run_failed.append(is_failed_run(entry.judgment))
             judgment = outage_as_error(entry.judgment)
             facts.passed.append(_passed(judgment))

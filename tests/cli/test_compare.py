@@ -4,6 +4,7 @@ import csv
 import json
 import random
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -83,7 +84,7 @@ LABELS = ("--labels", "labels.jsonl", "--pass-label", "right")
 
 
 def test_the_difference_its_direction_and_both_names():
-    told = compared("a.jsonl", "b.jsonl").splitlines()
+    told = [line for line in compared("a.jsonl", "b.jsonl").splitlines() if "human labels" not in line]
     assert told[:2] == ["a: a.jsonl", "b: b.jsonl"]
     assert re.match(
         r"120 cases in both runs: a passes \d\d\.\d %, b \d\d\.\d %; \d+ pass in b only, \d+ in a only\.$", told[2]
@@ -348,3 +349,42 @@ def test_an_answer_that_two_files_label_differently_is_left_out(exports):
                "--label-column", "rating")  # fmt: skip
     assert "Corrected by human labels of 119 cases" in done.stdout
     assert "1 answer has different labels in the files of labels and is left out" in done.stderr
+
+
+# Labels that the results hold
+
+
+def test_labels_in_the_results_do_not_correct_and_a_warning_names_the_command_that_does(folder):
+    said = compared("a.jsonl", "b.jsonl")
+    command = "jury compare a.jsonl b.jsonl --labels a_answers.jsonl --labels b_answers.jsonl"
+    assert (
+        "Warning: human labels of both answers of 120 cases are in the results, and do not correct this difference; to "
+        f"correct it: {command}.\n"
+    ) in said
+    told = json.loads(compared("a.jsonl", "b.jsonl", "--json"))
+    assert (told["unused_labels"], told["corrected"]) == (120, None)
+    corrected = compared(*shlex.split(command)[2:], "--pass-label", "right")
+    assert "Corrected by human labels of 120 cases" in corrected
+    assert "are in the results" not in corrected
+    assert json.loads(compared("a.jsonl", "b.jsonl", *LABELS, "--json"))["unused_labels"] == 0
+
+
+def test_the_command_has_the_column_of_the_labels_and_runs_as_it_is(exports):
+    said = compared("a.jsonl", "b.jsonl")
+    command = said.partition("to correct it: ")[2].partition(".\n")[0]
+    assert command == (
+        "jury compare a.jsonl b.jsonl --labels export_a.jsonl --labels export_b.jsonl --label-column rating"
+    )
+    assert "Corrected by human labels of 120 cases" in compared(*shlex.split(command)[2:])
+
+
+def test_labels_of_one_run_only_and_of_two_juries_are_not_warned_of(exports):
+    assert "in the results" not in compared("a.jsonl", "a.jsonl")
+    rows = [json.loads(line) for line in Path("export_b.jsonl").read_text().splitlines()]
+    written(Path("unlabelled.jsonl"), [{**row, "rating": None} for row in rows])
+    assert run("judge", "unlabelled.jsonl", "--jury", "jury.yaml", "--out", "u.jsonl").exit_code == 0
+    assert "in the results" not in compared("a.jsonl", "u.jsonl")
+    Path("export_a.jsonl").unlink()
+    assert "jury compare --labels CASES corrects it, where CASES are the judged cases of both." in compared(
+        "a.jsonl", "b.jsonl"
+    )

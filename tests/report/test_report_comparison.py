@@ -394,3 +394,16 @@ def test_other_jurors_are_named_also_in_a_tier_that_no_case_reached():
     assert compared_juries(one, cascade("e")) == ""  # neither was asked, so the difference is none of the juries
     other = compared_juries(one, cascade("e", tier="other"))
     assert "1 juror is in a only (last); 1 juror is in b only (other)" in other
+
+
+def test_labels_of_both_runs_are_named_where_they_do_not_correct():
+    def judged(answer):
+        cases = [Case(answer=answer, metadata={"id": name, "gold": "PASS"}) for name in IDS]
+        return Report.from_results([(case, Judgment("PASS")) for case in cases])
+
+    compared = judged("x").compare(judged("y"))
+    assert compared.unused_labels == 40
+    assert compared.warnings == (
+        "human labels of both answers of 40 cases are in the results, and do not correct this difference; jury compare "
+        "--labels, or labels= in Python, corrects it.",
+    )
