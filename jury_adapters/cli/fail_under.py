@@ -25,6 +25,7 @@ class FailUnder:
     With ``stop_early``, all cases are read first and judged in random order, and no further case starts once the gate
     is decided; see :class:`~jury_adapters.core.sequential_gate.SequentialGate`. An exhausted budget ends the test,
     because its abstentions depend on the order of the cases. Then all cases are judged, as without ``stop_early``.
+    Cases that broke, and those that the budget left undecided, count as failed.
 
     Args:
         share: the minimum pass rate, in 0..1; None for no gate.
@@ -104,7 +105,7 @@ class FailUnder:
             messages.not_met(f"--fail-under: {summary.decision}")
             return ExitCode.NOT_MET
         if self._budget_spent:
-            messages.info("the budget was spent before --fail-under was decided, so all cases were gone through")
+            messages.info("the budget was spent before --fail-under was decided, so --stop-when-decided has no effect")
         return _below(self._share, summary, messages)
 
     def _until_decided(self, cases: list[Case], drawn: Iterator[int]) -> Iterator[Case]:
@@ -124,11 +125,21 @@ def _below(share: float, summary: Summary, messages: Messages) -> ExitCode:
     if not reaches(rate, share):
         messages.not_met(f"the pass rate, {rate:.3f}, is below --fail-under {share:g}")
         return ExitCode.NOT_MET
-    at_worst = summary.passed / (summary.decided + summary.broken)
+    left = summary.broken + summary.abstained_over_budget
+    at_worst = summary.passed / (summary.decided + left)
     if not reaches(at_worst, share):
         messages.warn(
-            f"{counted(summary.broken, 'case')} of {summary.cases:,} broke; if they count as failed, the pass rate is "
+            f"{_undecided(summary)}; if {'it counts' if left == 1 else 'they count'} as failed, the pass rate is "
             f"{at_worst:.3f}, below --fail-under {share:g}"
         )
         return ExitCode.NOT_MET
     return ExitCode.OK
+
+
+def _undecided(summary: Summary) -> str:
+    """Return how many cases broke, and how many the budget left undecided."""
+    of = f" of {summary.cases:,}"
+    left = summary.abstained_over_budget
+    broke = f"{counted(summary.broken, 'case')}{of} broke" if summary.broken else ""
+    over = f"{counted(left, 'case')}{of} {'was' if left == 1 else 'were'} not decided, because the budget was spent"
+    return " and ".join(filter(None, (broke, over if left else "")))

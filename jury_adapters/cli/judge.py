@@ -123,7 +123,7 @@ def judge(
     A model that fails three calls in a row for want of a valid key, of quota or of such a model is given up: it is not
     asked for the remaining cases.
 
-    Cases that broke count as failed under --fail-under.
+    Cases that broke count as failed under --fail-under, and so do those that a spent budget left undecided.
 
     With --stop-when-decided the chance that judging the whole file decides otherwise is at most 5 %. All rows are read
     first. The cases in flight are finished, and what was judged is written in the order of judging.
@@ -178,7 +178,8 @@ def judge(
         budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
         if budget is not None and budget.refused:
-            messages.info(f"the budget was spent: {_not_made(budget.refused)}")
+            order = "file" if gate.drawn is None else "random order"
+            messages.info(f"the budget was spent on the first cases of the {order}: {_not_made(budget.refused)}")
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None

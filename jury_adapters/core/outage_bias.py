@@ -1,4 +1,4 @@
-"""Bias of a pass rate by judges that broke or abstained: some juries can still say FAIL without them, but not PASS."""
+"""Bias of a pass rate by missing votes: without some judges, a jury can still say FAIL, but not PASS."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Final, NamedTuple, Self
 
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.over_budget import is_over_budget
 from jury_adapters.core.verdict import SCORECARD, Verdict, is_outage, outage_as_error
 
 MATERIAL_SHARE: Final = 0.05
-"""Smallest share of the cases left undecided, by judges that broke or abstained, that makes a pass rate biased."""
+"""Smallest share of the cases left undecided, by judges whose votes are missing, that makes a pass rate biased."""
 
 _NEED_EACH: Final = (SCORECARD, "all_of", "any_of")
 """Juries that may be unable to decide without one of their judges; other juries vote without those that abstain."""
@@ -23,11 +24,13 @@ class MissingVotes(NamedTuple):
         broken: the jurors, criteria and tiers that broke.
         skipped: those that were not needed.
         abstained: the criteria that abstained; of other juries than scorecards, ``all_of`` and ``any_of`` none.
+        over_budget: the tiers of a cascade in which a juror was not asked, because its call did not fit the budget.
     """
 
     broken: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     abstained: tuple[str, ...] = ()
+    over_budget: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
@@ -45,7 +48,8 @@ class MissingVotes(NamedTuple):
             for one in judgment.judgments
             if counted_ones and one.status is Status.ABSTAIN and one.critic not in broken
         ]
-        return cls(tuple(broken), judgment.skipped, tuple(abstained))
+        over_budget = [tier.name for tier in judgment.tiers if is_over_budget(tier.judgment)]
+        return cls(tuple(broken), judgment.skipped, tuple(abstained), tuple(over_budget))
 
 
 class OutageBias:
@@ -54,6 +58,7 @@ class OutageBias:
     A scorecard whose criterion broke or abstained can be FAIL by another criterion, but not PASS, so that the pass rate
     of the decided cases is too low. The same holds for ``all_of``. For ``any_of`` it is the reverse. If a juror or tier
     broke, it also holds for a panel in which errors count as FAIL, and for a cascade that rejects before that tier.
+    Once a budget is spent, it holds for a cascade, of which tiers without a model still reject.
 
     >>> from jury_adapters import Scorecard
     >>> card = Scorecard({"short": lambda case: len(case.answer) < 3, "down": lambda case: 1 / 0})
@@ -68,6 +73,7 @@ so the pass rate is probably too low: it would be 66.7 % if the 2 cases had pass
     def __init__(self) -> None:
         self.statuses: Counter[Status] = Counter()
         self._abstained = 0  # the cases that are undecided because a criterion abstained
+        self._over_budget = 0  # the others that are undecided because a tier was over budget
         self._missing: set[str] = set()  # judges whose votes are missing on undecided cases
         self._decided: Counter[tuple[Status, bool, tuple[str, ...]]] = Counter()
 
@@ -89,7 +95,8 @@ so the pass rate is probably too low: it would be 66.7 % if the 2 cases had pass
             self._missing.update(missing.broken)
         elif status is Status.ABSTAIN:
             self._abstained += bool(missing.abstained)
-            self._missing.update(missing.abstained)
+            self._over_budget += bool(missing.over_budget and not missing.abstained)
+            self._missing.update(missing.abstained, missing.over_budget)
         elif missing.broken or missing.skipped or missing.abstained:
             self._decided[status, bool(missing.broken or missing.abstained), missing.skipped] += 1
 
@@ -98,9 +105,10 @@ so the pass rate is probably too low: it would be 66.7 % if the 2 cases had pass
         """Sentences that say that the pass rate is biased, and how far; empty if it is not known to be.
 
         It is if missing votes left at least :data:`MATERIAL_SHARE` of the cases undecided, and the cases that were
-        decided without a juror, criterion or tier that broke or abstained are all FAIL, or all PASS.
+        decided without a juror, criterion or tier whose vote is missing are all FAIL, or all PASS.
         """
-        undecided, total = self.statuses[Status.ERROR] + self._abstained, self.statuses.total()
+        did = {"broke": self.statuses[Status.ERROR], "abstained": self._abstained, "was over budget": self._over_budget}
+        undecided, total = sum(did.values()), self.statuses.total()
         without = self._decided_without()
         if not undecided or undecided < MATERIAL_SHARE * total or len(without) != 1:
             return ""
@@ -109,7 +117,6 @@ so the pass rate is probably too low: it would be 66.7 % if the 2 cases had pass
         low = status is Status.FAIL
         bound = (self.statuses[Status.PASS] + (undecided if low else 0)) / (decided + undecided)
         of_these = "case" if undecided == 1 else f"{undecided:,} cases"
-        did = {"broke": self.statuses[Status.ERROR], "abstained": self._abstained}
         what = " or ".join(kind for kind, cases in did.items() if cases)
         those = (
             f"The only case decided without a judge that {what} is {status.value}"

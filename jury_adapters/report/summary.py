@@ -101,7 +101,8 @@ class Summary:
         decision: that of a gate which may end the run early, set by the code that stops it; None for all cases.
         given_up: models that were no longer asked, by name.
         over_budget: cases about which a juror was not asked, because its call did not fit the budget.
-        decided_over_budget: the number of these that the other jurors decided.
+        decided_over_budget: the number of these that the other jurors decided; the jury abstains on
+            ``abstained_over_budget`` of them.
 
     >>> summary = Summary()
     >>> summary.add(Case(answer="4"), Judgment("PASS"), "line 1")
@@ -114,11 +115,9 @@ class Summary:
     ) -> None:
         self.label_comparison = LabelComparison(pass_labels, column=gold)
         self.group = group
-        self.cases = self.unreadable = 0
+        self.cases = self.unreadable = self.failed_by_errors = self.failed_runs = 0
         self.statuses: Counter[Status] = Counter()
         self.labels: Counter[str] = Counter()
-        self.failed_by_errors = 0
-        self.failed_runs = 0
         self.errors: Counter[str] = Counter()
         self.answered = 0
         self.unanswered = 0
@@ -139,7 +138,7 @@ class Summary:
         self.gates: GateCount | None = None
         self.decision: GateDecision | None = None
         self.given_up: dict[str, GivenUp] = {}
-        self.over_budget = self.decided_over_budget = 0
+        self.over_budget = self.decided_over_budget = self.abstained_over_budget = 0
         self.look_first = ReviewOrder(look_first)
         self._agreement = 0.0
         self.with_agreement = self.split = self.stopped_early = self.escalated = 0
@@ -181,6 +180,7 @@ class Summary:
         if is_over_budget(judgment):
             self.over_budget += 1
             self.decided_over_budget += judgment.valid
+            self.abstained_over_budget += judgment.status is Status.ABSTAIN
         for model, error in models_not_asked(judgment).items():
             self.given_up.setdefault(model, GivenUp(error)).cases += 1
         if isinstance(judgment, Verdict):

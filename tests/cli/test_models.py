@@ -73,3 +73,39 @@ def test_a_budget_in_dollars_needs_prices(tmp_path):
         assert result.exit_code == 2
         assert "set_price" in result.output
         assert not server.asks
+
+
+def test_a_spent_budget_does_not_pass_the_gate(tmp_path):
+    """The cases that are not decided count as failed, as where models broke."""
+    with VendorServer() as server:
+        gated = (*files(tmp_path, server), "--fail-under", 0.9, "--concurrency", 1)
+        spent = run(*gated, "--max-calls", 2)
+        assert "2 of 2 decided" in spent.stdout
+        assert spent.exit_code == 1
+        assert (
+            "4 cases of 6 were not decided, because the budget was spent; if they count as failed, the pass rate is "
+            "0.333, below --fail-under 0.9"
+        ) in " ".join(spent.stderr.split())
+        assert run(*gated, "--max-calls", 6).exit_code == 0
+        nearly = run(*gated[:-4], "--fail-under", 0.8, "--concurrency", 1, "--max-calls", 5)
+        assert nearly.exit_code == 0  # even if the last case failed
+
+
+def test_a_screen_that_goes_on_rejecting_makes_the_pass_rate_too_low(tmp_path):
+    with VendorServer() as server:
+        cases, *_ = files(tmp_path, server, 10)
+        with cases.open("a") as more:
+            more.writelines(f"\n{json.dumps({'question': 'q', 'answer': f'{i} poor'})}" for i in range(10))
+        (tmp_path / "jury.yaml").write_text(
+            "tiers:\n"
+            "  - {name: screen, policy: reject_on_any_fail, judge: {check: contains, texts: [TRUTH]}}\n"
+            f"  - {{name: model, judge: {{rubric: faithfulness, model: small, base_url: '{server.openai}'}}}}\n"
+        )
+        done = run(cases, "--jury", tmp_path / "jury.yaml", "--max-calls", 4, "--json")
+    told = json.loads(done.stdout)
+    assert (told["passed"], told["failed"], told["abstained"]) == (4, 10, 6)
+    assert told["pass_rate_warning"] == (
+        "6 of 20 cases could not be decided because a judge was over budget. The 10 cases decided without a judge that "
+        "was over budget are all FAIL, so the pass rate is probably too low: it would be 50.0 % if the 6 cases had "
+        "passed."
+    )

@@ -238,6 +238,8 @@ def test_a_budget_that_is_spent_first_decides_nothing_early(
     assert len(server.asks) == 5
     assert "the budget was spent before --fail-under was decided" in spent.stderr
     assert (told(spent)["cases"], told(spent)["abstained"]) == (200, 195)
+    assert spent.exit_code == 1
+    assert "195 cases of 200 were not decided, because the budget was spent" in " ".join(spent.stderr.split())
     enough = run(folder, *options, "--max-calls", 150)
     assert (enough.exit_code, "budget" in enough.stderr) == (0, False)
     assert 20 < int(str(told(enough)["calls"])) < 60

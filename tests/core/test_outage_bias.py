@@ -3,6 +3,7 @@
 import pytest
 
 from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, abstain
+from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.outage_bias import OutageBias
 from jury_adapters.voting import all_of, any_of
 
@@ -117,3 +118,27 @@ def test_criteria_that_broke_and_criteria_that_abstained_are_counted_together():
 )
 def test_abstentions_of_other_judges_are_not_called_a_bias(jury):
     assert warning_of(jury, UNSURE) == ""
+
+
+def budgeted(calls):
+    """A critic of which a budget lets so many calls be made; a budget is spent in the order of the cases."""
+    left = [calls]
+
+    def asked(case):
+        left[0] -= 1
+        return True if left[0] >= 0 else abstain("no money", error=BUDGET_EXHAUSTED)
+
+    return asked
+
+
+def test_only_a_screen_still_decides_once_the_budget_is_spent():
+    jury = CascadedJury([Tier("screen", good, "reject_on_any_fail"), Tier("final", budgeted(2))])
+    assert warning_of(jury, ["good", "poor"] * 10) == (
+        "8 of 20 cases could not be decided because a judge was over budget. The 10 cases decided without a judge that "
+        "was over budget are all FAIL, so the pass rate is probably too low: it would be 50.0 % if the 8 cases had "
+        "passed."
+    )
+
+
+def test_a_panel_that_the_budget_does_not_reach_decides_nothing_and_is_not_called_biased():
+    assert warning_of(Ensemble([budgeted(3), budgeted(3)]), ["good", "poor"] * 10) == ""
