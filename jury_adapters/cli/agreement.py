@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from jury_adapters.calibration import DRAWS
+from jury_adapters.cli.case_columns import columns_of_case
 from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.label_file import UNSURE, said_in, said_of
 from jury_adapters.cli.labelled_cases import (
@@ -285,7 +286,9 @@ def _with_labels(
             said = [labels.of_row(row) for row in rows]
         else:
             said = [
-                labels.of(item_id=None, line=None, key=case.content_hash, answer=case.answer, metadata=case.metadata)
+                labels.of(
+                    item_id=None, line=None, key=case.content_hash, answer=case.answer, columns=columns_of_case(case)
+                )
                 for case in stored
             ]
         labels.check(file, messages)

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jury_adapters.cli.case_columns import Columns, columns_of_row
 from jury_adapters.cli.label_file import Said, said_in, said_of
-from jury_adapters.cli.label_order import Columns, Matching, find_matching
+from jury_adapters.cli.label_order import Matching, find_matching
 from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, final_labels, latest
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import EMPTY_KEY, Case, item_id_in
@@ -89,7 +90,7 @@ class GivenLabels:
         """Find out how labels that name neither an id nor an answer belong to the cases; call it before :meth:`of`.
 
         Args:
-            cases: the line and the metadata of each case.
+            cases: the line and the columns of each case; see :func:`jury_adapters.cli.case_columns.columns_of_case`.
             judged: the file of the cases, for messages.
 
         Raises:
@@ -107,7 +108,7 @@ class GivenLabels:
         line: int | None,
         key: str | None,
         answer: str | None,
-        metadata: Columns | None = None,
+        columns: Columns | None = None,
     ) -> str | None:
         """Return the label of a case; None without one.
 
@@ -121,11 +122,11 @@ class GivenLabels:
             line: its line in its file, from 1, or None.
             key: the hash of its content, or None.
             answer: its answer; None if it is unknown.
-            metadata: its other columns.
+            columns: its columns, as for :meth:`match`.
         """
         self._ids.setdefault(item_id)
         if self._matching is not None and self._matching.column is not None:
-            item_id = human_label((metadata or {}).get(self._matching.column))
+            item_id = human_label((columns or {}).get(self._matching.column))
         elif self._matching is not None and line is not None and line in self._matching.lines:
             item_id, line = None, self._matching.lines[line]
         name, same = _name(item_id, line), self._by_key.get(key or "", ())
@@ -143,7 +144,7 @@ class GivenLabels:
     def of_row(self, row: Mapping[str, Any]) -> str | None:
         """Return the label of a row of recorded votes; None without one."""
         key, answer = _content(row)
-        return self.of(item_id=item_id_in(row), line=None, key=key, answer=answer, metadata=row)
+        return self.of(item_id=item_id_in(row), line=None, key=key, answer=answer, columns=row)
 
     @property
     def contradicting(self) -> dict[Identity, Sequence[Said]]:
@@ -314,7 +315,9 @@ def _labelled_rows(
         label = human_label(values.get(column))
         if label is None:
             continue
-        item_id = item_id_in(values) if id_column is None else human_label(values.get(id_column))
+        item_id = (
+            item_id_in(values) if id_column is None else human_label(columns_of_row(values, column).get(id_column))
+        )
         name = _name(item_id, line)
         key, answer = _content({known: value for known, value in values.items() if known != column})
         if seen.setdefault((name, key), label) != label:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from jury_adapters.cli.case_columns import Columns, columns_of_case
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import GivenLabels, no_labels, wrote_review
 from jury_adapters.cli.label_file import said_of
@@ -223,22 +224,22 @@ def labels_of_entries(
         InputError: labels without an id cannot be matched with the cases.
     """
     if judged is not None:
-        labels.match(((entry.line, _metadata(entry)) for entry in entries), judged)
+        labels.match(((entry.line, _columns(entry)) for entry in entries), judged)
     return [
         labels.of(
             item_id=entry.item_id,
             line=entry.line,
             key=entry.key,
             answer=None if entry.case is None else entry.case.answer or "",
-            metadata=_metadata(entry),
+            columns=_columns(entry),
         )
         for entry in entries
     ]
 
 
-def _metadata(entry: Entry) -> Mapping[str, Any]:
+def _columns(entry: Entry) -> Columns:
     if entry.case is not None:
-        return entry.case.metadata
+        return columns_of_case(entry.case)
     return entry.judgment.case_metadata if isinstance(entry.judgment, Verdict) else {}
 
 
@@ -318,12 +319,13 @@ def _with_labels_of(
     """Return the cases with the labels of a file in the column, and no others; and the labels."""
     labels = GivenLabels(file, column, source.field_map)
     lines = [None if place is None else place.line for place in places]
-    labels.match(zip(lines, (case.metadata for case in cases), strict=True), source.path)
+    labels.match(zip(lines, map(columns_of_case, cases), strict=True), source.path)
     found = []
     for case, line in zip(cases, lines, strict=True):
         label = labels.of(
-            item_id=case.item_id, line=line, key=case.content_hash, answer=case.answer or "", metadata=case.metadata
-        )
+            item_id=case.item_id, line=line, key=case.content_hash, answer=case.answer or "",
+            columns=columns_of_case(case),
+        )  # fmt: skip
         found.append(case.model_copy(update={"metadata": {**case.metadata, column: label}}))
     return found, labels
 

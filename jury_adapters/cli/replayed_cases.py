@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pydantic import BaseModel
 
+from jury_adapters.cli.case_columns import columns_of_case
 from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import EMPTY_KEY, Case
@@ -75,7 +76,7 @@ class ReplayedCases:
             InputError: no case has one.
         """
         if self.labels is not None:
-            self.labels.match(((named.line, named.case.metadata) for named in self.named), votes)
+            self.labels.match(((named.line, columns_of_case(named.case)) for named in self.named), votes)
             for named in self.named:
                 self._label_of(self.labels, named)
             self.labels.check(votes, messages)
@@ -100,7 +101,7 @@ class ReplayedCases:
             line=line,
             key=case.content_hash if recorded is None else str(recorded),
             answer=case.answer if recorded is not None or case.content_hash == EMPTY_KEY else case.answer or "",
-            metadata=case.metadata,
+            columns=columns_of_case(case),
         )
 
 
