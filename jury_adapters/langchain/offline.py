@@ -58,7 +58,8 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
             ``reference``, ``expected``, ``ground_truth`` or similar is the reference.
 
     Returns:
-        One example per row. The same row has the same id in every process, so that experiments can be compared.
+        One example per row. Equal inputs with an equal reference have the same id in every process, whatever the
+        metadata are, so that experiments can be compared. Rows that are equal in both are numbered in their order.
 
     Raises:
         ConfigurationError: a row, or a part of one, is not a dictionary; a row with inputs or outputs has another key;
@@ -74,7 +75,8 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
     made, seen = [], Counter[str]()
     for number, row in enumerate(rows, start=1):
         parts = _parts(row, number)
-        content = json.dumps(freeze_mapping(parts), sort_keys=True)
+        identity = {name: part for name, part in parts.items() if name != "metadata"}  # labels do not make an example
+        content = json.dumps(freeze_mapping(identity), sort_keys=True)
         again = f" {seen[content]}" if seen[content] else ""  # equal rows still become separate examples
         seen[content] += 1
         made.append(Example.model_validate({"id": uuid5(_EXAMPLES, content + again), **parts}))

@@ -294,6 +294,12 @@ def _warnings(matching: Matching, group: str, juries: Sequence[str]) -> Iterator
             f"{matching.other_questions:,} of {len(matching.pairs):,} {have} under one id, so different cases are "
             "compared; check the ids of both runs."
         )
+    if matching.under_other_ids:
+        left_out = "their cases are left out" if matching.pairs else "their cases are not compared as pairs"
+        yield (
+            f"{counted(matching.under_other_ids, 'question is', 'questions are')} in both runs under different ids, so "
+            f"{left_out}; give both answers to a question the same id."
+        )
     if matching.repeated_ids:
         what = f"{counted(matching.repeated_ids, 'id occurs', 'ids occur')} more than once in a run"
         yield (

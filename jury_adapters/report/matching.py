@@ -19,6 +19,8 @@ class Matching(NamedTuple):
         why_unpaired: why equal contents do not make pairs; empty if they do, or if none are equal.
         other_questions: the number of pairs with different questions.
         repeated_ids: the number of ids that occur more than once in a run, if ids match the cases.
+        under_other_ids: the number of unpaired cases of each run whose question is that of one unpaired case of the
+            other, if ids match the cases.
     """
 
     pairs: list[tuple[int, int]]
@@ -26,6 +28,7 @@ class Matching(NamedTuple):
     why_unpaired: str = ""
     other_questions: int = 0
     repeated_ids: int = 0
+    under_other_ids: int = 0
 
     @property
     def same_answers(self) -> bool:
@@ -58,6 +61,7 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
         [_same_content(before, a, after, b) for a, b in pairs],
         other_questions=sum(None not in both and both[0] != both[1] for both in asked),
         repeated_ids=len(_repeated(old) | _repeated(new)) if by == "item_id" else 0,
+        under_other_ids=_under_other_ids(before, after, pairs) if by == "item_id" else 0,
     )
 
 
@@ -111,6 +115,20 @@ def _equal(
     for a in reversed(left_a):
         waiting.setdefault(old[a], []).append(a)
     return [(waiting[new[b]].pop(), b) for b in left_b if new[b] is not None and waiting.get(new[b])]
+
+
+def _under_other_ids(before: RunFacts, after: RunFacts, pairs: Sequence[tuple[int, int]]) -> int:
+    """Return the number of questions that each run has once, in a case without a partner."""
+    used = {a for a, _ in pairs}, {b for _, b in pairs}
+    alone: list[set[int]] = []
+    for run, paired in zip((before, after), used, strict=True):
+        times = Counter(run.question)
+        alone.append({
+            asked
+            for position, asked in enumerate(run.question)
+            if asked is not None and times[asked] == 1 and position not in paired
+        })  # fmt: skip
+    return len(alone[0] & alone[1])
 
 
 def _same_content(before: RunFacts, a: int, after: RunFacts, b: int) -> bool:
