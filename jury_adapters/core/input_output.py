@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.evidence import structured_tools, with_echoes
-from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, may_be_answer, pair_in
+from jury_adapters.core.field_names import EARLIER, FIELD_NAMES, OWN_COLUMNS, columns_of, pair_in
 from jury_adapters.core.image_values import images_of_part
 from jury_adapters.core.images import ImageRole
 from jury_adapters.core.loose_values import (
@@ -36,6 +36,7 @@ from jury_adapters.core.loose_values import (
     texts_of,
 )
 from jury_adapters.core.message_formats import reply_in
+from jury_adapters.core.unnamed_answer import only_text, unnamed_answer
 from jury_adapters.core.unnamed_question import unnamed_question
 from jury_adapters.core.values import is_missing
 
@@ -51,9 +52,11 @@ THREAD = "thread"
 CONFLICTS = "conflicts"
 """Key in :data:`Found` for the sentences that report ignored values."""
 
-
 QUESTION_GUESS = "question guess"
 """Key in :data:`Found` for the sentence that reports that the question has no known name."""
+
+ALL_OUTPUTS = "all outputs"
+"""Key in :data:`Found` of an answer that is all of the outputs, because none is known as the answer."""
 
 
 def read_inputs(value: object) -> Found:
@@ -280,17 +283,16 @@ def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: se
     if columns_of(dict.fromkeys(value, ""), (field,), part_of=field).of:
         return  # the field has an empty column
     rest = {name: given for name, given in value.items() if name not in taken and not is_missing(given)}
-    texts = [name for name, given in rest.items() if isinstance(given, str)]
-    retrieved = field == "answer" and "contexts" in found
-    if retrieved:
-        texts = [name for name in texts if may_be_answer(name)]
     if field == "question" and (guess := unnamed_question(rest)):
         found[field], found[QUESTION_GUESS] = text_of(rest), guess
-    elif len(texts) == 1:
-        found[field] = rest[texts[0]]
-        taken.add(texts[0])
-    elif rest and "question" not in found and not retrieved:
-        found[field] = text_of(rest)
+        return
+    retrieved, asked = field == "answer" and "contexts" in found, "question" in found
+    name = only_text(rest) if field == "question" else unnamed_answer(rest, retrieved=retrieved, asked=asked)
+    if name is not None:
+        found[field] = rest[name]
+        taken.add(name)
+    elif rest and not asked and not retrieved:
+        found[field], found[ALL_OUTPUTS] = text_of(rest), True
 
 
 def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Found:

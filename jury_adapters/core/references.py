@@ -9,7 +9,6 @@ from jury_adapters.core.field_names import columns_of, differ, ignored
 from jury_adapters.core.input_output import (
     THREAD,
     Found,
-    present,
     read_answer,
     read_outputs,
     reported,
@@ -31,12 +30,12 @@ def read_reference(value: object, read: Callable[[object], Found] = read_outputs
         state = with_expected_calls(dict(state), column)
     columns = columns_of(state, ("reference",), part_of="reference")
     name = columns.of.get("reference")
-    found = _as_reference(read(state)) if name is None else read_reference_value(state[name], read)
-    found |= reported((*columns.conflicts, *_answers_beside(state, name)))
     calls = state.get(EXPECTED_CALLS)
     if isinstance(calls, list | tuple):
-        if name is None and present(state).keys() == {EXPECTED_CALLS}:
-            found.pop("reference", None)
+        state = {key: given for key, given in state.items() if key != EXPECTED_CALLS}
+    found = _as_reference(read(state)) if name is None else read_reference_value(state[name], read)
+    found |= reported((*columns.conflicts, *_answers_beside(state, name)))
+    if isinstance(calls, list | tuple):
         found["metadata"] = {**found.get("metadata", {}), EXPECTED_CALLS: calls}
     return found
 

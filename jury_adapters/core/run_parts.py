@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence
 from jury_adapters.core.field_names import differ, ignored
-from jury_adapters.core.input_output import CONFLICTS, GIVEN_STEPS, QUESTION_GUESS, THREAD, Found
+from jury_adapters.core.input_output import ALL_OUTPUTS, CONFLICTS, GIVEN_STEPS, QUESTION_GUESS, THREAD, Found
 
 REFERENCE_MESSAGES, RUN_MESSAGES = "reference_messages", "run_messages"
 """Metadata keys for all messages of a reference run, and of the run that is compared with it."""
@@ -35,6 +35,7 @@ def merged(
     conflicts = [said for part in (took, gave, wanted) for said in part.get(CONFLICTS, ())]
     conflicts += _between_parts(took, gave, wanted)
     fields.pop(CONFLICTS, None)
+    fields.pop(ALL_OUTPUTS, None)
     guess = fields.pop(QUESTION_GUESS, None)
     if "question" in took and not (guess and "question" in gave):
         fields["question"] = took["question"]

@@ -21,6 +21,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain, broken
 from jury_adapters.core.strict_json import unique_keys
 from jury_adapters.core.values import JsonValue
+from jury_adapters.judges.equality import json_difference, not_json, short, text_difference
 from jury_adapters.judges.json_schema import SchemaValidator
 from jury_adapters.judges.patterns import check_pattern_timeout, compile_pattern
 
@@ -111,11 +112,11 @@ class Contains(Judge):
             return abstain(_NO_ANSWER)
         answer = case.answer.casefold() if self.ignore_case else case.answer
         findings = [
-            Finding(f"contains {_short(text)!r}", (text.casefold() if self.ignore_case else text) in answer)
+            Finding(f"contains {short(text)!r}", (text.casefold() if self.ignore_case else text) in answer)
             for text in self.texts
         ]
         found, missing = (
-            [_short(text) for text, finding in zip(self.texts, findings, strict=True) if finding.passed is wanted]
+            [short(text) for text, finding in zip(self.texts, findings, strict=True) if finding.passed is wanted]
             for wanted in (True, False)
         )
         passed = not missing if self.need == "all" else bool(found)
@@ -169,11 +170,11 @@ class Matches(Judge):
             match = search(case.answer, timeout=self.timeout_s)
         except TimeoutError:
             return broken(
-                "timeout", f"the pattern {_short(self.pattern)!r} exceeded its time limit, {self.timeout_s:g} s"
+                "timeout", f"the pattern {short(self.pattern)!r} exceeded its time limit, {self.timeout_s:g} s"
             )
         evidence = match[0][:_MOST_EVIDENCE] if match else ""
-        finding = Finding(f"matches {_short(self.pattern)!r}", match is not None, evidence=evidence)
-        reasoning = "the pattern matches" if match else f"nothing matches {_short(self.pattern)!r}"
+        finding = Finding(f"matches {short(self.pattern)!r}", match is not None, evidence=evidence)
+        reasoning = "the pattern matches" if match else f"nothing matches {short(self.pattern)!r}"
         return Judgment(_status(match is not None), reasoning=reasoning, findings=(finding,))
 
 
@@ -181,15 +182,20 @@ class Matches(Judge):
 class Equals(Judge):
     r"""The answer equals an expected text, or the case's reference.
 
+    Two JSON objects or arrays are compared by value: the order of keys does not matter, and 1840.0 equals 1840. The
+    reason names the places where they differ.
+
     Args:
         expected: the text to equal; None (default) takes ``case.reference``, and abstains if there is none.
-        exact: every character must be the same. By default white space at the ends is dropped and runs of it inside
-            count as one space.
+        exact: every character must be the same, also in JSON. By default white space at the ends is dropped and runs
+            of it inside count as one space.
         ignore_case: compare without regard to upper and lower case.
         name: the check's name in verdicts.
 
     >>> Equals().judge(answer="Paris \n", reference="Paris").status
     <Status.PASS: 'PASS'>
+    >>> Equals().judge(answer='{"city": "Bonn", "fee": 12.5}', reference='{"fee": 12, "city": "Bonn"}').reasoning
+    'fee: expected 12, got 12.5'
     """
 
     opinion_statuses = PASS_OR_FAIL
@@ -204,14 +210,19 @@ class Equals(Judge):
             return abstain(_NO_ANSWER)
         if expected is None:
             return abstain("nothing to compare with: give expected=, or a case with a reference")
-        same = self._form(case.answer) == self._form(expected)
-        reasoning = (
-            "equals the expected text" if same else f"expected {_short(expected)!r}, got {_short(case.answer)!r}"
-        )
-        return Judgment(_status(same), reasoning=reasoning)
+        if self._form(case.answer) == self._form(expected):
+            return Judgment(Status.PASS, reasoning="equals the expected text")
+        difference = None if self.exact else json_difference(expected, case.answer, self._form)
+        if difference == "":
+            return Judgment(Status.PASS, reasoning="equals the expected JSON by value")
+        texts = map(self._spaced, (expected, case.answer))
+        return Judgment(Status.FAIL, reasoning=difference or text_difference(*texts, ignore_case=self.ignore_case))
+
+    def _spaced(self, text: str) -> str:
+        return text if self.exact else " ".join(text.split())
 
     def _form(self, text: str) -> str:
-        text = text if self.exact else " ".join(text.split())
+        text = self._spaced(text)
         return text.casefold() if self.ignore_case else text
 
 
@@ -266,7 +277,7 @@ class ValidJSON(Judge):
         fence = _FENCE.fullmatch(case.answer.strip()) if self.fenced else None
         try:
             value = json.loads(
-                fence[1] if fence else case.answer, parse_constant=_no_json, object_pairs_hook=unique_keys
+                fence[1] if fence else case.answer, parse_constant=not_json, object_pairs_hook=unique_keys
             )
         except (ValueError, RecursionError) as error:
             problem = "nested too deeply to be read" if isinstance(error, RecursionError) else str(error)
@@ -377,11 +388,3 @@ _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 def _status(passed: bool) -> Status:
     return Status.PASS if passed else Status.FAIL
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _no_json(constant: str) -> None:
-    raise ValueError(f"{constant} is not allowed in JSON")

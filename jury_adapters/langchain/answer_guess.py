@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import plain_repr
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, LABELS
-from jury_adapters.core.input_output import Found, read_outputs
-from jury_adapters.core.loose_values import json_text, messages_in, opened
+from jury_adapters.core.input_output import ALL_OUTPUTS, Found, read_outputs
+from jury_adapters.core.loose_values import messages_in, opened
 
 _NAMED = 5
 _log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class AnswerGuess:
             return
         found = read_outputs(state)
         answer = found.get("answer")
-        if found.get("candidates") or (answer is not None and (len(texts) < 2 or answer in map(state.get, texts))):
+        if found.get("candidates") or (answer is not None and ALL_OUTPUTS not in found):
             return
         self._done = True
         judged = "no answer is judged" if answer is None else "all of the input is judged as one JSON text"
@@ -62,25 +62,23 @@ class AnswerGuess:
         if self._done or not isinstance(outputs, Mapping) or any(name in outputs for name in _ANSWERS):
             return
         texts = [name for name, given in outputs.items() if isinstance(given, str)]
-        given = {name: value for name, value in outputs.items() if value is not None}
         if not texts:
             return
         try:
-            answer = read_outputs(outputs).get("answer")
+            found = read_outputs(outputs)
         except Exception:  # the verdict on this row has the error
             return
-        if answer is None and (said := unread_answer(outputs)):
+        if found.get("answer") is None and (said := unread_answer(outputs)):
             self._done = True
             _log.warning("%s: %s", key, said)
-        if len(texts) < 2 or answer != json_text(given):
+        if ALL_OUTPUTS not in found:
             return
         self._done = True
         asked = next(iter(inputs), "question") if isinstance(inputs, Mapping) else "question"
         _log.warning(
-            "%s: which of the outputs %s is the answer? All of them are judged as one JSON text; say where it is with "
-            "a field map, such as field_map={'answer': %r, 'question': %r}",
-            key, ", ".join(map(repr, texts[:_NAMED])), _path("outputs", _likely_answer(outputs)),
-            _path("inputs", asked),
+            "%s: none of the outputs %s is known as the answer, so all of them are judged as one JSON text. If one of "
+            "them is the answer, name it in a field map, such as field_map={'answer': %r, 'question': %r}",
+            key, _shown(outputs), _path("outputs", _likely_answer(outputs)), _path("inputs", asked),
         )  # fmt: skip
 
 
@@ -93,12 +91,16 @@ def unread_answer(outputs: object) -> str:
         return ""
     if not any(isinstance(given, str) and given.strip() for given in outputs.values()):
         return ""
-    names = [plain_repr(name) for name in outputs]
-    shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
     return (
-        f"no answer was found in the outputs {shown}; say where it is with a field map, such as "
+        f"no answer was found in the outputs {_shown(outputs)}; say where it is with a field map, such as "
         f"field_map={{'answer': {_path('outputs', _likely_answer(outputs))!r}}}"
     )
+
+
+def _shown(outputs: Mapping[str, object]) -> str:
+    """Return the names of the outputs that are not missing, the first few of them."""
+    names = [plain_repr(name) for name, given in outputs.items() if given is not None]
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
 
 
 def _state_map(state: Mapping[str, object], texts: Sequence[str], found: Found) -> str:

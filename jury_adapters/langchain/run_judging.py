@@ -14,9 +14,9 @@ from jury_adapters.core.conversation import is_verdict, role_of, text_of_message
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.loose_values import text_of, texts_of
+from jury_adapters.core.loose_values import opened, text_of, texts_of
 from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
-from jury_adapters.langchain.answer_guess import unread_answer
+from jury_adapters.langchain.answer_guess import AnswerGuess, unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.collector import RETRIEVER, Collector
 from jury_adapters.langchain.executed_calls import with_executed_calls
@@ -77,6 +77,7 @@ class RunWatcher(RunWatch):
         self._queue = queue_of(jury, max_open, ("select", "field_map", "evidence_tools"), **options)
         self._choice = chooser_of(select)
         self._has_warned = False
+        self._guess = AnswerGuess(is_mapped=self._reader.is_mapped)
         self._collector = Collector(self._choice, self._put_in_queue, self._queue.count, max_open=max_open)
 
     @property
@@ -117,9 +118,11 @@ class RunWatcher(RunWatch):
 
     def _case_of(self, finished: FinishedRun) -> Case:
         case = case_of(finished, self._reader)
-        if not (
-            self._has_warned or self._reader.is_mapped or finished.run.kind == RETRIEVER or case.answer is not None
-        ):
+        if self._reader.is_mapped or finished.run.kind == RETRIEVER:
+            return case
+        if case.answer is not None:
+            self._guess.tell(finished.inputs, opened(finished.outputs), finished.run.name)
+        elif not self._has_warned:
             said = unread_answer(finished.outputs)
             if said:
                 self._has_warned = True

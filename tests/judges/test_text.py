@@ -162,6 +162,43 @@ class TestEquals:
         assert Equals("a b", exact=True).judge(answer="a  b").status is FAIL
         assert Equals("A", ignore_case=True).judge(answer="a").status is PASS
 
+    @pytest.mark.parametrize(("expected", "answer", "reason"), [
+        ('{"a": 1840, "b": [1, 2]}', '{"b": [1.0, 2], "a": 1840.0}', "equals the expected JSON by value"),
+        ('{"a": "in  2018"}', ' {"a" : "in 2018"}', "equals the expected JSON by value"),
+        ('{"a": 1}', '{"a": true}', "a: expected 1, got true"),
+        ('{"a": null}', "{}", "a: expected null, got nothing"),
+        ('{"a": {"b": [{"c": 1}]}}', '{"a": {"b": [{"c": 2}]}}', "a.b[0].c: expected 1, got 2"),
+        ("[1, 2]", "[2, 1]", "[0]: expected 1, got 2; [1]: expected 2, got 1"),
+        ("[1, 2, 3, 4, 5]", "[]", "[0]: expected 1, got nothing; [1]: expected 2, got nothing; [2]: expected 3, got "
+         "nothing; and 2 more"),
+        ("[]", "{}", "expected [], got {}"),
+        ('{"a": 1}', "a is 1", "expected '{\"a\": 1}', got 'a is 1'"),
+        ('{"a": 1}', '{"a": 1, "a": 1.0}', 'expected \'{"a": 1}\', got \'{"a": 1, "a": 1.0}\''),
+        ("18", "18.0", "expected '18', got '18.0'"),
+    ])  # fmt: skip
+    def test_json_is_compared_by_value_and_the_reason_names_the_places(self, expected, answer, reason):
+        judgment = Equals().judge(answer=answer, reference=expected)
+        assert judgment.reasoning == reason
+        assert judgment.passed is reason.startswith("equals")
+        assert Equals(exact=True).judge(answer=answer, reference=expected).status is FAIL
+
+    def test_json_in_other_case(self):
+        assert Equals('{"City": "BONN"}', ignore_case=True).judge(answer='{ "city": "Bonn"}').status is PASS
+        assert Equals('{"City": "BONN"}').judge(answer='{ "City": "Bonn"}').status is FAIL
+
+    def test_json_that_is_nested_too_deeply_is_compared_as_text(self):
+        deep = "[" * 50_000 + "]" * 50_000
+        assert Equals(deep).judge(answer=deep).status is PASS
+        assert Equals(deep).judge(answer=f"{deep} ]").status is FAIL
+
+    def test_the_reason_shows_where_long_texts_begin_to_differ(self):
+        said = "The excess is 250 euros for each loss, and 500 euros for losses by storm or hail in the policy year."
+        assert Equals(said).judge(answer=said.replace("hail", "flood")).reasoning == (
+            "expected '... losses by storm or hail in the policy year.', got '... losses by storm or flood in the "
+            "policy year.' (they differ from character 77 on)"
+        )
+        assert Equals(said).judge(answer=said[:-1]).reasoning.endswith("(they differ from character 100 on)")
+
 
 class TestValidJSON:
     @pytest.mark.parametrize("answer", ["{}", " [1, 2.5e3]\n", '"x"', "null", '{"a": {"b": []}, "c": {"b": 1}}'])

@@ -124,7 +124,7 @@ class TestUnderstoodAsItIs:
             ([AIMessage("a")], "a"),
             ({"messages": [AIMessage("a")], "structured_response": Answered(city="Paris", degrees=18)},
              '{"city": "Paris", "degrees": 18}'),
-            (Answered(city="Paris", degrees=18), "Paris"),
+            (Answered(city="Paris", degrees=18), '{"city": "Paris", "degrees": 18}'),
             (State(question="q", answer="a"), "a"),
             (AgentFinish({"output": "a"}, "log"), "a"),
             (LLMResult(generations=[[ChatGeneration(message=AIMessage("a"))]]), "a"),

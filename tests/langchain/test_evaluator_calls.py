@@ -334,7 +334,7 @@ def test_an_answer_that_has_to_be_guessed_is_told_once(make, caplog):
         evaluate(inputs={"a": "q", "b": "r"}, outputs={"c": "a", "d": "x"})
     told, question = [record.getMessage() for record in caplog.records]
     assert question.startswith("neither 'a' nor 'b' in inputs is known as the question")
-    assert told.startswith("has x: which of the outputs 'c', 'd' is the answer?")
+    assert told.startswith("has x: none of the outputs 'c', 'd' is known as the answer")
     assert "'answer': 'outputs.c'" in told
     assert "'question': 'inputs.a'" in told
     caplog.clear()
@@ -348,7 +348,7 @@ def test_an_answer_that_has_to_be_guessed_is_told_once(make, caplog):
         reply,
         {"answer": "a", "d": "x"},
         {"c": "a"},
-        {"c": "a", "n": 3},
+        {"c": "a", "thread_id": 3},
         "a",
         None,
     ):

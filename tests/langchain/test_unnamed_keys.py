@@ -159,7 +159,7 @@ def test_an_experiment_reports_outputs_of_which_none_is_the_answer(caplog):
         upload_results=False,
     )  # fmt: skip
     (said,) = logged(caplog)
-    assert said.startswith("good: which of the outputs 'topic', 'draft' is the answer?")
+    assert said.startswith("good: none of the outputs 'topic', 'draft' is known as the answer, so all of them are")
 
 
 TICKET = {"customer_id": "F-1041", "payload": {"body": "When does the pool open?"}}

@@ -1,0 +1,43 @@
+"""Outputs in which no name is known as the answer: one text is the answer, or all of the outputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from jury_adapters.core.field_names import METADATA_NAMES, may_be_answer
+from jury_adapters.core.loose_values import page_of
+
+
+def unnamed_answer(outputs: Mapping[str, object], *, retrieved: bool, asked: bool) -> str | None:
+    """Return the name of the text that is the answer; None if no single text is.
+
+    The only text is not the answer if another value belongs to the answer too, as in an extraction such as
+    ``{"covered": False, "reason": "theft"}``. Known bookkeeping, such as a thread's id, and retrieved documents do not
+    belong to it. Outputs that have the question are the state of a graph, whose other values, such as a number of
+    tries, do not belong to it either.
+
+    Args:
+        outputs: the outputs that are not a field of the case.
+        retrieved: whether the outputs have contexts; then bookkeeping is never the answer.
+        asked: whether the outputs have a question.
+    """
+    text = only_text({name: given for name, given in outputs.items() if not retrieved or may_be_answer(name)})
+    beside = (given for name, given in outputs.items() if name != text and _may_be_part(name))
+    return text if asked or all(map(_are_documents, beside)) else None
+
+
+def only_text(values: Mapping[str, object]) -> str | None:
+    """Return the name of the only text; None without any, or of several."""
+    texts = [name for name, given in values.items() if isinstance(given, str)]
+    return texts[0] if len(texts) == 1 else None
+
+
+def _may_be_part(name: str) -> bool:
+    return may_be_answer(name) and name not in METADATA_NAMES
+
+
+def _are_documents(value: object) -> bool:
+    """Whether a value is a list of documents, as objects of LangChain or LlamaIndex."""
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+        return False
+    return all(not isinstance(item, Mapping) and page_of(item) is not None for item in value)
