@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable, Sequence, Set
+from typing import NamedTuple
 
 from jury_adapters.calibration.gold import LabelledCases, gold_of
 from jury_adapters.core.case import EMPTY_KEY
@@ -10,6 +11,25 @@ from jury_adapters.core.human_labels import LabelMeanings, UnclearLabels, unclea
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.report.entries import Entry
+
+
+class PairLabels(NamedTuple):
+    """Human labels of the two answers of each pair of cases.
+
+    Attributes:
+        a: whether the first answer passes; None without a label.
+        b: the same for the second answer.
+        shared: whether one label is that of both answers.
+    """
+
+    a: list[bool | None]
+    b: list[bool | None]
+    shared: list[bool]
+
+    @property
+    def complete(self) -> list[bool]:
+        """For each pair, whether both answers have a label."""
+        return [None not in both for both in zip(self.a, self.b, strict=True)]
 
 
 class AnswerLabels:
@@ -76,6 +96,11 @@ class AnswerLabels:
             return None
         self._used |= positions
         return self._passed[min(positions)]
+
+    def of_pairs(self, pairs: Sequence[tuple[Set[int], Set[int]]]) -> PairLabels:
+        """Return the labels of pairs of answers, given as the positions of the labels of both."""
+        first, second = [self.passes(a) for a, _ in pairs], [self.passes(b) for _, b in pairs]
+        return PairLabels(first, second, [not a.isdisjoint(b) for a, b in pairs])
 
     @property
     def unmatched(self) -> int:

@@ -248,7 +248,7 @@ def compare(
     found, passed = _difference(first, second, verdicts, groups, same_answers=same)
     corrected = None
     if known is not None:
-        of_both = [known.passes(first.labels[a]) for a, _ in pairs], [known.passes(second.labels[b]) for _, b in pairs]
+        of_both = known.of_pairs([(first.labels[a], second.labels[b]) for a, b in pairs])
         corrected = corrected_difference(verdicts, of_both, known, groups, matching)
     unused = 0 if same or known is not None else sum(first.labelled[a] and second.labelled[b] for a, b in pairs)
     changed = [(a, b) for a, b in pairs if first.verdict[a] != second.verdict[b]]

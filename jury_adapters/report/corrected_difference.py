@@ -10,17 +10,17 @@ from jury_adapters.calibration.estimates import Estimate, undefined
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.statistics import fisher_less
-from jury_adapters.report.answer_labels import AnswerLabels
+from jury_adapters.report.answer_labels import AnswerLabels, PairLabels
 from jury_adapters.report.matching import Matching
 from jury_adapters.statistics.differences import CORRECTED
 
 Opinions: TypeAlias = list[bool | None]
-"""Verdicts or labels of the cases of a run: True for PASS, False for FAIL, None for neither."""
+"""Verdicts of the cases of a run: True for PASS, False for FAIL, None for neither."""
 
 
 def corrected_difference(
     verdicts: tuple[Opinions, Opinions],
-    labels: tuple[Opinions, Opinions],
+    labels: PairLabels,
     known: AnswerLabels,
     groups: Sequence[Hashable],
     matching: Matching,
@@ -49,7 +49,7 @@ def corrected_difference(
         )
     from jury_adapters import statistics
 
-    if not any(label is not None for label in chain(*labels)):
+    if not any(label is not None for label in chain(labels.a, labels.b)):
         why = "labels are found by the content of the case, else by its id with the text of the answer"
         if known.under_other_ids:
             why = (
@@ -57,30 +57,37 @@ def corrected_difference(
                 "of the compared cases, or none"
             )
         raise ConfigurationError(f"none of the {counted(known.unmatched, 'label')} belongs to a compared answer; {why}")
-    labelled = [None not in both for both in zip(*labels, strict=True)]
-    selected = _selected_by_equality(labelled, matching.equal)
+    selected = _why_selected(labels, matching.one_answer)
     if selected:
-        return undefined(CORRECTED, len(labelled), selected)
-    return statistics.compare(*verdicts, labels_a=labels[0], labels_b=labels[1], groups=groups)
+        return undefined(CORRECTED, len(labels.a), selected)
+    return statistics.compare(*verdicts, labels_a=labels.a, labels_b=labels.b, groups=groups)
 
 
-def _selected_by_equality(labelled: Sequence[bool], equal: Sequence[bool]) -> str:
-    """Return why the labelled pairs are not a random sample of all pairs; empty if nothing shows it.
+def _why_selected(labels: PairLabels, one_answer: Sequence[bool]) -> str:
+    """Return why the pairs with both labels say nothing about all pairs; empty if nothing shows it.
 
-    One label is the label of both answers where they are equal, so labels of one system's answers label these pairs
-    and no others. The two labels of such a pair never differ.
+    The label of an answer is also that of an equal answer. So labels of one system's answers label both answers of
+    the pairs in which these are equal, and of no others. The two labels of such a pair never differ.
     """
+    labelled = labels.complete
     n, others = sum(labelled), len(labelled) - sum(labelled)
-    same = sum(map(all, zip(labelled, equal, strict=True)))
-    rest = sum(equal) - same
+    same = sum(map(all, zip(labelled, one_answer, strict=True)))
+    rest = sum(one_answer) - same
     p = 2 * min(fisher_less(same, n, rest, others), fisher_less(rest, others, same, n))
-    if not n or not (p < _NOT_RANDOM or (same == n and rest < others)):
-        return ""
-    return (
-        f"both answers are the same in {same:,} of {counted(n, 'case')} with both labels, and in {rest:,} of the "
-        f"{others:,} others, so the labelled cases are not a random sample; label both answers of a random part of the "
-        "cases"
-    )
+    once = sum((a is None) != (b is None) for a, b in zip(labels.a, labels.b, strict=True))
+    lopsided = same and once > n - same  # most pairs with different answers are left out, but none with equal ones
+    if n and (p < _NOT_RANDOM or lopsided or (same == n and rest < others)):
+        return (
+            f"both answers are the same in {same:,} of {counted(n, 'case')} with both labels, and in {rest:,} of the "
+            f"{others:,} others, so the labelled cases are not a random sample; label both answers of a random part of "
+            "the cases"
+        )
+    if n and n == sum(map(all, zip(labelled, labels.shared, strict=True))):
+        return (
+            f"in each of the {counted(n, 'case')} with both labels, one label is that of both answers, which are the "
+            "same, so the labels pass as many answers of a as of b"
+        )
+    return ""
 
 
 _NOT_RANDOM = 0.001  # p value below which labelled cases are not taken for a random sample

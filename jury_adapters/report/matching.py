@@ -16,6 +16,7 @@ class Matching(NamedTuple):
     Attributes:
         pairs: the positions of each case that is in both runs, in the order of the second; each case is used once.
         equal: for each pair, whether both cases have the same judged content.
+        one_answer: for each pair, whether both answers are the same, whatever else differs, such as the contexts.
         why_unpaired: why equal contents do not make pairs; empty if they do, or if none are equal.
         other_questions: the number of pairs with different questions.
         repeated_ids: the number of ids that occur more than once in a run, if ids match the cases.
@@ -25,6 +26,7 @@ class Matching(NamedTuple):
 
     pairs: list[tuple[int, int]]
     equal: list[bool]
+    one_answer: list[bool]
     why_unpaired: str = ""
     other_questions: int = 0
     repeated_ids: int = 0
@@ -52,6 +54,7 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
         return Matching(
             [],
             [],
+            [],
             why_unpaired=f"{why}, not every case has an id, and only {len(pairs):,} of {smaller:,} cases have equal "
             "content in both runs",
         )
@@ -59,6 +62,7 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
     return Matching(
         pairs,
         [_same_content(before, a, after, b) for a, b in pairs],
+        [_same_answer(before, a, after, b) for a, b in pairs],
         other_questions=sum(None not in both and both[0] != both[1] for both in asked),
         repeated_ids=len(_repeated(old) | _repeated(new)) if by == "item_id" else 0,
         under_other_ids=_under_other_ids(before, after, pairs) if by == "item_id" else 0,
@@ -141,6 +145,13 @@ def _same_content(before: RunFacts, a: int, after: RunFacts, b: int) -> bool:
     if before.retrieved[a] != after.retrieved[b]:
         return False
     return before.has_content[a] or after.has_content[b] or before.metadata[a] == after.metadata[b]
+
+
+def _same_answer(before: RunFacts, a: int, after: RunFacts, b: int) -> bool:
+    """Whether two cases have the same answer, so that a human label of the one is a label of the other, too."""
+    if before.key[a] == after.key[b] and before.key[a] not in (None, EMPTY_KEY):
+        return True
+    return before.answer[a] is not None and before.answer[a] == after.answer[b]
 
 
 def _repeated(names: Sequence[Hashable]) -> set[Hashable]:

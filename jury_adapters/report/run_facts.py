@@ -30,6 +30,7 @@ class RunFacts:
         item_id: the ids.
         question: the hashes of the questions.
         key: the hashes of the content.
+        answer: the hashes of the answers' texts; None without a known answer.
         has_content: whether the case is known to have anything to judge outside its metadata; see :func:`has_content`.
         metadata: the hashes of the metadata of cases without such content; 0 for the others.
         retrieved: the hashes of the ids of the retrieved documents; 0 without any.
@@ -49,6 +50,7 @@ class RunFacts:
     item_id: list[str | None] = field(default_factory=list)
     question: list[int | None] = field(default_factory=list)
     key: list[str | None] = field(default_factory=list)
+    answer: list[int | None] = field(default_factory=list)
     has_content: list[bool] = field(default_factory=list)
     metadata: list[int] = field(default_factory=list)
     retrieved: list[int] = field(default_factory=list)
@@ -98,6 +100,8 @@ class RunFacts:
         metadata = judged_metadata(entry)
         known = entry.case is not None and has_content(entry.case)
         self.has_content.append(known)
+        answer = None if entry.case is None else entry.case.answer
+        self.answer.append(None if answer is None else hash(answer.strip()))
         self.metadata.append(0 if known or not metadata else _hash_of(metadata))
         retrieved = metadata.get("retrieved_ids")
         self.retrieved.append(0 if retrieved is None else _hash_of(retrieved))
