@@ -90,7 +90,9 @@ def agreement_of(
         "group": group,
     }  # fmt: skip
     try:
-        given = None if people.file is None else GivenLabels(people.file, people.column, field_map_of_run(file))
+        given = None
+        if people.file is not None:
+            given = GivenLabels(people.file, people.column, people.field_map or field_map_of_run(file))
         votes = _votes(file, cases, people, reading, given=given, on=options.on, messages=messages)
         from jury_adapters.report.stopped_runs import with_stop
         from jury_adapters.statistics import full_report

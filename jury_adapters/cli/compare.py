@@ -17,6 +17,7 @@ from jury_adapters.cli.options import (
     AsJson,
     GroupOfRun,
     LabelColumn,
+    Map,
     PassLabels,
     file_argument,
     file_option,
@@ -27,6 +28,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label
 from jury_adapters.core.results_file import field_map_named_in, pass_labels_named_in
@@ -49,6 +51,7 @@ def compare(
             "several times."
         ),
     ] = None,
+    map_: Map = None,
     label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
     group: GroupOfRun = None,
@@ -72,9 +75,10 @@ def compare(
     try:
         if markdown and as_json:
             raise ConfigurationError("--markdown and --json both say what is printed; give one of them")
-        if not labels and (pass_label or label_column != GOLD):
-            raise ConfigurationError("--pass-label and --label-column are about --labels; give that file too")
-        human = _HumanLabels(labels, label_column, pass_label or []) if labels else None
+        if not labels and (pass_label or map_ or label_column != GOLD):
+            raise ConfigurationError("--pass-label, --label-column and --map are about --labels; give that file too")
+        field_map = FieldMap.parse(map_) if map_ else None
+        human = _HumanLabels(labels, label_column, pass_label or [], field_map) if labels else None
         found = _compared(a, b, human, group, messages)
     except ConfigurationError as error:
         messages.error(str(error))
@@ -95,6 +99,7 @@ class _HumanLabels(NamedTuple):
     files: list[Path]
     column: str
     pass_labels: list[str]
+    field_map: FieldMap | None
 
     @property
     def named(self) -> str:
@@ -105,7 +110,9 @@ class _HumanLabels(NamedTuple):
 def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str | None, messages: Messages) -> Comparison:
     if human is None:
         return compare_files(a, b, group=group, messages=messages)
-    labels = [pair for file in human.files for pair in _labels(file, human.column, (a, b), messages)]
+    maps = (field_map_named_in(path) for path in (a, b) if not is_store(path))
+    field_map = human.field_map or next(filter(None, maps), None)
+    labels = [pair for file in human.files for pair in _labels(file, human.column, field_map, messages)]
     kept = _without_contradictions(labels, messages)
     pass_labels = human.pass_labels or _pass_labels_of((a, b), kept)
     try:
@@ -114,20 +121,19 @@ def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str | None, m
         raise InputError(f"{human.named}: {error.what}; {NAME_PASS_LABELS}") from None
 
 
-def _labels(file: Path, column: str, results: tuple[Path, Path], messages: Messages) -> list[Labelled]:
+def _labels(file: Path, column: str, field_map: FieldMap | None, messages: Messages) -> list[Labelled]:
     """Read the labels of a file with the field map of the results: the content of the cases is the same.
 
     Raises:
         InputError: the file cannot be read, or copies of an answer in it have different labels.
     """
-    maps = (field_map_named_in(path) for path in results if not is_store(path))
-    field_map = next(filter(None, maps), None)
-    found = labelled_cases(
-        CaseFile(file, messages.info, field_map=field_map and paths_in(file, field_map)),
-        column,
-        messages,
-        holds="the corrected difference holds",
-    )
+    cases = CaseFile(file, messages.info, field_map=field_map and paths_in(file, field_map))
+    try:
+        found = labelled_cases(cases, column, messages, holds="the corrected difference holds")
+    except InputError as error:
+        if cases.problems and not list(CaseFile(file, lambda _: None, field_map=cases.field_map)):
+            raise InputError(f"{error}; {_NEEDS_ANSWER}") from None
+        raise
     try:
         gold_of(found.pairs)
     except ContradictingLabels as error:
@@ -158,3 +164,8 @@ def _pass_labels_of(results: tuple[Path, Path], labels: list[Labelled]) -> Seque
     used = [human_label(label) for _, label in labels]
     named = (pass_labels_named_in(path, used) for path in results if not is_store(path))
     return next(filter(None, named), ())
+
+
+_NEEDS_ANSWER = (
+    "under one id there are two answers here, one of each system, so a row of labels needs the answer that was labelled"
+)

@@ -41,11 +41,13 @@ class HumanLabels(NamedTuple):
         file: the file of labels; None for the labels of the cases themselves.
         column: the column of labels, of that file or of the cases.
         pass_labels: the labels that mean PASS.
+        field_map: the paths of fields in the rows of the file; None for those that the results name.
     """
 
     file: Path | None = None
     column: str = GOLD
     pass_labels: Sequence[str] = ()
+    field_map: FieldMap | None = None
 
 
 def labels_for_store(people: HumanLabels, cases: Path | None) -> HumanLabels:
@@ -167,7 +169,7 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
     """
     labels = None
     if people.file is not None:
-        labels = GivenLabels(people.file, people.column, field_map_of_run(file))
+        labels = GivenLabels(people.file, people.column, people.field_map or field_map_of_run(file))
         said = labels_of_entries(labels, _entries_with_answers(found, file), file)
         labels.check(file, messages)
     elif people.column != GOLD:
@@ -196,6 +198,28 @@ def _entries_with_answers(found: Report, file: Path) -> Sequence[Entry]:
         return found.entries
     source = cases_named_in(file)
     return found.entries if source is None else results_of(file, source)
+
+
+def field_map_for_store(paths: Sequence[str] | None, place: Path | str) -> FieldMap | None:
+    """Return the field map of the cases that are given with a store, which keeps none; None without ``--map``.
+
+    Args:
+        paths: the values of ``--map``.
+        place: the store, or another file of votes.
+
+    Raises:
+        ConfigurationError: it is not a store, or a value is not a path of a field.
+    """
+    from jury_adapters.critic.recorded import is_store
+
+    if not paths:
+        return None
+    if not is_store(place):
+        raise InputError(
+            f"--map is for the cases that are given with a store; {place} is none, and results keep the --map of their "
+            "run"
+        )
+    return FieldMap.parse(paths)
 
 
 def field_map_of_run(results: Path | str) -> FieldMap | None:

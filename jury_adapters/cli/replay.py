@@ -19,13 +19,14 @@ from rich.text import Text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.cli.jury_files import Permissions, read_jury
-from jury_adapters.cli.labelled_cases import field_map_of_run, refuse_review_labels
+from jury_adapters.cli.labelled_cases import field_map_for_store, field_map_of_run, refuse_review_labels
 from jury_adapters.cli.options import (
     AllowCommands,
     AsJson,
     GroupOfRun,
     LabelColumn,
     Labels,
+    Map,
     PassLabels,
     file_argument,
     file_option,
@@ -65,6 +66,7 @@ def replay(
         Path | None,
         file_option("The judged cases, for their texts and human labels."),
     ] = None,
+    map_: Map = None,
     labels: Labels = None,
     label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
@@ -82,7 +84,8 @@ def replay(
     that is asked and has no vote at all, such as a misspelt one, is an error. Calls and cost are those of the
     recorded votes; a `recorded:` juror takes a `cost:`.
 
-    A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some.
+    A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some, with
+    the `--map` of the run; results keep both.
 
     Where cases have a human label (--labels, --label-column), the juries against human labels come first: the share of
     the labelled cases that each decides, and how its decisions compare. A case that is there several times counts once
@@ -97,8 +100,9 @@ def replay(
         juries = [read_jury(path, permissions, replay=True) for path in jury]
         recording = Recording.read(votes) if is_store(votes) else None
         refuse_review_labels(cases)
-        named = cases_with_votes(file, cases, limit, messages, recording)
-        given = None if labels is None else GivenLabels(labels, label_column, field_map_of_run(file))
+        field_map = field_map_for_store(map_, votes)
+        named = cases_with_votes(file, cases, limit, messages, recording, field_map=field_map)
+        given = None if labels is None else GivenLabels(labels, label_column, field_map or field_map_of_run(file))
         judged = ReplayedCases(named, label_column, limit, given)
         judged.check_labels(file, messages)
         if recording is not None:

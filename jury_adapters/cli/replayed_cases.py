@@ -16,6 +16,7 @@ from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import EMPTY_KEY, Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import InputError, plain_repr
+from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.human_labels import GOLD, human_label
 from jury_adapters.core.results_file import cases_named_in, is_result, judgments_of_each_kind
 from jury_adapters.core.row_files import first_row
@@ -106,7 +107,13 @@ class ReplayedCases:
 
 
 def cases_with_votes(
-    votes: Path, source: Path | None, limit: int | None, messages: Messages, recording: Recording | None
+    votes: Path,
+    source: Path | None,
+    limit: int | None,
+    messages: Messages,
+    recording: Recording | None,
+    *,
+    field_map: FieldMap | None = None,
 ) -> Iterable[NamedCase]:
     """Return the cases, with their jurors' votes in the metadata.
 
@@ -116,12 +123,13 @@ def cases_with_votes(
         limit: the number of rows to read of a file of cases.
         messages: prints what is wrong with rows.
         recording: the votes of a store.
+        field_map: the paths of fields in the rows of the cases of a store.
 
     Raises:
         InputError: the files cannot be read, or have no votes.
     """
     if recording is not None:
-        cases = recording.cases.values() if source is None else _read(source, limit, messages)
+        cases = recording.cases.values() if source is None else _read(source, limit, messages, field_map)
         return _named(with_votes(recording, cases))
     if is_result(first_row(votes)):
         return _CasesOfResults(votes, source)
@@ -175,8 +183,8 @@ def _known_of(entry: Entry) -> dict[str, Any]:
     return {**known, "item_id": entry.item_id, NO_TEXTS: entry.key or ""}
 
 
-def _read(path: Path, limit: int | None, messages: Messages) -> list[Case]:
-    file = CaseFile(path, messages.info, limit=limit)
+def _read(path: Path, limit: int | None, messages: Messages, field_map: FieldMap | None = None) -> list[Case]:
+    file = CaseFile(path, messages.info, limit=limit, field_map=field_map)
     cases = list(file)
     if not cases:
         raise InputError(file.why_none())

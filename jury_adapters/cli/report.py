@@ -16,6 +16,7 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.labelled_cases import (
     HumanLabels,
     check_pass_labels_of,
+    field_map_for_store,
     labels_for_store,
     refuse_review_labels,
     report_pass_labels,
@@ -27,6 +28,7 @@ from jury_adapters.cli.options import (
     GroupOfRun,
     LabelColumn,
     Labels,
+    Map,
     PassLabels,
     Quiet,
     file_argument,
@@ -62,6 +64,7 @@ def report(
         Path | None,
         file_option("The cases that were judged, for their texts and human labels."),
     ] = None,
+    map_: Map = None,
     compare: Annotated[
         Path | None, file_option("The results of another run: adds what `jury compare` says of that run and this one.")
     ] = None,
@@ -110,8 +113,8 @@ def report(
     """
     messages = Messages(quiet=quiet)
     options = AgreementOptions(juror or (), abstain_label or (), on, draws)
-    people = HumanLabels(labels, label_column, pass_label or ())
     try:
+        people = HumanLabels(labels, label_column, pass_label or (), field_map_for_store(map_, file))
         if is_store(file):
             people = labels_for_store(people, cases)
         if agreement:

@@ -388,3 +388,21 @@ def test_labels_of_one_run_only_and_of_two_juries_are_not_warned_of(exports):
     assert "jury compare --labels CASES corrects it, where CASES are the judged cases of both." in compared(
         "a.jsonl", "b.jsonl"
     )
+
+
+def test_labels_with_columns_of_their_own_are_mapped():
+    rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    written(Path("own.jsonl"), [{"id": row["id"], "text": row["answer"], "gold": row["gold"]} for row in rows])
+    own = ("a.jsonl", "b.jsonl", "--labels", "own.jsonl", "--pass-label", "right", "--json")
+    assert "or give --map answer=COLUMN" in refused(*own)
+    assert json.loads(compared(*own, "--map", "answer=text"))["corrected"]["details"]["labelled"] == 60
+    assert "--map are about --labels" in refused("a.jsonl", "b.jsonl", "--map", "answer=text")
+
+
+def test_labels_by_id_alone_are_refused_with_the_reason():
+    rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    written(Path("ids.jsonl"), [{"id": row["id"], "gold": row["gold"]} for row in rows])
+    assert (
+        "under one id there are two answers here, one of each system, so a row of labels needs the answer that was "
+        "labelled"
+    ) in refused("a.jsonl", "b.jsonl", "--labels", "ids.jsonl", "--pass-label", "right")

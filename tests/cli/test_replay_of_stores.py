@@ -259,3 +259,27 @@ def test_a_report_of_a_store_says_what_its_votes_are(folder):
     judge(folder, 'jurors: [{criterion: "Is it polite?", model: "openai:truth"}]', "other.jsonl")
     told = " ".join(run("report", folder / "runs.db").stderr.split())
     assert "majority votes of its 3 critics, which answer 2 different rubrics: the pass rate is that of no run" in told
+
+
+def test_the_judged_file_of_a_store_is_read_with_the_map_of_the_run(folder):
+    """A cascade, of which the screen decides a case that the store does not hold."""
+    rows = [{"asked": "q", "reply": text, "kb": ["c"], "gold": "ok"} for text in ("TRUTH=YES", "TRUTH=NO", "")]
+    write_cases(folder, rows)
+    (folder / "jury.yaml").write_text(CASCADE)
+    mapped = [part for path in ("question=asked", "answer=reply", "contexts=kb") for part in ("--map", path)]
+    kept = ("--store", folder / "runs.db", "--out", folder / "results.jsonl")
+    judged = run("judge", folder / "cases.jsonl", "--jury", folder / "jury.yaml", *mapped, *kept)
+    assert judged.exit_code == 0, judged.output
+    given = ("--cases", folder / "cases.jsonl")
+    votes = ("replay", folder / "runs.db", "--jury", folder / "jury.yaml", "--pass-label", "ok", "--json")
+    assert "or give --map answer=COLUMN" in " ".join(run(*votes, *given).stderr.split())
+    done = run(*votes, *given, *mapped)
+    assert done.exit_code == 0, done.output
+    assert [json.loads(done.stdout)[0][name] for name in ("decided", "passed")] == [3, 1]
+    report = run("report", folder / "runs.db", *given, *mapped, "--pass-label", "ok", "--json")
+    assert json.loads(report.stdout)["label_comparison"]["labels"] == {"ok": 2}
+    for command in (("replay", folder / "results.jsonl", "--jury", folder / "jury.yaml"),
+                    ("report", folder / "results.jsonl")):  # fmt: skip
+        refused = run(*command, *mapped)
+        assert refused.exit_code == 2
+        assert "results keep the --map of their run" in " ".join(refused.stderr.split())
