@@ -14,7 +14,7 @@ from jury_adapters.calibration.binomial import check_level, upper_bound
 from jury_adapters.calibration.broken_cases import BrokenCases
 from jury_adapters.calibration.failure import CalibrationFailed
 from jury_adapters.calibration.failure_messages import Baseline, Target
-from jury_adapters.calibration.gold import gold_of
+from jury_adapters.calibration.gold import LabelledCases, gold_of
 from jury_adapters.calibration.guarantee import (
     CalibratedJury,
     Groups,
@@ -127,20 +127,12 @@ def calibrate(
     >>> print(calibrated.guarantee)  # doctest: +SKIP
     At least 90.0% of the decided cases agree with human labels, with a confidence of 90%. ...
     """
-    check_level(agreement, "agreement")
-    check_level(delta, "delta")
-    check_method(method)
     whole = cascade_of(cascade)
-    _check_tiers(whole)
+    target = _target_of(whole, agreement, delta, method, groups)
     screening_tiers = screening_tiers_of(whole)
     tiers = whole.tiers[len(screening_tiers) :]
-    target = Target(agreement, delta, method, tuple(tier.name for tier in tiers), grouped=groups is not None)
     labelled = gold_of(labelled_cases)
-    cases, truths = labelled.cases, labelled.truths
-    check_pass_labels(truths, pass_labels)
-    if groups is not None:
-        chosen = _one_per_group([group_of(case, groups) for case in cases], seed)
-        cases, truths = [cases[i] for i in chosen], [truths[i] for i in chosen]
+    cases, truths = _independent(labelled, pass_labels, groups, seed)
     target.check_number(len(cases))
     budget = options.get("budget")
     refused = 0 if budget is None else budget.refused
@@ -250,6 +242,46 @@ def _check_tiers(cascade: CascadedJury) -> None:
 def _confidence(judgment: Judgment) -> float:
     """Return the confidence as the cascade reads it; -1 without an opinion or a confidence, which is never accepted."""
     return -1.0 if not judgment.valid or judgment.confidence is None else judgment.confidence
+
+
+def check_calibration(
+    cascade: Jury,
+    labelled_cases: Iterable[CaseLike | tuple[CaseLike, str | bool]],
+    agreement: float = 0.9,
+    delta: float = 0.1,
+    method: Method = "both",
+    *,
+    groups: Groups | None = None,
+    pass_labels: Collection[str] = (),
+) -> None:
+    """Refuse what :func:`calibrate` refuses before any juror is asked; the arguments are the same.
+
+    Raises:
+        ConfigurationError: as for :func:`calibrate`.
+        CalibrationFailed: there are too few labelled cases, or groups of them, for any guarantee.
+    """
+    target = _target_of(cascade_of(cascade), agreement, delta, method, groups)
+    target.check_number(len(_independent(gold_of(labelled_cases), pass_labels, groups, 0)[0]))
+
+
+def _target_of(cascade: CascadedJury, agreement: float, delta: float, method: Method, groups: Groups | None) -> Target:
+    check_level(agreement, "agreement")
+    check_level(delta, "delta")
+    check_method(method)
+    _check_tiers(cascade)
+    tiers = cascade.tiers[len(screening_tiers_of(cascade)) :]
+    return Target(agreement, delta, method, tuple(tier.name for tier in tiers), grouped=groups is not None)
+
+
+def _independent(
+    labelled: LabelledCases, pass_labels: Collection[str], groups: Groups | None, seed: int
+) -> tuple[list[Case], list[str]]:
+    """Return the labelled cases with their labels; of cases in groups, a random one of each."""
+    check_pass_labels(labelled.truths, pass_labels)
+    if groups is None:
+        return labelled.cases, labelled.truths
+    chosen = _one_per_group([group_of(case, groups) for case in labelled.cases], seed)
+    return [labelled.cases[at] for at in chosen], [labelled.truths[at] for at in chosen]
 
 
 def _one_per_group(groups: Sequence[object], seed: int) -> list[int]:

@@ -17,6 +17,7 @@ from jury_adapters.align import align as align_jury
 from jury_adapters.align.aligning import rubric_to_change, rubric_yaml
 from jury_adapters.align.alignment import Alignment
 from jury_adapters.align.vote_thresholds import vote_threshold
+from jury_adapters.cli.dry_run import check_scope
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury, text_without_guarantee
@@ -118,9 +119,11 @@ def align(
             labels=labels, holds="the alignment holds",
         )  # fmt: skip
         limited = (max_usd, max_calls, max_tokens) != (None, None, None)
+        budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
         how = Aligner(optimiser_model, rubric, level, test_share=test_share, max_examples=examples, seed=seed)
         try:
             if dry_run:
+                check_scope(judge, store, budget)
                 estimate = estimate_alignment(
                     judge, _with_gold(labelled), aligner=how, pass_labels=pass_label or (), group=group
                 )
@@ -129,7 +132,7 @@ def align(
             found = align_jury(
                 judge, _with_gold(labelled),
                 aligner=how, pass_labels=pass_label or (), group=group, store=store, max_concurrency=concurrency,
-                budget=Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None,
+                budget=budget,
             )  # fmt: skip
         except UnclearLabels as error:
             raise InputError(f"{cases}: {error.what}; name those that mean PASS: --pass-label LABEL") from None

@@ -11,6 +11,7 @@ import typer
 from jury_adapters.audit import OPERATORS, Sizes, plan_audit
 from jury_adapters.audit.invariances import INVARIANCES
 from jury_adapters.audit.junit import junit_of
+from jury_adapters.cli.dry_run import check_scope
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury
@@ -147,11 +148,12 @@ def audit(
             judge, found, pass_labels=pass_label or (), operators=operator or None, sizes=sizes, every_juror=jurors,
             precision=precision, seed=seed,
         )  # fmt: skip
-        if dry_run:
-            write(estimate_text(plan.estimate_cost(), as_json=as_json, probes=len(plan.probes)))
-            return
         limited = (max_usd, max_calls, max_tokens) != (None, None, None)
         budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
+        if dry_run:
+            check_scope(judge, store, budget)
+            write(estimate_text(plan.estimate_cost(), as_json=as_json, probes=len(plan.probes)))
+            return
         audit_ = plan.run(store=store, budget=budget, max_concurrency=concurrency)
         unmet = audit_.unmet(**limits)
         _write_files(audit_, unmet, report, junit)

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from jury_adapters.calibration.broken_cases import broken_sentence
 from jury_adapters.calibration.idle_tiers import idle_sentence
+from jury_adapters.cli.dry_run import check_scope
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury, text_without_guarantee
@@ -130,17 +131,21 @@ def calibrate(
             labels=labels, holds="the guarantee holds",
         )  # fmt: skip
         check_prices(price, file.jury)
-        if dry_run:
-            write(estimate_text(file.jury.estimate_cost(case for case, _ in labelled), as_json=as_json))
-            return
         limited = (max_usd, max_calls, max_tokens) != (None, None, None)
         budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
         _warn_of_aligned_labels(file.jury, labelled, pass_label or (), messages)
         from jury_adapters import calibration
+        from jury_adapters.calibration.cascade_calibration import check_calibration
         from jury_adapters.calibration.failure import CalibrationFailed
 
         try:
             _warn_of_copies(labelled, group, messages)
+            if dry_run:
+                check_scope(file.jury, store, budget)
+                check_calibration(file.jury, labelled, agreement, delta, method, groups=group or None,
+                                  pass_labels=pass_label or ())  # fmt: skip
+                write(estimate_text(file.jury.estimate_cost(case for case, _ in labelled), as_json=as_json))
+                return
             calibrated = calibration.calibrate(
                 file.jury, labelled, agreement, delta, method, groups=group or None, pass_labels=pass_label or (),
                 max_concurrency=concurrency, store=store, budget=budget,

@@ -6,6 +6,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from json import dumps
 from pathlib import Path
 from time import perf_counter
@@ -13,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from jury_adapters.cli.dry_run import check_scope
 from jury_adapters.cli.empty_fields import report_empty_fields
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
@@ -118,6 +120,8 @@ def judge(
 
     With --group every case needs that field; a file with a case that lacks it is refused before anything is judged.
 
+    --dry-run refuses what the run would refuse before it judges, and prints the estimate.
+
     The gates: of the jury file are checked for every verdict; the missed ones are counted and listed.
 
     A model that fails three calls in a row for want of a valid key, of quota or of such a model is given up: it is not
@@ -134,19 +138,10 @@ def judge(
     messages = Messages(quiet=quiet)
     gate = FailUnder(fail_under, stop_early=stop_when_decided, seed=seed)
     permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
-    if dry_run:
-        _estimate(
-            lambda: CaseFile(
-                cases, messages.info, limit=limit, field_map=FieldMap.parse(map_ or ()), image_folder=image_folder
-            ),
-            lambda: _jury(jury, permissions, price), messages, as_json=as_json,
-        )  # fmt: skip
-        if stop_when_decided:
-            messages.info("the estimate is for all cases; with --stop-when-decided fewer may be judged")
-        return
     try:
         field_map, store_file = FieldMap.parse(map_ or ()), file_of_store(store)
         pass_labels = tuple(pass_label or ())
+        read = partial(CaseFile, cases, limit=limit, field_map=field_map, image_folder=image_folder)
         check_labels_of(cases, pass_labels, column=label_column, limit=limit, field_map=field_map)
         if cases.is_file():  # a pipe is read once
             refuse_unnamed_answers(cases, limit=limit, field_map=field_map, image_folder=image_folder)
@@ -158,8 +153,7 @@ def judge(
             check_place(junit, sources=(cases, jury, out, report, store_file))
         judges = _jury(jury, permissions, price)
         if cases.is_file():
-            unchecked = CaseFile(cases, lambda _: None, limit=limit, field_map=field_map, image_folder=image_folder)
-            report_empty_fields(judges, unchecked, cases, messages)
+            report_empty_fields(judges, read(lambda _: None), cases, messages)
         gate.check_gates(judges.gates)
         name = judges.name or ("" if jury is None else jury.name)
         page = ReportPage(
@@ -167,15 +161,18 @@ def judge(
             group=group, label_column=label_column,
         )  # fmt: skip
         xml = JUnitReport(junit, suite=name)
-        file = CaseFile(
-            cases, messages.info, limit=limit, unread=xml.add_unread, unique_ids=True, field_map=field_map, group=group,
-            image_folder=image_folder,
-        )  # fmt: skip
-        if group:
-            _check_groups(cases, limit, field_map, group)
-        run = _Run(file, judges, results, (xml, page), gate=gate, messages=messages, label_column=label_column)
+        if group and cases.is_file():  # before anything is paid for
+            deque(read(lambda _: None, group=group), maxlen=0)
         limited = (max_usd, max_calls, max_tokens) != (None, None, None)
         budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
+        if dry_run:
+            check_scope(judges, store, budget)
+            write(_estimate(read(messages.info, unique_ids=True, group=group), judges, as_json=as_json))
+            if stop_when_decided:
+                messages.info("the estimate is for all cases; with --stop-when-decided fewer may be judged")
+            return
+        file = read(messages.info, unread=xml.add_unread, unique_ids=True, group=group)
+        run = _Run(file, judges, results, (xml, page), gate=gate, messages=messages, label_column=label_column)
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
         if budget is not None and budget.refused:
             order = "file" if gate.drawn is None else "random order"
@@ -195,22 +192,17 @@ def judge(
     )  # fmt: skip
 
 
-def _estimate(
-    read: Callable[[], CaseFile], read_judges: Callable[[], Jury], messages: Messages, *, as_json: bool
-) -> None:
-    """Print an estimate of judging the cases; nothing is sent, and nothing is written to a file."""
-    try:
-        file, judges = read(), read_judges()
-        if file.path.is_file():
-            report_empty_fields(judges, read(), file.path, messages)
-        estimate = judges.estimate_cost(file)
-        if not estimate.cases:
-            raise InputError(file.why_none())
-    except ConfigurationError as error:
-        messages.error(str(error))
-        raise typer.Exit(ExitCode.BAD_INPUT) from None
-    counts = {"cases": estimate.cases, "unreadable_rows": file.unreadable} if as_json else {}
-    write(estimate_text(estimate, as_json=as_json, **counts))
+def _estimate(cases: CaseFile, judges: Jury, *, as_json: bool) -> str:
+    """Return the estimate of judging the cases as text; nothing is sent, and nothing is written to a file.
+
+    Raises:
+        InputError: there is nothing to judge.
+    """
+    estimate = judges.estimate_cost(cases)
+    if not estimate.cases:
+        raise InputError(cases.why_none())
+    counts = {"cases": estimate.cases, "unreadable_rows": cases.unreadable} if as_json else {}
+    return estimate_text(estimate, as_json=as_json, **counts)
 
 
 class _Run:
@@ -324,16 +316,6 @@ class _Run:
             return
         with self._messages.moving(open_bar(limit or count_lines(self._cases.path), leave=False)) as bar:
             yield bar.update
-
-
-def _check_groups(cases: Path, limit: int | None, field_map: FieldMap, group: str) -> None:
-    """Refuse a file with a case without a group before anything is paid for; a pipe is not checked, as it is read once.
-
-    Raises:
-        InputError: a case has no such field; the message names it.
-    """
-    if cases.is_file():
-        deque(CaseFile(cases, lambda _: None, limit=limit, field_map=field_map, group=group), maxlen=0)
 
 
 def _not_made(calls: int) -> str:

@@ -343,3 +343,21 @@ def test_a_spent_budget_gives_no_guarantee_and_the_store_keeps_what_was_paid_for
     done = run("calibrate", "cases.jsonl", *options, "--max-calls", 100)
     assert done.exit_code == 0, done.output
     assert len(asked) == 120
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--group", "tiket"], 2, "has no tiket, the field that groups the cases"),
+        (["--pass-label", "good"], 2, "no labelled case has the label 'good'"),
+        (["--store", "jury.yaml"], 2, "is not an SQLite file"),
+        (["--agreement", "0.999"], 1, "no guarantee is possible"),
+    ],
+)
+def test_a_dry_run_refuses_what_calibrate_refuses_before_it_asks(asked, options, code, said):
+    given = ("cases.jsonl", "--jury", "jury.yaml", *options)
+    dry = run("calibrate", *given, "--dry-run")
+    assert (dry.exit_code, dry.stdout) == (code, "")
+    assert said in " ".join(dry.stderr.split())
+    assert run("calibrate", *given).stderr == dry.stderr
+    assert asked == []

@@ -118,3 +118,49 @@ def test_a_price_without_any_model_is_refused(folder, prices):
     refused = run(folder, "--price", "openai:house-model=3,10")
     assert refused.exit_code == 2
     assert "unknown model of the jury 'openai:house-model'. Known: none." in " ".join(refused.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--group", "tiket"], "has no tiket, the field that groups the cases"),
+        (["--label-column", "verdict"], "no case has a label in the column 'verdict'"),
+        (["--pass-label", "good"], "good"),
+        (["--map", "answer=reply"], "no row could be read as a case"),
+        (["--out", "results.txt"], "give a name that ends in .jsonl"),
+        (["--out", "there.jsonl"], "exists already"),
+        (["--out", "nowhere/results.jsonl"], "there is no such folder as"),
+        (["--junit", "cases.jsonl"], "one of the files that this is made from"),
+        (["--report", "jury.yaml"], "one of the files that this is made from"),
+        (["--store", "there.jsonl"], "is not an SQLite file"),
+        (["--store", "nowhere/runs.db"], "the store nowhere/runs.db cannot be used: no such folder"),
+        (["--max-usd", "1"], "needs the price of every juror"),
+        (["--fail-under", "0.9", "--stop-when-decided"], "every verdict has to meet the gates"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would_refuse_before_it_judges(folder, server, monkeypatch, options, said):
+    monkeypatch.chdir(folder)
+    rows = [{"question": "q", "answer": "TRUTH=YES", "contexts": ["c"], "gold": "bad"}] * 3
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "there.jsonl").write_text("an earlier file\n")
+    (folder / "jury.yaml").write_text(JURY.replace("gpt-4o-mini", "house-model") + "gates: {min_votes: 1}\n")
+    before = sorted(folder.iterdir())
+    dry = CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml", "--dry-run", *options])
+    assert (dry.exit_code, dry.stdout) == (2, "")
+    assert said in " ".join(dry.stderr.split())
+    assert sorted(folder.iterdir()) == before
+    real = CliRunner().invoke(app, ["judge", "cases.jsonl", "--jury", "jury.yaml", *options])
+    assert real.exit_code == 2
+    if "nowhere/runs.db" not in options:  # the run says so in the words of SQLite
+        assert dry.stderr == real.stderr
+    assert server.asks == []
+
+
+def test_a_dry_run_reads_a_store_and_leaves_it_as_it_is(folder, server):
+    kept = ("--store", folder / "runs.db")
+    judged = CliRunner().invoke(app, [str(part) for part in ("judge", folder / "cases.jsonl", "--jury",
+                                                             folder / "jury.yaml", *kept)])  # fmt: skip
+    assert judged.exit_code == 0, judged.output
+    before = (folder / "runs.db").read_bytes()
+    assert run(folder, *kept).exit_code == 0
+    assert (folder / "runs.db").read_bytes() == before
