@@ -48,7 +48,7 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
         The estimate. Details: ``naive`` (the share that the jury passes of the items it decided) and
         ``naive_interval``, ``decided`` (number of items), ``labelled`` and ``unlabelled`` (numbers of all items, or
         with ``random_sample=False`` of the decided ones), ``labelled_only`` (the rate among the labelled alone),
-        ``tpr``, ``tnr``, ``rogan_gladen``.
+        ``tpr``, ``tnr``, ``rogan_gladen``, and ``rogan_gladen_interval``, which is None for items in groups.
 
     Raises:
         ConfigurationError: no label means PASS, or there is no such juror.
@@ -72,16 +72,15 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
         best = replace(fallback, warnings=(*fallback.warnings, unheard)) if votes.grouped else fallback
     used = np.full(len(said), True) if random_sample else decided
     labels, passed, count = truth[used & known], verdicts[decided], int(decided.sum())
-    naive = wilson(float(passed.sum()), count)
     extra: dict[str, JsonValue] = {
         "naive": float(passed.mean()) if count else None,
-        "naive_interval": list(naive) if count else None,
+        "naive_interval": list(_of_labels(passed, votes.groups[decided])) if count else None,
         "decided": count,
         "labelled": len(labels),
         "unlabelled": int((used & ~known).sum()),
         "labelled_only": float(labels.mean()) if len(labels) else None,
         "rogan_gladen": fallback.value,
-        "rogan_gladen_interval": None if fallback.interval is None else list(fallback.interval),
+        "rogan_gladen_interval": None if fallback.interval is None or votes.grouped else list(fallback.interval),
     }
     details = {**fallback.details, **best.details, **extra}
     sentence = best.sentence

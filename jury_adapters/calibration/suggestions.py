@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from math import sqrt
 from os import PathLike
 from typing import Literal
 
@@ -15,7 +16,8 @@ from jury_adapters.calibration.cascade_calibration import group_of
 from jury_adapters.calibration.gold import gold_of
 from jury_adapters.calibration.judgment_costs import costs_of
 from jury_adapters.calibration.quality import balanced_accuracy, quality
-from jury_adapters.calibration.types import Ints
+from jury_adapters.calibration.resampling import summed
+from jury_adapters.calibration.types import Floats, Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.batch import stream
 from jury_adapters.core.cache import JudgmentCache
@@ -44,7 +46,8 @@ class Suggestion:
             cases.
         balanced_accuracy: the mean of the shares of right verdicts on PASS and on FAIL. Here and in ``accuracy``, an
             abstention counts as half right, so that juries that abstain compare with juries that do not.
-        standard_error: the standard error of the balanced accuracy.
+        standard_error: the standard error of the balanced accuracy; of cases in groups the cluster-robust one, if it is
+            larger.
         accuracy: the share of right verdicts.
         kappa: Cohen's kappa with human labels; None if it is undefined.
         jury: the jury itself, with weights learned from all labelled cases.
@@ -208,11 +211,29 @@ def _rated(candidate: Candidate, evidence: Evidence, costs: dict[str, float], pa
     assert found.balanced_accuracy is not None
     assert found.accuracy is not None
     right = np.where(predicted < 0, 0.5, predicted == gold)
-    spread = sum(float(right[gold == label].var()) / int((gold == label).sum()) for label in (0, 1))
     cost = sum(costs[name] for name in candidate.panel)
     if candidate.final:
         cost += costs[candidate.final] * evidence.escalated(candidate.panel)
-    return _Rated(candidate, cost, found.balanced_accuracy, spread**0.5 / 2, found.accuracy, found.kappa)
+    return _Rated(
+        candidate, cost, found.balanced_accuracy, _standard_error(right, evidence.votes), found.accuracy, found.kappa
+    )
+
+
+def _standard_error(right: Floats, votes: Votes) -> float:
+    """Return the standard error of a balanced accuracy; right is 1, 0 or, for an abstention, 0.5.
+
+    Source: K.-Y. Liang and S. L. Zeger (1986), *Longitudinal data analysis using generalized linear models*, Biometrika
+    73, for cases in groups.
+    """
+    parts = [votes.gold == label for label in (0, 1)]
+    apart = sqrt(sum(float(right[part].var()) / int(part.sum()) for part in parts)) / 2
+    if not votes.grouped:
+        return apart
+    share = np.zeros(len(right))
+    for part in parts:
+        share[part] = (right[part] - right[part].mean()) / part.sum() / 2
+    sums = summed(share[:, None], votes.groups)
+    return max(apart, sqrt(float((sums**2).sum()) * len(sums) / (len(sums) - 1)))
 
 
 def _front(rated: Iterable[_Rated]) -> Iterator[_Rated]:

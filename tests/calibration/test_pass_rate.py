@@ -8,6 +8,7 @@ from support.examples import examples
 
 from jury_adapters import ConfigurationError
 from jury_adapters.calibration import Votes, prediction_powered_rate, rogan_gladen, true_pass_rate
+from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.statistics import Z95, wilson
 
 shares = st.lists(st.integers(0, 1), min_size=2, max_size=40)
@@ -257,3 +258,13 @@ def test_groups_that_are_labelled_in_part_are_one_group():
     assert found.details["standard_error"] == pytest.approx(expected**0.5)
     apart = prediction_powered_rate(truth[:60], passed[:60], passed[60:], groups=groups[:60])
     assert apart.details["standard_error"] ** 2 == pytest.approx(20 / 19 * own @ own + lam**2 * rest.var(ddof=1) / 60)
+
+
+def test_the_rate_at_face_value_knows_of_the_groups_too():
+    rows, gold = [["PASS"], ["PASS"], ["FAIL"], ["PASS"]] * 10, ["PASS", "FAIL", "FAIL", "PASS"] * 10
+    alone = true_pass_rate(Votes.from_rows(rows, gold=gold)).details
+    grouped = true_pass_rate(Votes.from_rows(rows * 5, gold=gold * 5, groups=list(range(40)) * 5)).details
+    assert alone["naive_interval"] == list(wilson(30, 40))
+    assert grouped["naive_interval"] == list(clustered_wilson([(5, 5)] * 30 + [(0, 5)] * 10))
+    assert alone["rogan_gladen_interval"] is not None
+    assert grouped["rogan_gladen_interval"] is None

@@ -133,3 +133,31 @@ def test_wrong_input_says_what_to_do() -> None:
         suggest([RecordedCritic("gpt-4o-mini")], FIT[:100])
     with pytest.raises(ConfigurationError, match="folds"):
         suggest(jurors(), FIT[:100], folds=1)
+
+
+def test_the_standard_error_of_cases_in_groups_is_that_of_groups() -> None:
+    """Five alike cases on each of 40 documents tell as much as 40 cases."""
+
+    def cases(copies: int) -> list[tuple[Case, str]]:
+        return [
+            (
+                Case(
+                    question=f"{document} {copy}",
+                    metadata={
+                        "document": document,
+                        "votes": {"gpt-4o-mini": {"label": "valid" if document % 3 else "invalid"}},
+                    },
+                ),
+                "valid" if document % 2 else "invalid",
+            )
+            for document in range(40)
+            for copy in range(copies)
+        ]
+
+    judges = jurors("gpt-4o-mini")
+    alone, blind, grouped = (
+        suggest(judges, cases(copies), groups=group, pass_labels=["valid"])[0].standard_error
+        for copies, group in ((1, None), (5, None), (5, "document"))
+    )
+    assert blind == pytest.approx(alone / 5**0.5)
+    assert grouped == pytest.approx(alone * (40 / 39) ** 0.5)
