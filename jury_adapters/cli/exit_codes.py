@@ -26,7 +26,8 @@ class ExitCode(IntEnum):
     OK = 0, "done, or passed"
     NOT_MET = (
         1,
-        "the result is not what was asked for: below `--fail-under`, a gate of the jury file missed, most cases "
+        "the result is not what was asked for: below `--fail-under` (also if only because judges broke or a budget was "
+        "spent), a gate of the jury file missed, most cases "
         "not decided because of errors, a model given up, a row unread with `--strict`; no guarantee that the labels "
         "allow (`calibrate`); a model or a store that does not answer (`doctor`)",
     )
