@@ -192,6 +192,7 @@ def _found(
     if html is not None:
         sources = (file, cases, compare, named_cases(file), named_cases(compare))
         check_place(html, sources=sources, ours=PAGE, force=force)
+        _report_no_texts(html, file, cases, messages)
     refuse_review_labels(cases)
     found = Report.read(
         file, cases=cases, title=title, pass_labels=people.pass_labels or None, group=group,
@@ -210,6 +211,15 @@ def _found(
     found.unreadable, found.unread = _unread_in(cases or named_cases(file), file)
     compared = None if compare is None else compare_files(compare, file, cases=cases, group=group, messages=messages)
     return found, compared
+
+
+def _report_no_texts(page: Path, results: Path, cases: Path | None, messages: Messages) -> None:
+    """Say that a page is without texts, which results do not hold and a store does."""
+    if cases is None and not is_store(results):
+        judged = named_cases(results) or "CASES"
+        messages.info(
+            f"{page} is without the texts of the cases, which results do not hold; add them: --cases {judged}"
+        )
 
 
 def _unread_in(cases: Path | None, results: Path) -> tuple[int, tuple[str, ...]]:

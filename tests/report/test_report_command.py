@@ -137,3 +137,16 @@ def test_the_rows_of_a_list_are_named_as_items(tmp_path):
     assert run("judge", cases, "--report", page).exit_code == 0
     html = page.read_text(encoding="utf-8")
     assert "item 2: expected an object with columns, not str" in html
+
+
+def test_a_page_without_texts_says_how_to_add_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cases.jsonl").write_text('{"id": "a", "answer": "It is long."}\n')
+    assert run("judge", "cases.jsonl", "--out", "results.jsonl").exit_code == 0
+    said = run("report", "results.jsonl", "--html", "page.html").stderr
+    assert "page.html is without the texts of the cases, which results do not hold; add them: --cases cases.jsonl" in (
+        " ".join(said.split())
+    )
+    assert "It is long." not in (tmp_path / "page.html").read_text()
+    assert "texts" not in run("report", "results.jsonl", "--html", "page.html", "--cases", "cases.jsonl").stderr
+    assert "It is long." in (tmp_path / "page.html").read_text()
