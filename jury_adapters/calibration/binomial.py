@@ -19,7 +19,7 @@ from jury_adapters.core.incomplete_beta import incomplete_beta
 _UNSURE = 1e-6  # a sum of many terms that is closer than this to a level is computed exactly
 
 
-def binomial_cdf(k: int, n: int, p: float) -> float:
+def binomial_cdf(k: float, n: float, p: float) -> float:
     """Return the probability of at most ``k`` errors among ``n`` independent items, each wrong with probability ``p``.
 
     Args:
@@ -53,7 +53,7 @@ def binomial_pmf(k: int, n: int, p: float) -> float:
     return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p))
 
 
-def upper_bound(errors: int, n: int, delta: float) -> float:
+def upper_bound(errors: float, n: float, delta: float) -> float:
     """Return the one-sided Clopper-Pearson upper bound of an error rate, after ``errors`` of ``n``.
 
     It is the ``p`` with ``P(Bin(n, p) <= errors) = delta``, that is ``Beta^-1(1 - delta; errors + 1, n - errors)``
@@ -61,7 +61,7 @@ def upper_bound(errors: int, n: int, delta: float) -> float:
 
     Args:
         errors: number of observed errors, 0..n.
-        n: number of independent items; without any, the bound is 1.
+        n: number of independent items, which may be fractional (effective cases); without any, the bound is 1.
         delta: the probability that the bound may be wrong, strictly between 0 and 1.
 
     >>> round(upper_bound(0, 30, 0.1), 4)
@@ -81,6 +81,21 @@ def upper_bound(errors: int, n: int, delta: float) -> float:
             low = middle
         else:
             high = middle
+
+
+def exact_interval(hits: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Clopper and Pearson's interval of a share; it reaches 0 or 1 only if all items are alike.
+
+    Args:
+        hits: number of hits, 0..n.
+        n: number of independent items, which may be fractional (effective cases, as in Korn and Graubard 1998).
+        confidence: the probability with which the interval holds the true share at least.
+
+    >>> [round(end, 4) for end in exact_interval(22, 24)]
+    [0.73, 0.9897]
+    """
+    level = (1 - confidence) / 2
+    return 1 - upper_bound(n - hits, n, level), upper_bound(hits, n, level)
 
 
 def fewest_items(alpha: float, delta: float) -> int:
@@ -148,6 +163,6 @@ def check_level(value: float, what: str) -> None:
         raise ConfigurationError(f"{what} lies strictly between 0 and 1, not {plain_repr(value)}")
 
 
-def _check(n: int, p: float) -> None:
+def _check(n: float, p: float) -> None:
     if n < 0 or not isfinite(p) or not 0 <= p <= 1:
         raise ConfigurationError(f"a binomial has n >= 0 and p from 0 to 1, not n={plain_repr(n)}, p={plain_repr(p)}")

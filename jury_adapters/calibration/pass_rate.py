@@ -14,12 +14,13 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jury_adapters.calibration.binomial import exact_interval
 from jury_adapters.calibration.estimates import Estimate, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean, numbered_groups
 from jury_adapters.calibration.types import MISSING, Floats, Ints
 from jury_adapters.calibration.votes import Votes
-from jury_adapters.core.clustered_shares import clustered_wilson
+from jury_adapters.core.clustered_shares import GroupSum, effective_cases
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.formatting import percent
 from jury_adapters.core.statistics import Z95, wilson
@@ -30,6 +31,8 @@ _PPI, _RG = "true pass rate (PPI++)", "true pass rate (Rogan-Gladen)"
 
 def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True) -> Estimate:
     """Return the share of items that humans would pass.
+
+    It is the share in the population of which the batch is a random sample, such as all answers of a system.
 
     The estimate uses the gold labels and the jury's verdicts. An item on which the jury abstains counts as half a
     pass among the verdicts, and with its label among the labels, so the share covers all items. Without such items, it
@@ -102,16 +105,20 @@ def prediction_powered_rate(
     groups: Sequence[int] | Ints = (),
     unlabelled_groups: Sequence[int] | Ints = (),
 ) -> Estimate:
-    """Return the mean of the human labels (PPI++): many verdicts, corrected by their error on labelled items.
+    """Return the mean of human labels (PPI++): many verdicts, corrected by their error on labelled items.
+
+    It is the mean in the population of which the items are a random sample, such as all answers of a system. For these
+    items alone the interval is wider than necessary, because it takes no account of what their labels fix already.
 
     ``lam * mean(unlabelled) + mean(labels - lam * predictions)``, with the lam in 0..1 that gives the narrowest
     interval: useless predictions get lam 0, which is the plain mean of the labels.
 
     The interval counts two more disagreements than were observed, one in each direction, and one more pass and one more
     fail among the verdicts, as Agresti and Coull add two successes and two failures. Otherwise, a few labels without a
-    disagreement would suggest that there are none. Without other verdicts, it is Wilson's interval of the labels, or
-    for groups that of :func:`~jury_adapters.core.clustered_shares.clustered_wilson`. Simulated coverage:
-    ``docs/measured.md``.
+    disagreement would suggest that there are none. It has no rate that Clopper and Pearson's 99 % interval of the
+    labels alone excludes, so it does not reach 1 if a label is a fail. Without other verdicts, it is Wilson's interval
+    of the labels. For groups, both are those of the number of
+    :func:`~jury_adapters.core.clustered_shares.effective_cases`. Simulated coverage: ``docs/measured.md``.
 
     Args:
         labels: the human labels of the labelled items, 0 or 1 (or a score in 0..1).
@@ -121,8 +128,8 @@ def prediction_powered_rate(
         unlabelled_groups: the groups of the other items. With both, a number that is in both is one group.
 
     Returns:
-        The estimate, cut to 0..1. Details: ``lam``, ``standard_error`` (of the estimate, without the added items),
-        ``labelled``, ``unlabelled``.
+        The estimate, cut to what the labels leave possible for these items. Details: ``lam``, ``standard_error`` (of
+        the estimate, without the added items), ``labelled``, ``unlabelled``.
 
     Raises:
         ConfigurationError: the numbers of labels and predictions differ, or values are outside 0..1.
@@ -143,16 +150,19 @@ def prediction_powered_rate(
     if units < 2:
         return undefined(_PPI, n + others, "it takes labels of 2 items (or groups) at least")
     found = corrected_mean(y, f, rest, own, theirs, more=_MORE)
-    value, _ = _cut(found.value, 0.0)
+    known = float(y.sum())
+    value = min(max(found.value, known / (n + others)), (known + others) / (n + others))
     warned = [*few(n, units), *_few_disagreements(y, f, others)]
+    hits, effective = _effective(y, own)
     if not others:
-        interval = _of_labels(y, own)
+        interval = wilson(hits, effective)
     else:
-        _, interval = _cut(found.centre, found.spread)
-        interval = (min(interval[0], value), max(interval[1], value))
+        _, (low, high) = _cut(found.centre, found.spread)
+        lowest, highest = exact_interval(hits, effective, _NEARLY_SURE)
+        interval = (min(max(low, lowest), value), max(min(high, highest), value))
     sentence = (
-        f"Human labels would pass about {percent(value)} of these items (95 % interval {percent(interval[0])} to "
-        f"{percent(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."
+        f"Human labels would pass about {percent(value)} of items like these (95 % interval {_end(interval[0])} to "
+        f"{_end(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."
     )
     details: dict[str, JsonValue] = {
         "lam": found.lam,
@@ -216,14 +226,24 @@ def rogan_gladen(
     return Estimate(_RG, value, judged, interval, sentence, tuple(warned), details=details)
 
 
-def _of_labels(labels: Floats, groups: Ints) -> Interval:
-    """Return the interval of the mean of labels; for scores between 0 and 1, each group counts as one observation."""
-    if not np.isin(labels, (0, 1)).all():
-        units = len(np.unique(groups))
-        return wilson(float(labels.mean()) * units, units)
-    position = np.unique(groups, return_inverse=True)[1]
-    hits, cases = np.bincount(position, weights=labels), np.bincount(position)
-    return clustered_wilson(zip(hits.astype(int).tolist(), cases.tolist(), strict=True))
+def _effective(labels: Floats, groups: Ints) -> tuple[float, float]:
+    """Return the passes and the number of independent labels that would be equally precise.
+
+    For scores between 0 and 1, each group counts as one observation.
+    """
+    units, position = np.unique(groups, return_inverse=True)
+    share, n = float(labels.mean()), float(len(units))
+    if np.isin(labels, (0, 1)).all():
+        hits, cases = np.bincount(position, weights=labels).astype(int).tolist(), np.bincount(position).tolist()
+        n = effective_cases([GroupSum(of, hit, hit) for hit, of in zip(hits, cases, strict=True)])
+    return (float(labels.sum()) if n == len(labels) else share * n), n
+
+
+def _end(share: float) -> str:
+    """Return an end of an interval as a percentage; one between 0 and 1 never reads as 0 or 100 %."""
+    if round(share, 3) == 1 > share:
+        return f"just below {percent(1.0, 0)}"
+    return f"just above {percent(0.0, 0)}" if round(share, 3) == 0 < share else percent(share)
 
 
 def _few_disagreements(labels: Floats, predictions: Floats, others: int) -> list[str]:
@@ -269,6 +289,7 @@ def _of_share(hits: int, n: int) -> float:
 
 _ABSTAINED = 0.5  # the verdict of a jury that neither passes nor fails an item; any number keeps the estimate unbiased
 _MORE = TwoMore(labels=(1.0, 0.0), predictions=(0.0, 1.0), unlabelled=(1.0, 0.0))
+_NEARLY_SURE = 0.99  # of 95 % intervals, at most one in 100 loses the true rate by the limit that the labels set
 _FEWEST_DISAGREEMENTS = 5  # with fewer, the rate of disagreement is very uncertain
 
 

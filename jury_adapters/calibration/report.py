@@ -27,6 +27,10 @@ from jury_adapters.core.values import JsonValue
 
 _OWN: tuple[Literal["model", "family"], ...] = ("model", "family")
 _MANY_VALUES = 20
+_COUNT_ROWS = (
+    "The figures are those of the distinct items. To count each row, such as each run of an application, give the rows "
+    "ids of their own, and name what repeats as the group (--group question)."
+)
 _SELECTED = (
     "the votes are selected: a cascade or early stopping asked some jurors only where the votes before were open, so "
     "this number is biased; measure agreement with a panel that asks every juror about every case"
@@ -258,7 +262,7 @@ def _lines(report: AgreementReport) -> Iterator[str]:
         f"({percent(report.missing)} missing), {report.labelled:,} items with a human label"
     )
     if report.merged:
-        yield merged_sentence(report.merged)
+        yield f"{merged_sentence(report.merged)} {_COUNT_ROWS}"
     if report.label_comparison is not None:
         yield f"\n{report.label_comparison}"
     yield "\nIn short\n--------"

@@ -118,6 +118,14 @@ def test_votes_of_copies_are_those_of_the_items(ids: bool) -> None:
         assert Votes.from_verdicts(judged * 2).merged == 0
 
 
+def test_a_report_says_that_its_figures_are_those_of_the_distinct_items() -> None:
+    rows = [["PASS"], ["FAIL"]]
+    told = str(agreement_report(Votes.from_rows(rows * 3, items=["a", "b"] * 3), draws=100))
+    assert "4 rows repeat an item and were merged with its first row: an item counts once. The figures are " in told
+    assert "give the rows ids of their own, and name what repeats as the group (--group question)" in told
+    assert "distinct items" not in str(agreement_report(Votes.from_rows(rows), draws=100))
+
+
 def test_rows_without_ids_are_items_of_their_own() -> None:
     rows = [["PASS", "FAIL"], ["PASS", "FAIL"]]
     assert (len(Votes.from_rows(rows).items), Votes.from_rows(rows).merged) == (2, 0)

@@ -8,7 +8,8 @@ from support.examples import examples
 
 from jury_adapters import ConfigurationError
 from jury_adapters.calibration import Votes, prediction_powered_rate, rogan_gladen, true_pass_rate
-from jury_adapters.core.clustered_shares import clustered_wilson
+from jury_adapters.calibration.binomial import exact_interval
+from jury_adapters.core.clustered_shares import GroupSum, clustered_wilson, effective_cases
 from jury_adapters.core.statistics import Z95, wilson
 
 shares = st.lists(st.integers(0, 1), min_size=2, max_size=40)
@@ -104,6 +105,49 @@ def test_the_interval_counts_two_more_disagreements():
     centre = found.value + shift
     assert found.interval == pytest.approx((centre - Z95 * error, min(1.0, centre + Z95 * error)), rel=1e-9)
     assert "disagrees with 0 of 20 labels" in " ".join(found.warnings)
+
+
+def rate_of(labels, said, rest, **groups):
+    found = prediction_powered_rate(labels, said, rest, **groups)
+    return found, found.interval
+
+
+LENIENT, STRICT = [1] * 24, [1] * 17 + [0] * 7
+
+
+@pytest.mark.parametrize("said", [LENIENT, STRICT], ids=["lenient", "strict"])
+@pytest.mark.parametrize("others", [3, 5, 1000])
+@pytest.mark.parametrize("fails", [1, 2, 5])
+def test_labels_that_fail_make_a_rate_of_one_impossible_and_labels_that_pass_a_rate_of_zero(said, others, fails):
+    labels = [1] * (24 - fails) + [0] * fails
+    found, (low, high) = rate_of(labels, said, [1] * others)
+    most = exact_interval(24 - fails, 24, 0.99)[1]
+    assert found.value <= (24 - fails + others) / (24 + others)
+    assert found.value <= high <= max(most, found.value) < 1
+    assert "100.0 %" not in found.sentence
+    opposite, (lowest, highest) = rate_of(*([1 - one for one in given] for given in (labels, said, [1] * others)))
+    assert (lowest, highest) == pytest.approx((1 - high, 1 - low))
+    assert opposite.value == pytest.approx(1 - found.value)
+    assert "interval 0.0 %" not in opposite.sentence
+
+
+def test_the_sentence_is_about_the_population_and_an_end_beside_one_is_said_to_be_below_it():
+    found, _ = rate_of([1] * 22 + [0] * 2, STRICT, [1] * 3 + [0] * 2)
+    assert "of items like these (95 % interval" in found.sentence
+    labels = [1] * 23 + [0]
+    assert " to just below 100 %), judging by 24 labels" in rate_of(labels, STRICT, [1] * 5)[0].sentence
+    backwards = rate_of([1 - one for one in labels], [1 - one for one in STRICT], [0] * 5)[0].sentence
+    assert "(95 % interval just above 0 % to " in backwards
+
+
+def test_labels_in_groups_leave_more_possible_than_as_many_without():
+    """By hand: Clopper and Pearson's limits for the number of effective cases."""
+    labels, groups = [1] * 22 + [0] * 2, [at // 4 for at in range(24)]
+    _, (_, alone) = rate_of(labels, STRICT, [1] * 5)
+    _, (_, together) = rate_of(labels, STRICT, [1] * 5, groups=groups)
+    effective = effective_cases([GroupSum(4, 4, 4)] * 5 + [GroupSum(4, 2, 2)])
+    assert together == exact_interval(22 / 24 * effective, effective, 0.99)[1]
+    assert alone < together < 1
 
 
 def test_enough_disagreements_are_no_warning():
