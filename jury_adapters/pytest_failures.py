@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from jury_adapters.audit import Audit
     from jury_adapters.core.case import Case
     from jury_adapters.core.judgment import Judgment
 
 _LONGEST = 300
+AUDIT_OVER_BUDGET = (
+    "the budget was used up, so the audit measured a part of its probes only: raise it (--jury-max-usd; --jury-store "
+    "keeps what was paid for), or ask less (sizes=)."
+)
+"""What to do about an audit that a budget kept from its end."""
 
 
 def explain_failure(case: Case, judgment: Judgment, unmet: list[str]) -> str:
@@ -29,6 +35,12 @@ def explain_failure(case: Case, judgment: Judgment, unmet: list[str]) -> str:
     lines += [f"  {line}" for line in str(judgment).splitlines()]
     lines.append(_advice(judgment))
     return "\n".join(lines)
+
+
+def explain_failed_audit(audit: Audit, unmet: Sequence[str]) -> str:
+    """Return the failure message of an audit; its last line says so if a budget kept the audit from its end."""
+    cut = [f"What to do: {AUDIT_OVER_BUDGET}"] if any(one.unasked for one in audit.subjects) else []
+    return "\n".join([*unmet, "", str(audit), *cut])
 
 
 def _advice(judgment: Judgment) -> str:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from jury_adapters.pytest_failures import explain_failure
+from jury_adapters.pytest_failures import AUDIT_OVER_BUDGET, explain_failed_audit, explain_failure
 from jury_adapters.pytest_sums import SessionSums, figures_of
 
 if TYPE_CHECKING:
@@ -184,7 +184,9 @@ class JuryFixture:
             _misused(str(error))
         self._session.count_usage(self._test.nodeid, found.usage)
         if unmet:
-            pytest.fail("\n".join([*unmet, "", str(found)]), pytrace=False)
+            pytest.fail(explain_failed_audit(found, unmet), pytrace=False)
+        if any(one.unasked for one in found.subjects):
+            self._test.warn(JuryWarning(AUDIT_OVER_BUDGET))
         return found
 
     def _judged(self, given: CaseLike | None, fields: Mapping[str, Any]) -> tuple[Case, Judgment]:

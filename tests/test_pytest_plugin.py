@@ -534,6 +534,32 @@ def test_an_audit_fails_the_test_that_its_limits_are_not_met_in(run):
     assert "pytest_plugin.py" not in result.stdout.str()
 
 
+def test_an_audit_that_the_budget_cut_off_says_so(run):
+    result = run(
+        """
+        from jury_adapters import Budget, Critic
+        from jury_adapters.audit import Sizes
+        from jury_adapters.testing import ScriptedModel
+
+        SMALL = Sizes(per_operator=3, per_invariance=2, injections=2)
+
+        def audit(jury, **limits):
+            jury._session.options["budget"] = Budget(max_calls=30)
+            jury.using(Critic(ScriptedModel("NO"), "faithfulness")).audit(sizes=SMALL, **limits)
+
+        def test_passes(jury):
+            audit(jury)
+
+        def test_fails(jury):
+            audit(jury, min_kill_rate=0.9)
+        """,
+        ini="filterwarnings = default",
+    )
+    result.assert_outcomes(passed=1, failed=1, warnings=1)
+    result.stdout.fnmatch_lines(["Left out, because the budget*", "What to do: the budget was used up, so the audit*"])
+    result.stdout.fnmatch_lines(["*JuryWarning: the budget was used up*"])
+
+
 def test_a_condition_that_could_not_be_measured_is_in_the_summary(run):
     result = run(
         """

@@ -17,6 +17,7 @@ from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.jury import Jury, unique_names
+from jury_adapters.core.over_budget import is_over_budget
 from jury_adapters.core.runner import run_judge
 from jury_adapters.core.scorecard import Scorecard
 from jury_adapters.core.tier_policies import Policy
@@ -52,11 +53,13 @@ class JurorAnswers:
         judge: the juror.
         lets_through: as for :class:`Juror`.
         answers: its judgments by number of the probe.
+        unasked: number of probes that are left out because a budget was spent.
     """
 
     def __init__(self, juror: Juror) -> None:
         self.name, self.judge, self.lets_through = juror
         self.answers: Answers = {}
+        self.unasked = 0
 
 
 def jurors_of(judge: Judge, prefix: str = "", lets_through: Status | None = None) -> Iterator[Juror]:
@@ -90,6 +93,8 @@ class Asking:
     Attributes:
         verdicts: the verdicts of the jury.
         jurors: the jurors with their judgments.
+        asked: the numbers of the probes, in the order in which the jury was asked.
+        unasked: number of probes that are left out of the verdicts because a budget was spent.
         usage: the total usage.
     """
 
@@ -106,6 +111,8 @@ class Asking:
         named = list(jurors_of(jury))
         names = unique_names([jury.name or "jury", *(juror.name for juror in named)])[1:]
         self.jurors = [JurorAnswers(juror._replace(name=name)) for name, juror in zip(names, named, strict=True)]
+        self.asked: list[int] = []
+        self.unasked = 0
         self.usage = NO_USAGE
         self._jury = jury
         self._every_juror = every_juror
@@ -113,6 +120,7 @@ class Asking:
 
     def ask(self, probes: Sequence[Probe]) -> None:
         """Ask the jury about further probes."""
+        self.asked.extend(probe.number for probe in probes)
         verdicts = self._answers(self._jury, probes)
         self.verdicts.update({number: outage_as_error(verdict) for number, verdict in verdicts.items()})
         for number, verdict in verdicts.items():
@@ -123,6 +131,17 @@ class Asking:
             for juror in self.jurors:
                 missing = [probe for probe in probes if probe.number not in juror.answers]
                 juror.answers.update(self._answers(juror.judge, missing) if missing else {})
+
+    def leave_out_unasked(self) -> None:
+        """Leave out, for the jury and each juror, the probes from the first one on that a spent budget left unasked.
+
+        The later ones that are judged nevertheless are a selection: those that a screening tier decided, for which no
+        model was needed, or those about which the jury asked the juror.
+        """
+        place = {number: at for at, number in enumerate(self.asked)}
+        self.verdicts, self.unasked = _until_unasked(self.verdicts, place)
+        for juror in self.jurors:
+            juror.answers, juror.unasked = _until_unasked(juror.answers, place)
 
     def _answers(self, judge: Judge, probes: Sequence[Probe]) -> Answers:
         answers, usage = _ask(judge, probes, self._options)
@@ -163,6 +182,16 @@ def _ask(judge: Judge, probes: Sequence[Probe], options: Mapping[str, object]) -
             answers[probe.number] = item.judgment
             usage = usage + item.judgment.usage
     return answers, usage
+
+
+def _until_unasked(answers: Answers, place: Mapping[int, int]) -> tuple[Answers, int]:
+    """Return the answers before the first one that a spent budget prevented, and the number of the others."""
+    unasked = [place[number] for number, judgment in answers.items() if is_over_budget(judgment)]
+    if not unasked:
+        return answers, 0
+    first = min(unasked)
+    kept = {number: judgment for number, judgment in answers.items() if place[number] < first}
+    return kept, len(answers) - len(kept)
 
 
 def with_labels_reversed(judge: Judge) -> Judge:

@@ -66,7 +66,8 @@ class AuditPlan:
 
         Args:
             store: as in ``judge_many``. With it, an audit that was interrupted continues without paying twice.
-            budget: as in ``judge_many``; probes beyond it are undecided.
+            budget: as in ``judge_many``. The jury, and each juror, is measured on the probes before the first one that
+                the budget did not allow: later ones that need no call would be a selection.
             max_concurrency: as in ``judge_many``.
         """
         asking = Asking(
@@ -76,18 +77,16 @@ class AuditPlan:
             asked = ask_all(asking, self.probes)
         else:
             asked = ask_until_known(asking, self.probes, self.precision, every_juror=self.every_juror)
+        asking.leave_out_unasked()
         return self._audit_of(asking, asked)
 
     def _audit_of(self, asking: Asking, asked: AskedProbes) -> Audit:
         jurors = [] if _is_the_jury(asking) else asking.jurors
-        subjects = [figures_of(self.jury.name or "jury", asked, asking.verdicts)]
-        subjects += [figures_of(one.name, asked, one.answers, one.lets_through) for one in jurors]
+        subjects = [figures_of(self.jury.name or "jury", asked, asking.verdicts, unasked=asking.unasked)]
+        subjects += [figures_of(one.name, asked, one.answers, one.lets_through, unasked=one.unasked) for one in jurors]
         findings = [finding for figures in subjects for finding in findings_of(figures, self.standards)]
-        missed = tuple(
-            probe
-            for probe in asked.all
-            if probe.kind == "wrong" and asking.verdicts[probe.number].status is Status.PASS
-        )
+        passed = {number for number, verdict in asking.verdicts.items() if verdict.status is Status.PASS}
+        missed = tuple(probe for probe in asked.all if probe.kind == "wrong" and probe.number in passed)
         return Audit(
             tuple(subjects), tuple(findings), compare_jurors(asked, asking.verdicts, jurors), missed,
             len(asking.verdicts), asking.usage, self.standards, len(self.probes), asked.stopped,
@@ -248,7 +247,8 @@ def audit(
             all probes.
         seed: seed of all choices; the same seed gives the same probes.
         store: as in ``judge_many``. With it, an audit that was interrupted continues without paying twice.
-        budget: as in ``judge_many``; probes beyond it are undecided.
+        budget: as in ``judge_many``. The jury, and each juror, is measured on the probes before the first one that the
+            budget did not allow: later ones that need no call would be a selection.
         max_concurrency: as in ``judge_many``.
 
     Raises:

@@ -26,8 +26,7 @@ class Share:
     Attributes:
         groups: the number of hits and of probes of each case.
         abstained: number of these probes that got ABSTAIN, which is not a hit.
-        undecided: number of further probes that do not count: the judgment is an error, has no meaning, or is missing
-            because a budget was spent.
+        undecided: number of further probes that do not count, because the judgment is an error or has no meaning.
         looks: number of looks at which asking might have been stopped; the interval holds at all of them.
     """
 
@@ -133,6 +132,7 @@ class SubjectFigures:
         asked: the number of probes about which it was asked.
         broken: the number of these without an opinion because of errors.
         error: the first of these errors.
+        unasked: the number of further probes that are left out because a budget was spent.
         lets_through: for a juror of a screening tier, the status with which a case only goes on to the next tier. It is
             not an opinion on the case, so no finding rests on it. None for the jury and for other jurors.
     """
@@ -153,6 +153,7 @@ class SubjectFigures:
     asked: int = 0
     broken: int = 0
     error: str = ""
+    unasked: int = 0
     lets_through: Status | None = None
 
     @property
@@ -177,11 +178,14 @@ class SubjectFigures:
             "asked": self.asked,
             "broken": self.broken,
             "error": self.error,
+            "unasked": self.unasked,
             "lets_through": None if self.lets_through is None else self.lets_through.value,
         }
 
 
-def figures_of(name: str, asked: AskedProbes, answers: Answers, lets_through: Status | None = None) -> SubjectFigures:
+def figures_of(
+    name: str, asked: AskedProbes, answers: Answers, lets_through: Status | None = None, *, unasked: int = 0
+) -> SubjectFigures:
     """Return the figures of the jury or of one juror; the arguments are as in :class:`SubjectFigures`."""
     errors = [answer.error or answer.reasoning for answer in answers.values() if answer.status is Status.ERROR]
     every, common = _Counts(asked.all, answers, asked.looks), _Counts(asked.common, answers, asked.looks)
@@ -202,6 +206,7 @@ def figures_of(name: str, asked: AskedProbes, answers: Answers, lets_through: St
         asked=len(answers),
         broken=len(errors),
         error=errors[0] if errors else "",
+        unasked=unasked,
         lets_through=lets_through,
     )
 
@@ -285,7 +290,7 @@ class _Counts:
 
 
 def _status(judgment: Judgment) -> Status | None:
-    """Return PASS, FAIL, ABSTAIN, or None where nothing was judged: an error, or an abstention for want of budget."""
+    """Return PASS, FAIL, ABSTAIN, or None where nothing was judged because of an error."""
     return None if judgment.status is Status.ERROR or judgment.error is not None else judgment.status
 
 

@@ -14,6 +14,12 @@ from jury_adapters.core.formatting import clip, counted, money, percent, visible
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.usage import Usage
 
+UNASKED = (
+    "Left out, because the budget was used up: the probes from the first one on that it did not allow. Figures and "
+    "findings are of the probes before that one, and may lack whole operators"
+)
+"""Heading of the probes that a spent budget left out."""
+
 MOST_MISSED = 10
 """Number of missed wrong answers that a text report shows."""
 
@@ -58,6 +64,8 @@ def _lines(audit: Results) -> Iterator[str]:
     yield "Findings"
     if 2 * jury.broken > jury.asked:
         yield "  nothing is known of the jury, because it broke on most probes"
+    elif jury.unasked and not (jury.kill_rate.n or jury.flip_rate.n):
+        yield "  nothing is known of the jury, because the budget was used up before its first changed answer"
     elif not audit.findings:
         yield "  none beyond chance; this is not proof that there is no weakness"
     for finding in audit.findings:
@@ -65,6 +73,7 @@ def _lines(audit: Results) -> Iterator[str]:
     yield from (f"  {note}" for note in screening_notes(audit.subjects))
     yield ""
     names = [one.name for one in audit.subjects]
+    yield from _unasked(audit.subjects)
     yield from _broken(audit.subjects)
     yield from _unusable(audit.subjects)
     kills = [(one.kills, one.kill_rate) for one in audit.subjects]
@@ -76,6 +85,23 @@ def _lines(audit: Results) -> Iterator[str]:
     yield from _flip_table(audit.subjects)
     yield from _comparison(audit)
     yield from _missed(audit)
+
+
+def unasked_notes(subjects: Sequence[SubjectFigures]) -> list[str]:
+    """Return for which subjects a spent budget left probes out."""
+    return [
+        f"{visible(one.name)}: {one.unasked:,} of {counted(one.asked + one.unasked, 'probe')}"
+        for one in subjects
+        if one.unasked
+    ]
+
+
+def _unasked(subjects: Sequence[SubjectFigures]) -> Iterator[str]:
+    found = unasked_notes(subjects)
+    if found:
+        yield UNASKED
+        yield from (f"  {note}" for note in found)
+        yield ""
 
 
 def _broken(subjects: Sequence[SubjectFigures]) -> Iterator[str]:

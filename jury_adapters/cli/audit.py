@@ -166,7 +166,7 @@ def audit(
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     if budget is not None and budget.refused:
-        messages.info(f"the budget was spent: {budget.refused:,} calls were not made, and their probes are undecided")
+        messages.info(f"the budget was spent: {budget.refused:,} calls were not made, and probes are left out")
     if as_json:
         write(dumps({**audit_.to_dict(), "unmet": list(unmet)}, indent=2) + "\n")
     elif not quiet:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jury_adapters import __version__
 from jury_adapters.audit.figures import Flips, Share, screening_notes
 from jury_adapters.audit.operators.registry import OPERATORS
+from jury_adapters.audit.text_report import UNASKED, unasked_notes
 from jury_adapters.report.page import content_policy, file_of_page, page_template, trusted
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def audit_page(audit: Audit, unmet: Sequence[str] = ()) -> str:
         audit=audit,
         unmet=unmet,
         screening=screening_notes(audit.subjects),
+        left_out=UNASKED,
+        unasked=unasked_notes(audit.subjects),
         version=__version__,
         policy=content_policy(style, ""),
         style=trusted(style),
