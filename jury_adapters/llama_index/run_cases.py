@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,10 +13,12 @@ from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.mapped_case import mapped_case
 
+_log = logging.getLogger(__name__)
+
 if TYPE_CHECKING:  # they import LlamaIndex, which a handler loads only when there is a run to read
     from inspect import BoundArguments
 
-    from jury_adapters.llama_index.runs import Asked, Heard
+    from jury_adapters.llama_index.runs import Asked, Found, Heard
 
 
 class RunCases:
@@ -31,6 +35,7 @@ class RunCases:
     def __init__(self, field_map: FieldMapLike | None, evidence_tools: EvidenceTools) -> None:
         self._field_map = field_map_of(field_map)
         self._evidence = Evidence(evidence_tools)
+        self._has_warned = False
 
     def asked(self, arguments: BoundArguments) -> Asked:
         """Read the question of a run; called at its start, since engines append to the given history."""
@@ -49,12 +54,32 @@ class RunCases:
         from jury_adapters.llama_index import runs
 
         try:
-            case = partial(runs.case_of, asked, heard, self._evidence, runs.Found.of(result))
+            found = self._without_guess(result, runs.Found.of(result))
+            case = partial(runs.case_of, asked, heard, self._evidence, found)
         except Exception as error:
             case = partial(_raise, error)
         if self._field_map is None:
             return case
         return partial(self._mapped, asked, runs.outputs_of(result), case)
+
+    def _without_guess(self, result: object, found: Found) -> Found:
+        """Warn once of fields that are the answer only because none is named so, unless the field map names it."""
+        from jury_adapters.llama_index.workflow_results import guess_in
+
+        guess = guess_in(result)
+        if not guess:
+            return found
+        named = callable(self._field_map) or (self._field_map is not None and "answer" in self._field_map.paths)
+        if named:
+            return replace(found, ambiguous=tuple(said for said in found.ambiguous if said != guess))
+        if not self._has_warned:
+            self._has_warned = True
+            _log.warning(
+                '%s. Call the field of the answer "answer", or say where it is, such as '
+                "field_map={'answer': 'outputs.report'} (logged once)",
+                guess,
+            )
+        return found
 
     def of_stream(self, asked: Asked, heard: Heard, stream: object) -> Callable[..., Case]:
         """Return a function from the answer of a stream, which is not kept, to its case.

@@ -10,6 +10,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.workflow import StopEvent
 
 from jury_adapters.core.field_names import Columns, columns_of, plainly_named
+from jury_adapters.core.formatting import visible
 
 
 def answer_in(response: object) -> object:
@@ -43,7 +44,18 @@ def passages_in(response: object) -> tuple[object, ...]:
 def ambiguous_in(response: object) -> tuple[str, ...]:
     """Return sentences that report fields which compete for the answer or the contexts."""
     fields = fields_of(response)
-    return () if fields is None else _columns(fields).conflicts
+    guess = guess_in(response)
+    return () if fields is None else (*_columns(fields).conflicts, *([guess] if guess else []))
+
+
+def guess_in(response: object) -> str:
+    """Return a sentence about several fields that are the answer together, because none has a name of the answer."""
+    fields = fields_of(response)
+    answer = None if fields is None else answer_in(response)
+    if fields is None or not isinstance(answer, Mapping) or len(answer) < 2 or "answer" in _columns(fields).of:
+        return ""
+    names = ", ".join(visible(str(name)) for name in answer)
+    return f"no field of the result has a name of the answer, so {names} are the answer as JSON"
 
 
 def fields_of(response: object) -> Mapping[str, Any] | None:

@@ -1,0 +1,59 @@
+"""Results of workflows in which no field has a name of the answer."""
+
+import asyncio
+import logging
+
+import pytest
+from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from support.llama_apps import Verdicts
+
+from jury_adapters.checks import NotEmpty
+from jury_adapters.llama_index import judge_runs
+
+REPORT = {"report": "It runs on weekdays.", "latency_ms": 4711, "contexts": ["It runs on weekdays from nine."]}
+SAID = "no field of the result has a name of the answer, so report, latency_ms are the answer as JSON"
+
+
+def watched(result, **options):
+    class Ends(Workflow):
+        @step
+        async def go(self, event: StartEvent) -> StopEvent:
+            return StopEvent(result=result)
+
+    async def main():
+        verdicts = Verdicts()
+        async with judge_runs(NotEmpty(), on_verdict=verdicts, select="workflow", **options):
+            for _ in range(2):
+                await Ends().run(question="When does it run?")
+        return [one.case for one in verdicts]
+
+    return asyncio.run(main())
+
+
+def test_several_fields_that_are_the_answer_together_are_reported(caplog):
+    with caplog.at_level(logging.WARNING, logger="jury_adapters"):
+        first, second = watched(REPORT)
+    assert first.answer == '{"report": "It runs on weekdays.", "latency_ms": 4711}'
+    assert first.metadata["ambiguous"] == second.metadata["ambiguous"] == (SAID,)
+    (warning,) = [record.getMessage() for record in caplog.records]
+    assert warning == (
+        f"{SAID}. Call the field of the answer \"answer\", or say where it is, such as field_map={{'answer': "
+        "'outputs.report'} (logged once)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "options"),
+    [
+        ({**REPORT, "answer": "On weekdays."}, {}),
+        ({"contexts": ["a"], "report": {"text": "On weekdays.", "days": 5}}, {}),
+        ("On weekdays.", {}),
+        (REPORT, {"field_map": {"answer": "outputs.report"}}),
+    ],
+    ids=["a name", "one field", "a text", "a field map"],
+)
+def test_an_answer_that_is_named_is_not_reported(caplog, result, options):
+    with caplog.at_level(logging.WARNING, logger="jury_adapters"):
+        cases = watched(result, **options)
+    assert not caplog.records
+    assert all("ambiguous" not in case.metadata for case in cases)
