@@ -85,7 +85,7 @@ class Root:
         task: the task that started it, if it continues concurrently with that task in the same context.
         heard: the inputs of the models in it.
         parent: for a retriever, the run around it.
-        guard: the outcome of the last guard engine in it; empty without one.
+        guards: the outcomes of the guard engines in it, in order.
         refusals: the refusals of the guard engines in it.
     """
 
@@ -94,7 +94,7 @@ class Root:
     task: weakref.ref[asyncio.Task[Any]] | None = None
     heard: Heard | None = None
     parent: Root | None = None
-    guard: str = ""
+    guards: list[str] = field(default_factory=list)
     refusals: set[str] = field(default_factory=set)
 
     def is_refusal(self, answer: object) -> bool:
@@ -146,8 +146,10 @@ class OpenRun:
         """Return the facts of the run, which has ended."""
         own = {name: value for name, value in self.tags.items() if not name.startswith("llamaindex.")}
         metadata: dict[str, object] = {name: self.tags[name] for name in ("llamaindex.run_id",) if name in self.tags}
-        if self.root.guard:
-            metadata["guard"] = self.root.guard
+        if self.root.guards:
+            metadata["guard"] = min(self.root.guards, key=_GUARD_OUTCOMES.index)
+        if len(self.root.guards) > 1:
+            metadata["guards"] = tuple(self.root.guards)
         note_span(metadata)
         return Run(self.root.id, self.kind, self.name, own, metadata, error, monotonic() - self.started)
 
@@ -165,6 +167,8 @@ class OpenRun:
                 _log.debug("run %s ended in another context than it began in", self.root.id)
 
 
+_GUARD_OUTCOMES = ("blocked", "unjudged", "best", "annotated", "passed")
+"""Outcomes of a guard engine, beginning with the one that matters most."""
 INSIDE: ContextVar[Root | None] = ContextVar("jury_inside_run", default=None)
 
 
@@ -190,7 +194,7 @@ def note_guard(outcome: str, refusal: str | None) -> None:
     """Record the outcome of a guard engine in the enclosing runs, and its refusal if it blocked the answer."""
     innermost = None if run_context().judging else inside()
     for root in () if innermost is None else innermost.chain():
-        root.guard = outcome
+        root.guards.append(outcome)
         if refusal is not None:
             root.refusals.add(refusal)
 

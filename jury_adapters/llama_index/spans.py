@@ -75,7 +75,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
       ``abandoned`` and not judged, because its answer is incomplete.
     * A run that raises is FAIL, and the judge is not asked; one that is cancelled is counted and not judged.
     * A run whose answer is the refusal of a :class:`JuryGuardQueryEngine` is counted as ``skipped``. The run's
-      ``metadata["guard"]`` is the outcome of the last guard in it.
+      ``metadata["guard"]`` is the outcome of the guard in it. Of several guarded answers it is the gravest outcome, and
+      ``metadata["guards"]`` has those of all.
     * If the same judge is attached twice, it judges a run once: the handler that was attached last does it.
 
     Args:

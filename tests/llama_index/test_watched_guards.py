@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.query_engine import CustomQueryEngine
 from support.llama_apps import ANSWER, Model, Verdicts, a_chat, an_index, says_paris
 
 from jury_adapters import Status
@@ -80,6 +81,24 @@ def test_an_engine_that_answers_after_a_refusal_is_judged():
     inner = INDEX.as_query_engine(llm=Model())
     (judged,), _ = watched(lambda: Or(inner, no).query("Which capital?"))
     assert (judged.answer, judged.run.metadata["guard"]) == (ANSWER, "blocked")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_of_several_guarded_answers_the_gravest_outcome_counts_and_all_are_known(first):
+    """The order of the parts does not matter."""
+    parts = [engine(no), engine(says_paris())]
+    outcomes = ("blocked", "passed")
+
+    class Both(CustomQueryEngine):
+        def custom_query(self, query_str):
+            return " ".join(str(part.query(query_str)) for part in (parts if first else parts[::-1]))
+
+    (judged,), counts = watched(lambda: Both().query("Which capital?"))
+    assert judged.run.metadata["guard"] == "blocked"
+    assert judged.run.metadata["guards"] == (outcomes if first else outcomes[::-1])
+    assert (counts.judged, counts.skipped) == (1, 0)
+    (alone,), _ = watched(lambda: engine(says_paris()).query("Which capital?"))
+    assert "guards" not in alone.run.metadata
 
 
 def test_a_run_without_a_guard_has_no_outcome():
