@@ -42,14 +42,18 @@ def explains_wrong_calls(
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+            __tracebackhide__ = True
+            problem = ""
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
+                problem = str(error)
+            if problem:  # outside the handler, so that the error has no other one before it
                 refuse_renamed(kwargs, renamed, example)
                 refuse_unknown(kwargs, known, hint)
-                surplus = "too many" in str(error) or "multiple values" in str(error)
-                message = order if surplus else f"{needs} ({error})"
-                raise ConfigurationError(f"{message}: {example}") from None
+                surplus = "too many" in problem or "multiple values" in problem
+                message = order if surplus else f"{needs} ({problem})"
+                raise ConfigurationError(f"{message}: {example}")
             return function(*args, **kwargs)
 
         return checked

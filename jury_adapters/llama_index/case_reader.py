@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
@@ -25,6 +27,8 @@ def to_case(
     response: object,
     *,
     query: str | QueryBundle | None = None,
+    reference: str | None = None,
+    metadata: Mapping[str, object] | None = None,
     field_map: FieldMapLike | None = None,
     evidence_tools: EvidenceTools = None,
 ) -> Case:
@@ -34,8 +38,12 @@ def to_case(
 
     Args:
         response: a response of an engine, a chat engine or an agent, the ``StopEvent`` or the result of a workflow, a
-            message, a tool's output, a text, or retrieved nodes. A :class:`jury_adapters.Case` is returned unchanged.
+            message, a tool's output, a text, or retrieved nodes. A :class:`jury_adapters.Case` is returned with the
+            reference and metadata that are given.
         query: the question; a response does not have it.
+        reference: a right answer to compare with.
+        metadata: entries for the metadata of the case, such as its id and a human label,
+            ``{"id": "q1", "gold": "PASS"}``.
         field_map: as in :meth:`jury_adapters.Case.from_row`, applied to a row with ``inputs`` and ``outputs``: paths by
             field, ``{"contexts": "outputs.metadata.passages"}``, in addition to the fields that are always read; or a
             function from the row to the case. ``inputs`` has the ``query``; ``outputs`` is the response, or for a
@@ -51,7 +59,8 @@ def to_case(
     >>> to_case("Paris.", query="Which capital?")
     Case(question='Which capital?', answer='Paris.')
     """
-    reader = _Reader(response, query, field_map, evidence_tools)
+    given = Case(reference=reference, metadata=metadata or {})
+    reader = _Reader(response, query, given, field_map, evidence_tools)
     if reader.has_no_text:
         return reader.case(None)
     try:
@@ -65,11 +74,14 @@ async def ato_case(
     response: object,
     *,
     query: str | QueryBundle | None = None,
+    reference: str | None = None,
+    metadata: Mapping[str, object] | None = None,
     field_map: FieldMapLike | None = None,
     evidence_tools: EvidenceTools = None,
 ) -> Case:
     """Return the case of a response without blocking the event loop; see :func:`to_case`."""
-    reader = _Reader(response, query, field_map, evidence_tools)
+    given = Case(reference=reference, metadata=metadata or {})
+    reader = _Reader(response, query, given, field_map, evidence_tools)
     if reader.has_no_text:
         return reader.case(None)
     try:
@@ -86,10 +98,12 @@ class _Reader:
         self,
         response: object,
         query: str | QueryBundle | None,
+        given: Case,
         field_map: FieldMapLike | None,
         evidence_tools: EvidenceTools,
     ) -> None:
         self._response = response
+        self._given = given
         self._asked_with = asked_with(query)
         self._query = query.query_str if isinstance(query, QueryBundle) else query
         self._map = field_map_of(field_map)
@@ -100,6 +114,13 @@ class _Reader:
 
     def case(self, text: str | InputError | None) -> Case:
         """Return the case; an error of the text counts if the field map does not name the answer."""
+        case, given = self._read(text), self._given
+        if given.reference is None and not given.metadata:
+            return case
+        reference = case.reference if given.reference is None else given.reference
+        return case.model_copy(update={"reference": reference, "metadata": {**case.metadata, **given.metadata}})
+
+    def _read(self, text: str | InputError | None) -> Case:
         response = self._response
         if isinstance(response, Case):
             return response

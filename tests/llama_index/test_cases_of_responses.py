@@ -94,6 +94,24 @@ def test_a_field_map(read):
 
 
 @BOTH
+def test_a_reference_and_metadata_for_the_case(read):
+    case = read(Response("Paris.", [NODE]), query="q", reference="Paris", metadata={"id": "q1", "gold": "PASS"})
+    assert (case.reference, case.item_id, case.metadata["gold"]) == ("Paris", "q1", "PASS")
+    assert (case.question, case.answer, case.contexts) == ("q", "Paris.", (TEXT,))
+    mapped = read(Response("Paris."), reference="Paris", field_map={"reference": "outputs.response"})
+    assert mapped.reference == "Paris"
+    assert read(case, reference="Rome") == case.model_copy(update={"reference": "Rome"})
+    assert read(case) == case
+
+
+def test_a_wrong_argument_is_one_error_without_another_one_before_it():
+    for given in ({"refrence": "x"}, {}):
+        with pytest.raises(ConfigurationError) as raised:
+            to_case(*(["x"] if given else []), **given)
+        assert raised.value.__context__ is raised.value.__cause__ is None
+
+
+@BOTH
 def test_wrong_use(read):
     with pytest.raises(InputError, match="cannot read an answer from object"):
         read(object())
