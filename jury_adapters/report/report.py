@@ -103,7 +103,7 @@ class Report:
         unread: Sequence[str] = (),
         decision: GateDecision | None = None,
         pass_labels: Collection[str] = (),
-        group: str = "",
+        group: str | None = None,
     ) -> Self:
         """Return the report of results; :meth:`of` is the same under a short name.
 
@@ -125,7 +125,7 @@ class Report:
             decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
             pass_labels: the human labels that mean PASS.
             group: as for the class; by default the example, if LangSmith ran examples several times
-                (``num_repetitions``), because its runs are not independent.
+                (``num_repetitions``), because its runs are not independent. ``""`` is for none.
 
         Raises:
             ConfigurationError: there are no results, or there are other objects among them, evaluators of one batch
@@ -138,7 +138,7 @@ class Report:
         if isinstance(results, Mapping) and len(results) == 1:
             title = title or next(iter(results))
         entries = entries_of(results)
-        group = group or group_of_repeats(entry.case for entry in entries)
+        group = group_of_repeats(entry.case for entry in entries) if group is None else group
         return cls(
             entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group
         )._checked()
@@ -338,7 +338,7 @@ class Report:
         *,
         labels: Iterable[CaseLike | tuple[CaseLike, str | bool]] | None = None,
         pass_labels: Collection[str] = (),
-        group: str = "",
+        group: str | None = None,
     ) -> Comparison:
         """Compare this run (a) with another (b): the difference of their pass rates, and the cases that changed.
 
@@ -351,12 +351,11 @@ class Report:
             other: the second run. Cases are matched by item id if all have one, else by question if each has its own,
                 else by content. Verdicts without their cases are matched by line or position. If no case is in both
                 runs, or questions repeat without ids, the pass rates are compared as those of independent samples.
-            labels: cases with human labels, as :func:`jury_adapters.calibration.calibrate` takes them: rows with
-                ``gold``, cases with ``metadata["gold"]``, or pairs of case and label. A label belongs to an answer;
-                labels of both answers of a case correct the difference. Needs NumPy.
+            labels: rows with ``gold``, cases with ``metadata["gold"]``, or pairs of case and label. A label belongs to
+                an answer; labels of both answers of a case correct the difference. Needs NumPy.
             pass_labels: the labels that mean PASS.
-            group: the field that identifies the group of a case, as for the class; by default that of the other run,
-                else that of this one, if cases are compared as pairs.
+            group: as for the class; by default that of the other run, else that of this one, if cases are compared as
+                pairs. ``""`` takes all cases as independent.
 
         Raises:
             ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, or a case has no
@@ -366,9 +365,10 @@ class Report:
             raise ConfigurationError(
                 f"compare() takes a Report, not {plain_repr(other)}; Report.from_results(results) makes one"
             )
+        kept = (other.group or self.group) if group is None else group
         return compare(
             self._rows, other._rows, titles=(self.title, other.title), labels=labels, pass_labels=pass_labels,
-            group=group or other.group or self.group, needs_groups=bool(group), gates=(self.decision, other.decision),
+            group=kept, needs_groups=bool(group), gates=(self.decision, other.decision),
         )  # fmt: skip
 
     def _page(self, compared: Comparison | None) -> Iterator[str]:

@@ -40,6 +40,7 @@ def test_repeated_runs_of_an_example_are_one_group():
     assert single.p_value == pytest.approx(compared.p_value)
     assert once[0].compare(many[1]).groups == 12
     assert Report.from_results(repeated(a, num_repetitions=2), group="question").group == "question"
+    assert Report.from_results(repeated(a, num_repetitions=2), group="").figures.summary.groups is None
 
 
 def test_votes_of_repeated_runs_are_in_groups():

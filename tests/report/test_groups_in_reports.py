@@ -151,6 +151,13 @@ def test_a_comparison_takes_groups_into_account():
     assert "10 groups" in after.to_html(compared=compared)
 
 
+def test_a_comparison_without_groups_takes_the_cases_of_grouped_runs_as_independent():
+    grouped = report(group="document"), report(changed(6, 7), group="document")
+    alone = report().compare(report(changed(6, 7)))
+    assert grouped[0].compare(grouped[1]).groups == 10
+    assert grouped[0].compare(grouped[1], group="") == alone
+
+
 def test_a_comparison_finds_the_groups_in_either_run():
     without = [case.model_copy(update={"metadata": {"item_id": case.item_id}}) for case in CASES]
     earlier, later = report(group="document"), Report.from_results(stream(JURY, without))
