@@ -116,7 +116,8 @@ class JuryGuardQueryEngine(BaseQueryEngine):
         if not isinstance(query_engine, BaseQueryEngine):
             raise ConfigurationError(
                 f"JuryGuardQueryEngine guards a query engine (index.as_query_engine()), not "
-                f"{type(query_engine).__name__}"
+                f"{type(query_engine).__name__}. Guard the engine that a chat engine or a tool asks, or judge the "
+                "answer before you return it: await jury.ajudge(await ato_case(answer, query=question))"
             )
         if on_fail not in get_args(OnFail):
             raise ConfigurationError(f"on_fail is one of {', '.join(get_args(OnFail))}; not {plain_repr(on_fail)}")

@@ -256,3 +256,10 @@ def test_options_of_a_panel_with_a_model_in_it_are_taken() -> None:
     assert [juror.passed for juror in strict.evaluate("q", "a", reference="r").jurors] == [True, False]
     assert JuryCorrectnessEvaluator(llms=[model], voting="unanimous", score_threshold=3).evaluate("q", "a").passing
     assert JuryGuidelineEvaluator(rated(5)).evaluate("q", "a", reference="r").passing
+
+
+def test_what_is_not_a_query_engine_is_refused_with_another_way_to_guard_it():
+    with pytest.raises(ConfigurationError) as raised:
+        JuryGuardQueryEngine(Model(), NotEmpty())
+    assert "not Model. Guard the engine that a chat engine or a tool asks, or judge the answer" in str(raised.value)
+    assert "await jury.ajudge(await ato_case(answer, query=question))" in str(raised.value)
