@@ -38,8 +38,8 @@ class JurorFigures:
         count: its votes with their rates, and how often it differs from the verdict.
         kappa: Cohen's kappa with the majority of the other jurors; None if there is none, or no variation.
         compared: the number of cases in which the other jurors had a majority to compare with.
-        seconds: the median of its times, in seconds; None if unknown.
-        slowest: the longest of its times, in seconds; None if unknown.
+        seconds: the median of its times, in seconds, without judgments on record; None if unknown.
+        slowest: the longest of these times, in seconds; None if unknown.
         usage: tokens, calls and cost.
         model: the model behind it, or None.
         scores: the number of its scores in each tenth of 0..1; empty if it gave none.
@@ -222,7 +222,8 @@ class _Tape:
     def add(self, vote: Judgment) -> None:
         self.usage = self.usage + vote.usage.total
         self.model = self.model or vote.model
-        if vote.elapsed_s is not None:
+        on_record = vote.usage.recorded is not None and not vote.usage.calls  # the time is that of reading the store
+        if vote.elapsed_s is not None and not on_record:
             self.seconds.append(min(vote.elapsed_s, float_info.max))  # a file may have an integer beyond it
         if vote.score is not None:
             self.scores.append(vote.score)

@@ -2,9 +2,10 @@
 
 import re
 
-from jury_adapters import Case, Ensemble, Judgment, Usage
+from jury_adapters import Case, Critic, Ensemble, Judgment, Usage
 from jury_adapters.core.batch import Judged
 from jury_adapters.report import Report
+from jury_adapters.testing import ScriptedModel
 
 
 def headings(**details):
@@ -38,3 +39,21 @@ def test_what_nobody_knows_has_no_column():
 
 def test_a_time_too_short_to_tell_is_said_to_be_short():
     assert "&lt; 1 ms" in headings(elapsed_s=0.0002)[1]
+
+
+def test_the_time_of_reading_a_store_is_not_the_time_of_a_juror(tmp_path):
+    """Tokens and costs of judgments on record are those of their calls, and times would be those of the store."""
+
+    def run():
+        critic = Critic(ScriptedModel("YES"), "answer_relevance", name="reader")
+        cases = [Case(question=f"{at}?", answer="a") for at in range(3)]
+        return Report.from_results(Ensemble([critic, lambda case: True]).judge_pairs(cases, store=tmp_path / "runs.db"))
+
+    note = "Tokens and costs include the judgments on record, which were read from a store; times do not."
+    fresh, again = run(), run()
+    assert again.figures.summary.usage.recorded.calls == 3
+    first, second = (next(one for one in found.figures.jurors if one.name == "reader") for found in (fresh, again))
+    assert first.seconds is not None
+    assert (second.seconds, second.slowest, second.usage.calls) == (None, None, 3)
+    assert note in again.to_html()
+    assert note not in fresh.to_html()
