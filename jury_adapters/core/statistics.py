@@ -134,7 +134,7 @@ def fisher_less(hits: int, n: int, other_hits: int, other_n: int) -> float:
     """
     total, all_hits = n + other_n, hits + other_hits
     lowest = max(0, all_hits - other_n)
-    return min(1.0, sum(_hypergeometric(k, n, all_hits, total) for k in range(lowest, hits + 1)))
+    return min(1.0, sum(hypergeometric(k, n, all_hits, total) for k in range(lowest, hits + 1)))
 
 
 def cohen_kappa(pairs: Mapping[tuple[Opinion, Opinion], int]) -> float | None:
@@ -243,7 +243,7 @@ class Score:
         return self.pairs[truth, truth] / total if total else None
 
 
-def _hypergeometric(k: int, n: int, hits: int, total: int) -> float:
+def hypergeometric(k: int, n: int, hits: int, total: int) -> float:
     """Return the probability of k hits among n cases drawn from ``total`` cases with ``hits`` hits."""
     return exp(_log_choose(hits, k) + _log_choose(total - hits, n - k) - _log_choose(total, n))
 

@@ -14,12 +14,13 @@ from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.values import JsonValue
 from jury_adapters.report.answer_labels import AnswerLabels
-from jury_adapters.report.corrected_difference import Opinions, corrected_difference
+from jury_adapters.report.corrected_difference import corrected_difference
 from jury_adapters.report.entries import Entries, entries_at
 from jury_adapters.report.figures import contest
 from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of, said_in
 from jury_adapters.report.matching import Matching, match
 from jury_adapters.report.run_facts import RunFacts
+from jury_adapters.report.selected_labels import Opinions
 from jury_adapters.report.stopped_runs import warn_of_stops
 from jury_adapters.statistics.differences import (
     PairedCounts,

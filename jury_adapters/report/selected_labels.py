@@ -1,0 +1,104 @@
+"""Labelled cases of a comparison that are not a random sample of all, and labels that cannot tell two systems apart."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from jury_adapters.core.formatting import counted
+from jury_adapters.core.statistics import hypergeometric
+from jury_adapters.report.answer_labels import PairLabels
+
+Opinions: TypeAlias = list[bool | None]
+"""Verdicts of the cases of a run: True for PASS, False for FAIL, None for neither."""
+
+
+def why_selected(
+    labels: PairLabels,
+    one_answer: Sequence[bool],
+    verdicts: tuple[Opinions, Opinions],
+    groups: Sequence[Hashable] = (),
+) -> str:
+    """Return why the pairs with both labels say nothing about all pairs; empty if nothing shows it.
+
+    The label of an answer is also that of an equal answer. So labels of one system's answers label both answers of
+    the pairs in which these are equal, and of no others. The two labels of such a pair never differ. Other selections
+    show in the verdicts: labels of the cases that changed, or of those that failed.
+
+    Args:
+        labels: the human labels of the pairs.
+        one_answer: for each pair, whether both answers are the same.
+        verdicts: the verdicts of the pairs, those of the first run and those of the second.
+        groups: the group of each pair; empty for independent ones. Whole groups may be labelled, so the pairs of a
+            group are compared with each other only.
+    """
+    labelled, shares = labels.complete, _Shares.of(labels.complete, one_answer)
+    if not shares.n:
+        return ""
+    once = sum((a is None) != (b is None) for a, b in zip(labels.a, labels.b, strict=True))
+    lopsided = shares.hits > 0 and once > shares.n - shares.hits  # pairs with equal answers never have one label only
+    if lopsided or (shares.hits == shares.n and shares.other_hits < shares.others):
+        return shares.sentence(_SAME)
+    facts = {
+        _SAME: one_answer,
+        "the verdicts differ": [a != b for a, b in zip(*verdicts, strict=True)],
+        "the verdict of a is PASS": [verdict is True for verdict in verdicts[0]],
+        "the verdict of b is PASS": [verdict is True for verdict in verdicts[1]],
+    }
+    p_values = {fact: _p_value(labelled, holds, groups) for fact, holds in facts.items()}
+    clearest = _SAME if p_values[_SAME] < _NOT_RANDOM else min(facts, key=lambda fact: p_values[fact])
+    if p_values[clearest] < _NOT_RANDOM:
+        return _Shares.of(labelled, facts[clearest]).sentence(clearest)
+    if shares.n == sum(map(all, zip(labelled, labels.shared, strict=True))):
+        return (
+            f"in each of the {counted(shares.n, 'case')} with both labels, one label is that of both answers, which "
+            "are the same, so the labels pass as many answers of a as of b"
+        )
+    return ""
+
+
+class _Shares(NamedTuple):
+    """Numbers of labelled pairs and of the others, and of those for which a fact holds."""
+
+    hits: int
+    n: int
+    other_hits: int
+    others: int
+
+    @classmethod
+    def of(cls, labelled: Sequence[bool], holds: Sequence[bool]) -> _Shares:
+        n, hits = sum(labelled), sum(map(all, zip(labelled, holds, strict=True)))
+        return cls(hits, n, sum(holds) - hits, len(labelled) - n)
+
+    def sentence(self, fact: str) -> str:
+        return (
+            f"{fact} in {self.hits:,} of {counted(self.n, 'case')} with both labels, and in {self.other_hits:,} of the "
+            f"{self.others:,} others, so the labelled cases are not a random sample; label both answers of a random "
+            "part of the cases"
+        )
+
+
+def _p_value(labelled: Sequence[bool], holds: Sequence[bool], groups: Sequence[Hashable]) -> float:
+    """Return the two-sided p value of the hypothesis that a fact is as frequent among the labelled pairs of a group.
+
+    It is Fisher's exact test and, for several groups, that of the sum over groups, in each of which the numbers are
+    fixed (M. W. Birch 1964, *The detection of partial association*, Journal of the Royal Statistical Society B 26).
+    """
+    import numpy as np
+
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for at in range(len(labelled)):
+        members[groups[at] if len(groups) else None].append(at)
+    chances, observed = np.ones(1), 0
+    for places in members.values():
+        found = _Shares.of([labelled[at] for at in places], [holds[at] for at in places])
+        every = found.hits + found.other_hits
+        least, most = max(0, every - found.others), min(every, found.n)
+        of_group = [hypergeometric(hits, found.n, every, len(places)) for hits in range(least, most + 1)]
+        chances, observed = np.convolve(chances, of_group), observed + found.hits - least
+    return 2 * float(min(chances[: observed + 1].sum(), chances[observed:].sum()))
+
+
+_SAME = "both answers are the same"
+_NOT_RANDOM = 0.001  # p value below which labelled cases are not taken for a random sample
