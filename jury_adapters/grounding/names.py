@@ -76,9 +76,17 @@ class NameIndex:
             self._roots.update(_roots(word))
         self._initials = _initials(self.source)
 
+    def has(self, word: str) -> bool:
+        """Return whether the source has a word in lower case as it is."""
+        return word in self._words
+
     def knows(self, part: str) -> bool:
-        """Return whether the source has this word of a name, or its plural, demonym, abbreviation or acronym."""
-        if part in self._words or any(other in self._words for other in _SYNONYMS.get(part, ())):
+        """Return whether the source has this word of a name, or its singular, plural, demonym or short form."""
+        if (
+            part in self._words
+            or f"{part}s" in self._words
+            or any(other in self._words for other in _SYNONYMS.get(part, ()))
+        ):
             return True
         if _MONTHS.get(part[:3], 0) in self.months and (len(part) == 3 or part in _MONTH_NAMES):
             return True

@@ -117,19 +117,6 @@ def looks_english(text: str) -> bool:
     return sum(word in _ENGLISH for word in found) > 0.1 * len(found)
 
 
-def looks_foreign(text: str) -> bool:
-    """Return whether tidied text is in a language other than English, by its function words in lower case.
-
-    A short text with few of them, such as a list of names, does not count as foreign.
-
-    >>> looks_foreign("Die Garantie auf Zelte und Boote gilt nicht."), looks_foreign("Vincent van Gogh, Los Angeles")
-    (True, False)
-    """
-    found = _LOWER.findall(text[:2000])
-    foreign = sum(word in _FOREIGN for word in found)
-    return foreign >= 2 and foreign > sum(word in STOPWORDS for word in found)
-
-
 def bigrams(items: list[str]) -> Iterator[tuple[str, str]]:
     """Return the pairs of neighbours."""
     return zip(items, islice(items, 1, None), strict=False)
@@ -152,20 +139,6 @@ _FUNCTION_WORDS = (
     "who they he she or be"
 )
 _ENGLISH = frozenset(_FUNCTION_WORDS.split())
-# Of German, French, Spanish, Portuguese, Italian, Dutch and the Scandinavian languages, without accents. Words that are
-# English too, or parts of names such as "da Vinci", are not among them.
-_FOREIGN_WORDS = """
-    aber auch auf aus bei beim bis dass dem der des ein eine einen einer fur ihr ist mit nach nicht oder sich sie sind
-    und uber vom werden wird zum zur
-    au aux avec ces cette dans elle est et il ils les leur mais nous ou par pas plus pour qui que sont sur une vous
-    como con ella esta las los muy para pero por porque se sin su sus un una y
-    ao com dos ele mais nao os pela pelo sao um uma voce
-    alla anche che gli nel nella perche piu sono
-    aan dat een het maar naar niet ook voor wordt zijn
-    att av det ett for fra ikke inte med och og pa som til till
-"""
-_FOREIGN = frozenset(_FOREIGN_WORDS.split()) - STOPWORDS
-_LOWER = re.compile(r"\b[a-z]+\b")
 _ENDINGS = (
     ("ies", "y"), ("ied", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("ss", "ss"),
     ("us", "us"), ("is", "is"), ("ing", ""), ("ed", ""), ("ly", ""), ("s", ""),

@@ -30,7 +30,8 @@ from jury_adapters.grounding.findings import (
     supported,
     unreadable,
 )
-from jury_adapters.grounding.normalisation import looks_foreign, tidy
+from jury_adapters.grounding.languages import is_foreign
+from jury_adapters.grounding.normalisation import tidy
 from jury_adapters.grounding.passages import Source, read_sentences, read_source
 
 __all__ = [
@@ -45,7 +46,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class NamesAndNumbers(Judge):
-    """Flags names, numbers, dates and quantities of the answer that neither contexts nor question contain.
+    """Flags numbers, quantities, dates and (in English) names of the answer that neither contexts nor question contain.
 
     FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN. It never passes an answer,
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
@@ -53,7 +54,8 @@ class NamesAndNumbers(Judge):
 
     It ignores counts up to ten written as words, single capitalised words that begin a sentence, titles, and, if the
     source is not running English, all names and all numbers that might be spelled out there. It ignores all names if
-    the source is English and the answer is not. It cannot detect a wrong name or number that is elsewhere in the
+    the source is English and the answer is not, which it recognises by function words and accents of the answer, or by
+    the language of the question. The reason says so. It cannot detect a wrong name or number that is elsewhere in the
     contexts, and flags sums that are right but not written there.
 
     Args:
@@ -117,7 +119,7 @@ class SentenceAlignment(Judge):
         if not open_findings:
             shown = tuple(findings[:_MOST_FINDINGS])
             return Judgment(Status.PASS, reasoning="every sentence is in the contexts, nearly verbatim", findings=shown)
-        reasoning = f"{len(open_findings)} of {len(findings)} sentences are in their own words"
+        reasoning = f"{len(open_findings)} of {len(findings)} sentences are in their own words{_foreign(source)}"
         return abstain(
             reasoning, findings=tuple((findings if len(findings) <= _MOST_FINDINGS else open_findings)[:_MOST_FINDINGS])
         )
@@ -179,7 +181,7 @@ class SentenceSupport(Judge):
         details = {"support": support, "mean": sum(scores) / len(scores), "unread": unread}
         doubt = self._doubt(case, source, lines, support, unread)
         which = "the only sentence" if len(scores) == 1 else f"the weakest of {len(scores)} sentences"
-        text = f"{which} has {support:.0%} of its content words in the contexts{_left_out(case)}"
+        text = f"{which} has {support:.0%} of its content words in the contexts{_left_out(case)}{_foreign(source)}"
         if doubt:
             return abstain(f"{text}; {doubt}", findings=tuple(findings), metadata=freeze_mapping(details))
         return _rated(support, self.threshold, text, findings, details)
@@ -277,7 +279,7 @@ class Undecided(Judge):
         if not source.compares_names:
             looked = f"no new word was found{_unchecked(source)}"
         if findings:
-            looked = f"not in the contexts: {listed(finding.name for finding in findings)}"
+            looked = f"not in the contexts: {listed(finding.name for finding in findings)}{_foreign(source)}"
         reasoning = "; ".join(["words alone cannot decide this", looked, *numbers])
         details = {"support": support, "relevance": about}
         return abstain(reasoning, findings=tuple(findings[:_MOST_FINDINGS]), metadata=freeze_mapping(details))
@@ -313,6 +315,7 @@ _UNCHECKED = (
     "prose)"
 )
 _FOREIGN_ANSWER = " (not checked: names, because the answer does not read as English, and the contexts do)"
+_NOT_TRANSLATED = " (the answer does not read as English, and the contexts do; words are not translated)"
 _MOST_FINDINGS = 100  # bounds the verdict on an answer of megabytes
 
 
@@ -322,7 +325,7 @@ def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
     if not contexts or not lines:
         return _lacking("answer", contexts, there=bool(lines))
     source = read_source(contexts, case.question or "")
-    if source.compares_names and looks_foreign(" ".join(lines)):
+    if source.compares_names and is_foreign(case.answer or "", case.question or "", source.names.has):
         source = replace(source, compares_names=False)
     return source, lines
 
@@ -332,6 +335,11 @@ def _unchecked(source: Source) -> str:
     if source.compares_names:
         return ""
     return _FOREIGN_ANSWER if source.english else _UNCHECKED
+
+
+def _foreign(source: Source) -> str:
+    """Return the part of a reason that says that the answer is in another language than the contexts."""
+    return _NOT_TRANSLATED if source.english and not source.compares_names else ""
 
 
 def _left_out(case: Case) -> str:
