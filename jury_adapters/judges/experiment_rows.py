@@ -15,11 +15,13 @@ from jury_adapters.core.judgment import Judgment, broken
 from jury_adapters.core.loose_values import field_of, text_of
 from jury_adapters.core.runs import Run
 from jury_adapters.core.usage import UNCOUNTED
-from jury_adapters.core.values import plain_scalar
+from jury_adapters.core.values import JsonValue, freeze_mapping, plain_scalar
 from jury_adapters.judges.external_results import EvaluatorResult, judgment_of_result, read_result
 
-REPEATED_EXAMPLE = "langsmith_example"
-"""Entry of a case's metadata: the id of its example, in a LangSmith experiment that ran an example several times."""
+EXAMPLE = "langsmith_example"
+"""Entry of a case's metadata: the id of its LangSmith example, where the id of the case is another one."""
+OWN_ID = "own_id"
+"""Entry of a case's metadata: the id in the metadata of its example, where several examples have it."""
 
 
 class EvaluatedRun(NamedTuple):
@@ -40,8 +42,11 @@ class ExperimentRows:
     """Reader of the rows of an experiment.
 
     An evaluator whose scores are numbers other than 0 and 1 is a metric, such as a latency, if another evaluator of the
-    experiment says pass or fail. It gives no judgment; its numbers are in the metadata of the cases. In an experiment
-    with repetitions, each run of an example is an item of its own.
+    experiment says pass or fail. It gives no judgment; its numbers are in the metadata of the cases.
+
+    The id of an item is that in the metadata of the example (``item_id`` or ``id``), unless two examples have the same
+    one; without it, the id of the example. In an experiment with repetitions, each run of an example is an item of its
+    own.
 
     Args:
         batch: the rows, and other results.
@@ -50,7 +55,10 @@ class ExperimentRows:
     def __init__(self, batch: Iterable[object]) -> None:
         rows = [row for row in batch if is_experiment_row(row)]
         ids = Counter(_example_id(row.get("example")) for row in rows)
-        self._repeated = any(times > 1 for own_id, times in ids.items() if own_id)
+        self._repeated = any(times > 1 for example_id, times in ids.items() if example_id)
+        own = {_example_id(row.get("example")): _own_id(row.get("example")) for row in rows}
+        named = [own_id for own_id in own.values() if own_id is not None]
+        self._are_own_unique = len(set(named)) == len(named)
         self._seen = Counter[str]()
         self._metrics = _metrics_in(rows)
 
@@ -76,26 +84,40 @@ class ExperimentRows:
             "reference_outputs": field_of(example, "outputs"),
             "metadata": field_of(example, "metadata"),
         }
-        own_id = _example_id(example)
-        if own_id:
-            row["item_id"] = self._item_id(own_id)
-        try:
-            case = Case.from_row({name: part for name, part in row.items() if part})
-        except (InputError, ValueError, TypeError):  # the outputs of a run may be anything
-            case = None
-        return self._with_example(case, own_id, str(row["item_id"])) if own_id else case
+        example_id = _example_id(example)
+        if not example_id:
+            return _read(row)
+        beside: dict[str, JsonValue] = {}
+        name, own_id = example_id, _own_id(example)
+        if own_id is not None:
+            metadata = _metadata_of(example)
+            row["metadata"] = {key: value for key, value in metadata.items() if key not in _OWN_IDS}
+            if self._are_own_unique:
+                name = own_id
+            else:
+                beside[OWN_ID] = own_id
+        row["item_id"] = item_id = self._item_id(name)
+        case = _read(row)
+        if case is None and self._repeated:
+            case = Case(metadata={"item_id": item_id})  # of a run that cannot be read
+        if self._repeated or name != example_id:
+            beside[EXAMPLE] = example_id
+        return (
+            case if case is None else case.model_copy(update={"metadata": freeze_mapping({**case.metadata, **beside})})
+        )
 
-    def _item_id(self, own_id: str) -> str:
+    def _item_id(self, name: str) -> str:
         """Return the id of the next run of an example."""
-        self._seen[own_id] += 1
-        return own_id if self._seen[own_id] == 1 else f"{own_id} run {self._seen[own_id]}"
+        self._seen[name] += 1
+        return name if self._seen[name] == 1 else f"{name} run {self._seen[name]}"
 
-    def _with_example(self, case: Case | None, own_id: str, item_id: str) -> Case | None:
-        """Return a case with its example, by which repeated runs are grouped; unchanged without repetitions."""
-        if not self._repeated:
-            return case
-        case = case or Case(metadata={"item_id": item_id})  # of a run that cannot be read
-        return case.model_copy(update={"metadata": {**case.metadata, REPEATED_EXAMPLE: own_id}})
+
+def _read(row: Mapping[str, object]) -> Case | None:
+    """Return the case of a row; None if it cannot be read, because the outputs of a run may be anything."""
+    try:
+        return Case.from_row({name: part for name, part in row.items() if part})
+    except (InputError, ValueError, TypeError):
+        return None
 
 
 def is_experiment_row(item: object) -> TypeGuard[Mapping[str, Any]]:
@@ -111,8 +133,8 @@ def group_of_repeats(cases: Iterable[Case | None]) -> str:
     >>> group_of_repeats([Case(answer="a"), None])
     ''
     """
-    known = [case is not None and REPEATED_EXAMPLE in case.metadata for case in cases]
-    return REPEATED_EXAMPLE if known and all(known) else ""
+    known = [None if case is None else case.metadata.get(EXAMPLE) for case in cases]
+    return EXAMPLE if None not in known and len(set(known)) < len(known) else ""
 
 
 def _named_results(row: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -167,6 +189,17 @@ def _example_id(example: object) -> str:
     return text_of(field_of(example, "id")) or ""
 
 
+def _metadata_of(example: object) -> Mapping[str, object]:
+    metadata = field_of(example, "metadata")
+    return metadata if isinstance(metadata, Mapping) else {}
+
+
+def _own_id(example: object) -> str | None:
+    """Return the id that a data set of the user's own gave to an example, in its metadata."""
+    given = map(_metadata_of(example).get, _OWN_IDS)
+    return next((str(own_id) for own_id in given if isinstance(own_id, str | int) and str(own_id).strip()), None)
+
+
 def _run_of(run: object) -> Run:
     error, metadata = field_of(run, "error"), field_of(run, "metadata")
     return Run(
@@ -176,3 +209,6 @@ def _run_of(run: object) -> Run:
         metadata=metadata if isinstance(metadata, Mapping) else {},
         error=error if isinstance(error, str) and error else None,
     )
+
+
+_OWN_IDS = ("item_id", "id")  # in order of priority

@@ -94,7 +94,8 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
         yield f"\n<details><summary>Cases to look at first ({of})</summary>\n"
         yield "| case | verdict | why |\n| --- | --- | --- |"
         for concern in concerns:
-            yield f"| {code(concern.where, 60)} | {code(to_word(concern.judgment), 40)} | {code(concern.why)} |"
+            asked = f" {code(concern.asked, 80)}" if concern.asked else ""
+            yield f"| {code(concern.where, 60)}{asked} | {code(to_word(concern.judgment), 40)} | {code(concern.why)} |"
         yield "\n</details>"
 
 

@@ -6,9 +6,11 @@ The size of the list does not grow with the number of cases.
 from __future__ import annotations
 
 import heapq
+import re
 from dataclasses import dataclass
 from itertools import count
 
+from jury_adapters.core.case import Case
 from jury_adapters.core.formatting import to_word
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.values import JsonValue
@@ -28,8 +30,8 @@ class ReviewOrder:
         self._order = count(0, -1)  # of equal concerns, the first in the input is kept
         self._heap: list[tuple[float, int, Concern]] = []
 
-    def add(self, where: str, judgment: Judgment) -> None:
-        """Add one case, if it is of concern."""
+    def add(self, where: str, judgment: Judgment, case: Case | None = None) -> None:
+        """Add one case, if it is of concern; the case itself, if it is known, for its question."""
         urgency = _urgency(judgment)
         if urgency is None:
             return
@@ -37,7 +39,7 @@ class ReviewOrder:
         order = next(self._order)
         if len(self._heap) == self._keep and (urgency, order) < self._heap[0][:2]:
             return
-        entry = (urgency, order, Concern(where, judgment, _why(judgment)))
+        entry = (urgency, order, Concern(where, judgment, _why(judgment), (case and case.question) or ""))
         (heapq.heappush if len(self._heap) < self._keep else heapq.heapreplace)(self._heap, entry)
 
     def cases(self) -> list[Concern]:
@@ -57,11 +59,21 @@ class Concern:
         where: the item's id or its line.
         judgment: the judgment on the case.
         why: the reason, in one sentence.
+        question: the question of the case; empty if it is not known.
     """
 
     where: str
     judgment: Judgment
     why: str
+    question: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The question, if the id of the case is a UUID, which says nothing to a reader; otherwise empty."""
+        return self.question if _UUID.match(self.where) else ""
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
 def _urgency(judgment: Judgment) -> float | None:

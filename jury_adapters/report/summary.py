@@ -176,7 +176,7 @@ class Summary:
         self._add_causes(judgment)
         self.usage = self.usage + judgment.usage
         self.review += judgment.needs_review
-        self.look_first.add(where, judgment)
+        self.look_first.add(where, judgment, case)
         if is_over_budget(judgment):
             self.over_budget += 1
             self.decided_over_budget += judgment.valid

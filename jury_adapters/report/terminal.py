@@ -243,7 +243,8 @@ def _look_first_table(summary: Summary) -> Table:
         word = to_word(concern.judgment)
         agreement = concern.judgment.agreement if isinstance(concern.judgment, Verdict) else None
         table.add_row(
-            Text(clip(concern.where, 40)), Text(clip(word, 30), style=_STYLES.get(word, "")),
+            Text(clip(concern.where, 40) + (f"\n{clip(concern.asked, 80)}" if concern.asked else "")),
+            Text(clip(word, 30), style=_STYLES.get(word, "")),
             "" if agreement is None else two_decimals(agreement), Text(clip(concern.why, _LONGEST)),
         )  # fmt: skip
     return table
