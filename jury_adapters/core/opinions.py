@@ -38,6 +38,24 @@ def opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]]:
     return iter(_all_opinions(judgment))
 
 
+def asked_jurors(judgment: Judgment) -> dict[str, Judgment]:
+    """Return the judgment of each juror that was asked, by its name, also in tiers before the one that decided.
+
+    Of jurors of one name in several tiers, the last one counts. A juror without a name has its number.
+    """
+    if not isinstance(judgment, Verdict):
+        return {}
+    if not judgment.tiers:
+        return {juror.critic or str(number): juror for number, juror in enumerate(judgment.judgments, start=1)}
+    found: dict[str, Judgment] = {}
+    for tier in judgment.tiers:
+        if isinstance(tier.judgment, Verdict):
+            found |= asked_jurors(tier.judgment)
+        elif not is_placeholder(tier):
+            found[tier.judgment.critic or tier.name] = tier.judgment
+    return found
+
+
 def is_placeholder(tier: TierResult) -> bool:
     """Whether a tier is the last one of a calibrated cascade, which abstains without asking a juror."""
     judgment = tier.judgment

@@ -21,6 +21,7 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
+from jury_adapters.core.opinions import asked_jurors
 from jury_adapters.core.verdict import Verdict, case_score
 from jury_adapters.langchain.answer_guess import AnswerGuess
 from jury_adapters.langchain.case_reader import CaseReader
@@ -68,7 +69,7 @@ class JuryEvaluator(RunEvaluator):
         jury: a jury, another judge, or a function of a case.
         key: the feedback key; by default the jury's name, or ``"jury"``. Give evaluators of one experiment keys of
             their own if their juries have no names.
-        per_juror: whether each juror that was asked gets a result of its own.
+        per_juror: whether each juror that was asked gets a result of its own, in every tier of a cascade.
         field_map: the fields of the case as paths from a row with ``inputs``, ``outputs`` and ``reference_outputs``,
             ``{"answer": "outputs.reply"}``, or a function from the row to the case; see
             :meth:`jury_adapters.Case.from_row`. Without it, the shapes are recognized.
@@ -194,7 +195,7 @@ class JuryEvaluator(RunEvaluator):
 
     def _inside(self, judgment: Judgment) -> dict[str, Judgment]:
         """Return the judgments of jurors and criteria that have results of their own."""
-        jurors = judgment.by_name if self.per_juror and isinstance(judgment, Verdict) else {}
+        jurors = asked_jurors(judgment) if self.per_juror else {}
         inner = {} if self._inner is None else self._inner.results(judgment)
         return {**jurors, **self._criteria.results(judgment), **inner}
 

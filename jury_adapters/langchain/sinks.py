@@ -14,9 +14,9 @@ from langsmith.utils import LangSmithError, get_tracer_project
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.opinions import criteria_of, juror_names
+from jury_adapters.core.opinions import asked_jurors, criteria_of, juror_names
 from jury_adapters.core.runs import JudgedRun
-from jury_adapters.core.verdict import Verdict, case_score
+from jury_adapters.core.verdict import case_score
 from jury_adapters.langchain.results import comment_of, metadata_of, value_of
 
 
@@ -71,9 +71,7 @@ def _parts(judgment: Judgment, *, per_juror: bool) -> dict[str, Judgment]:
     criteria = dict(criteria_of(judgment))
     names = juror_names(criteria)
     found = {names[path]: one for path, one in criteria.items()}
-    if per_juror and isinstance(judgment, Verdict):
-        found |= {juror.critic or str(number): juror for number, juror in enumerate(judgment.judgments, start=1)}
-    return found
+    return found | asked_jurors(judgment) if per_juror else found
 
 
 class _Retention(TypedDict, total=False):

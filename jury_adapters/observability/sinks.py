@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.opinions import asked_jurors
 from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.secrets import error_code
 from jury_adapters.core.verdict import Verdict, case_score
@@ -101,10 +102,7 @@ def otel_events(
             trace.set_span_in_context(trace.NonRecordingSpan(span)) if isinstance(span, trace.SpanContext) else None
         )
         judgment = judged.judgment
-        opinions = [judgment]
-        if per_juror and isinstance(judgment, Verdict):
-            opinions += judgment.judgments
-        for opinion in opinions:
+        for opinion in (judgment, *(asked_jurors(judgment).values() if per_juror else ())):
             attributes = _attributes(judged, opinion, explained=explanations)
             severity = SeverityNumber.WARN if opinion.status is Status.ERROR else SeverityNumber.INFO
             logger.emit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jury_adapters import CascadedJury, Ensemble, Judgment, PairwiseCritic, Status, Tier
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.opinions import juror_names, opinions_of, screening_tiers_in, votes_in
+from jury_adapters.core.opinions import asked_jurors, juror_names, opinions_of, screening_tiers_in, votes_in
 
 
 def saying(answer: bool | Status | Judgment, name: str) -> Judge:
@@ -59,3 +59,20 @@ def test_a_juror_that_is_called_as_the_path_of_another_keeps_a_name_of_its_own()
     names = juror_names(paths)
     assert len(set(names.values())) == 3
     assert names["t", "a"] == "t / a"
+
+
+def test_the_jurors_of_every_tier_that_was_asked():
+    first = Ensemble({"a": lambda case: True, "b": lambda case: True})
+    jury = CascadedJury(
+        [
+            Tier("one", first, "reject_on_any_fail"),
+            Tier("alone", Judge.from_function(lambda case: True, name="c"), "reject_on_any_fail"),
+            Tier("last", Ensemble({"a": lambda case: False, "d": lambda case: False})),
+        ]
+    )
+    asked = asked_jurors(jury.judge(answer="x"))
+    assert {name: one.status.value for name, one in asked.items()} == {
+        "a": "FAIL", "b": "PASS", "c": "PASS", "d": "FAIL",
+    }  # fmt: skip
+    assert list(asked_jurors(first.judge(answer="x"))) == ["a", "b"]
+    assert asked_jurors(Judgment("PASS")) == {}

@@ -142,8 +142,8 @@ class TestRunEvaluator:
         )
         evaluator = JuryEvaluator(jury, per_juror=True, key="k")
         assert evaluator.feedback_keys == ["k", "k.Equals", "k.j1", "k.j2"]
-        keys = {result.key for result in evaluator.evaluate_run(a_run("5"), example())["results"]}
-        assert keys == {"k", "k.j1", "k.j2"}
+        scores = {result.key: result.score for result in evaluator.evaluate_run(a_run("5"), example())["results"]}
+        assert scores == {"k": 0.0, "k.Equals": 0.0, "k.j1": 1.0, "k.j2": 0.0}  # a juror counts wherever it was asked
 
     @pytest.mark.parametrize(
         ("judgment", "score", "value"),

@@ -140,6 +140,15 @@ def test_each_juror_as_asked(langsmith: LangSmith, client: Client) -> None:
     assert (scores["panel.yes"], scores["panel.no"]) == (1.0, 0.0)
 
 
+def test_a_juror_is_feedback_also_in_a_tier_that_did_not_decide(langsmith: LangSmith, client: Client) -> None:
+    jury = CascadedJury(
+        [Tier("screen", Ensemble({"there": lambda case: True}), "reject_on_any_fail"), Tier("panel", split_jury())]
+    )
+    judge_one(client, jury, key="quality", per_juror=True)
+    scores = {body["key"]: body["score"] for body in langsmith.bodies("/feedback")}
+    assert scores == {"quality": 0.0, "quality.there": 1.0, "quality.yes": 1.0, "quality.no": 0.0}
+
+
 @pytest.mark.parametrize("per_juror", [False, True])
 def test_each_criterion_of_a_scorecard_is_feedback(langsmith: LangSmith, client: Client, per_juror: bool) -> None:
     card = Scorecard({"faithful": split_jury(), "relevant": a_jury()}, name="card")
