@@ -1,4 +1,7 @@
-"""Cache of judgments: a recorded judgment is reused, and simultaneous requests for one judgment share one call."""
+"""Cache of judgments: a recorded judgment is reused, and simultaneous requests for one judgment share one call.
+
+Without a cache, every request is a call, whether it is simultaneous with an equal one or not.
+"""
 
 from __future__ import annotations
 
@@ -81,6 +84,9 @@ async def get_or_run(
 ) -> Judgment:
     """Return the judgment for this key: from the cache, from a running call for the same key, or from a new call.
 
+    Without a cache, it is always from a new call: whether equal cases are judged anew must not depend on whether they
+    happen to be judged at the same time.
+
     The usage of a judgment that required no new call is counted as recorded; see :attr:`Usage.recorded`.
 
     If a judgment cannot be recorded, because the disk is full or the store does not answer for 120 seconds, it is still
@@ -90,12 +96,14 @@ async def get_or_run(
     Args:
         key: the cache key.
         case: the case.
-        cache: the store of judgments; None for no store.
+        cache: the store of judgments; None for no store, and a new call.
         ask: calls the model for the judgment.
         slot: the slot of the case in its batch; it is idle while another case asks for the same judgment.
     """
+    if cache is None:
+        return await ask()
     find = getattr(cache, "find", None)  # only caches on another machine have it
-    recorded = cache.get(key) if cache is not None and find is None else None
+    recorded = cache.get(key) if find is None else None
     if recorded is not None:
         return _served(recorded)
     loop = asyncio.get_running_loop()
@@ -110,14 +118,13 @@ async def get_or_run(
             continue
         judgment = shared.result()
         if not _unasked(judgment):
-            same_cache = cache is None or cache is flight.cache
-            return _served(judgment if same_cache else await _recorded(cache, key, case, judgment))
+            return _served(judgment if cache is flight.cache else await _recorded(cache, key, case, judgment))
     flight = flying[key] = _Flight(cache)
     try:
         # Look it up inside the flight: a request that arrives meanwhile must share the answer, not ask again.
         found: Judgment | None = await _within_limit(find(key)) if find is not None else None
         judgment = await ask() if found is None else found
-        if cache is not None and found is None and not _unasked(judgment):
+        if found is None and not _unasked(judgment):
             judgment = await _recorded(cache, key, case, judgment)
         flight.landed(judgment)
         return judgment if found is None else _served(judgment)
@@ -136,7 +143,7 @@ class _Flight:
 
     __slots__ = ("_shared", "cache")
 
-    def __init__(self, cache: JudgmentCache | None) -> None:
+    def __init__(self, cache: JudgmentCache) -> None:
         self.cache = cache
         self._shared: asyncio.Future[Judgment] | None = None
 
@@ -169,9 +176,7 @@ def _unasked(judgment: Judgment) -> bool:
     return judgment.error == BUDGET_EXHAUSTED
 
 
-async def _recorded(cache: JudgmentCache | None, key: CacheKey, case: Case, judgment: Judgment) -> Judgment:
-    if cache is None:
-        return judgment
+async def _recorded(cache: JudgmentCache, key: CacheKey, case: Case, judgment: Judgment) -> Judgment:
     try:
         await _within_limit(cache.put(key, case, judgment))
     except Exception as error:

@@ -98,14 +98,10 @@ class AskingJudge(Judge):
 
     def _once(self, case_key: str, case: Case, ask: Callable[[], Awaitable[Judgment]]) -> Awaitable[Judgment]:
         context = run_context()
-        asked, cache = self._fingerprint, context.cache
-        if cache is None:
-            cache = self.store
+        cache = self.store if context.cache is None else context.cache
         if not (self._given_name or has_identity(self.model.inner)):
-            # Such a model has no identity: its answers are neither shared, not even between simultaneous requests,
-            # nor stored.
-            asked, cache = f"{asked}@{id(self.model.inner)}", None
-        key = CacheKey(case_key, asked, self._rubric_fingerprint, context.sample)
+            cache = None  # the answers of such a model are neither shared nor stored
+        key = CacheKey(case_key, self._fingerprint, self._rubric_fingerprint, context.sample)
         return get_or_run(key, case, cache, ask, context.slot)
 
     def _unaffordable(self, refusal: BudgetExhausted, spent: Usage) -> Judgment:

@@ -51,22 +51,34 @@ def test_what_is_recorded_is_not_asked_again():
 
 
 def test_the_same_question_at_once_is_asked_once_and_shared():
-    log = []
+    cache, log = Memory(), []
 
     async def together():
         ask = asked([passed(reasoning="only")], log, delay=0.01)
-        return await asyncio.gather(*(get_or_run(KEY, a_case(), None, ask) for _ in range(5)))
+        return await asyncio.gather(*(get_or_run(KEY, a_case(), cache, ask) for _ in range(5)))
 
     assert asyncio.run(together()) == [passed(reasoning="only")] * 5
     assert log == ["asked"]
 
 
-def test_other_keys_are_not_shared():
+def test_without_a_cache_every_question_is_asked_anew():
+    """Whether repetitions show the noise of a judge must not depend on their timing."""
     log = []
 
     async def together():
         ask = asked([passed()], log, delay=0.01)
-        return await asyncio.gather(*(get_or_run(KEY._replace(sample=str(n)), a_case(), None, ask) for n in range(3)))
+        return await asyncio.gather(*(get_or_run(KEY, a_case(), None, ask) for _ in range(5)))
+
+    assert asyncio.run(together()) == [passed()] * 5
+    assert len(log) == 5
+
+
+def test_other_keys_are_not_shared():
+    cache, log = Memory(), []
+
+    async def together():
+        ask = asked([passed()], log, delay=0.01)
+        return await asyncio.gather(*(get_or_run(KEY._replace(sample=str(n)), a_case(), cache, ask) for n in range(3)))
 
     asyncio.run(together())
     assert len(log) == 3
@@ -80,14 +92,14 @@ def test_a_judgment_that_cannot_be_recorded_is_not_lost(caplog):
 
 
 def test_an_exception_reaches_everyone_who_waited_and_nobody_after():
-    log = []
+    cache, log = Memory(), []
 
     async def together():
         ask = asked([ValueError("broken"), passed()], log, delay=0.01)
         results = await asyncio.gather(
-            *(get_or_run(KEY, a_case(), None, ask) for _ in range(3)), return_exceptions=True
+            *(get_or_run(KEY, a_case(), cache, ask) for _ in range(3)), return_exceptions=True
         )
-        return results, await get_or_run(KEY, a_case(), None, ask)
+        return results, await get_or_run(KEY, a_case(), cache, ask)
 
     results, later = asyncio.run(together())
     assert [type(result) for result in results] == [ValueError] * 3
@@ -95,11 +107,11 @@ def test_an_exception_reaches_everyone_who_waited_and_nobody_after():
 
 
 def test_one_waiter_cancelled_leaves_the_others_their_judgment():
-    log = []
+    cache, log = Memory(), []
 
     async def together():
         ask = asked([passed()], log, delay=0.02)
-        first, second = (asyncio.ensure_future(get_or_run(KEY, a_case(), None, ask)) for _ in range(2))
+        first, second = (asyncio.ensure_future(get_or_run(KEY, a_case(), cache, ask)) for _ in range(2))
         await asyncio.sleep(0.005)
         second.cancel()
         judgment = await first
@@ -111,12 +123,12 @@ def test_one_waiter_cancelled_leaves_the_others_their_judgment():
 
 
 def test_the_one_who_asks_cancelled_lets_the_next_ask_again():
-    log = []
+    cache, log = Memory(), []
 
     async def together():
         ask = asked([passed()], log, delay=0.02)
-        first = asyncio.ensure_future(get_or_run(KEY, a_case(), None, ask))
-        second = asyncio.ensure_future(get_or_run(KEY, a_case(), None, ask))
+        first = asyncio.ensure_future(get_or_run(KEY, a_case(), cache, ask))
+        second = asyncio.ensure_future(get_or_run(KEY, a_case(), cache, ask))
         await asyncio.sleep(0.005)
         first.cancel()
         return await second
@@ -130,9 +142,9 @@ def test_whoever_shares_a_judgment_has_it_recorded_in_a_cache_of_its_own():
 
     async def together():
         ask = asked([passed()], log, delay=0.01)
-        return await asyncio.gather(*(get_or_run(KEY, a_case(), cache, ask) for cache in (None, mine, yours, mine)))
+        return await asyncio.gather(*(get_or_run(KEY, a_case(), cache, ask) for cache in (mine, yours, mine)))
 
-    assert asyncio.run(together()) == [passed()] * 4
+    assert asyncio.run(together()) == [passed()] * 3
     assert log == ["asked"]
     assert mine.kept == yours.kept == {KEY: passed()}
 

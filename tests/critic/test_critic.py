@@ -309,15 +309,15 @@ def test_judging_goes_on_after_asyncio_run_was_used(server):
         assert critic.judge(a_case()).passed
 
 
-def test_identical_cases_in_flight_are_asked_once(server):
+@pytest.mark.parametrize(("stored", "requests"), [(True, 1), (False, 10)])
+def test_identical_cases_in_flight_are_asked_once_only_with_a_store(server, tmp_path, stored, requests):
     server.plan = lambda ask: Act(delay=0.1)
     critic = over_http(server)
-
-    async def run():
-        return await asyncio.gather(*(critic.ajudge(a_case()) for _ in range(10)))
-
-    assert all(judgment.passed for judgment in asyncio.run(run()))
-    assert len(server.asks) == 1
+    options = {"store": tmp_path / "runs.db"} if stored else {}
+    judgments = list(critic.judge_many([a_case()] * 10, **options))
+    assert all(judgment.passed for judgment in judgments)
+    assert len(server.asks) == sum(judgment.usage.calls for judgment in judgments) == requests
+    assert sum(judgment.usage.total.calls for judgment in judgments) == 10
 
 
 def test_the_schema_that_goes_out_is_the_rubrics_own(server):

@@ -1,6 +1,5 @@
 """Decision critics, through the real OpenAI SDK and over real HTTP."""
 
-import asyncio
 import pickle
 
 import pytest
@@ -267,14 +266,10 @@ def test_a_model_of_the_same_name_at_another_server_is_another_judge():
     assert vendors_own.fingerprint not in {here.fingerprint, there.fingerprint}
 
 
-def test_equal_cases_at_once_are_one_request(server):
+def test_equal_cases_at_once_are_one_request_with_a_store(server, tmp_path):
     server.plan = lambda ask: Act(delay=0.2)
-    asked = critic(server)
-
-    async def both():
-        return await asyncio.gather(*(asked.ajudge(saying("YES")) for _ in range(5)))
-
-    assert all(judgment.passed for judgment in asyncio.run(both()))
+    found = critic(server).judge_many([saying("YES")] * 5, store=tmp_path / "runs.db")
+    assert all(judgment.passed for judgment in found)
     assert len(server.asks) == 1
 
 
