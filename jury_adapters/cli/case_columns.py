@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.formatting import clip
 
 Columns = Mapping[str, Any]
 
@@ -34,3 +35,20 @@ def columns_of_row(row: Columns, label_column: str) -> Columns:
         return columns_of_case(Case.from_row(rest))
     except ConfigurationError:
         return rest
+
+
+def shown_apart(one: object, other: object) -> tuple[str, str]:
+    """Return two values that differ, for a message, cut so that the place where they differ is seen.
+
+    >>> shown_apart("word " * 20 + "new", "word " * 20 + "old")
+    ("'…word word word word new'", "'…word word word word old'")
+    """
+    texts = " ".join(str(one).split()), " ".join(str(other).split())
+    same = next((at for at, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    start = texts[0].rfind(" ", 0, max(0, same - _SAME_SHOWN)) + 1 if max(map(len, texts)) > _LONGEST else 0
+    first, second = (plain_repr(clip(("…" if start else "") + text[start:], _LONGEST)) for text in texts)
+    return first, second
+
+
+_SAME_SHOWN = 20  # characters before the place where two values differ
+_LONGEST = 60  # characters of a value in a message

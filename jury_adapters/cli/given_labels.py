@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jury_adapters.cli.case_columns import Columns, columns_of_row
+from jury_adapters.cli.compared_texts import ComparedTexts
 from jury_adapters.cli.label_file import Said, said_in, said_of
 from jury_adapters.cli.label_order import Matching, find_matching
 from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, final_labels, latest
@@ -30,6 +31,7 @@ class _Row(NamedTuple):
 
     Attributes:
         label: the label; None for a case on which reviewers contradict each other.
+        line: its line, from 1; None for what `jury review` wrote.
         said: the labels of these reviewers.
         chosen: how reviewers chose the case.
     """
@@ -39,6 +41,7 @@ class _Row(NamedTuple):
     has_id: bool
     key: str | None
     answer: str | None
+    line: int | None = None
     said: tuple[Said, ...] = ()
     chosen: frozenset[str] = frozenset()
 
@@ -68,11 +71,15 @@ class GivenLabels:
             paths = None if field_map is None else paths_in(file, field_map)
             self._lines = _columns_of_file(file, paths)
         self._matching: Matching | None = None
+        self._compared = ComparedTexts(file, self._lines, column)
         self._set(_reviewed(file) if reviewed else _labelled_rows(file, column, self._lines))
 
     def _set(self, rows: Iterable[_Row]) -> None:
         """Keep the rows, and find them by name and by content."""
-        self._rows = list(dict.fromkeys(rows))
+        unique: dict[_Row, _Row] = {}
+        for row in rows:
+            unique.setdefault(row._replace(line=None), row)
+        self._rows = list(unique.values())
         self._by_name: dict[str, list[_Row]] = {}
         self._by_key: dict[str, list[_Row]] = {}
         self._used: set[_Row] = set()
@@ -137,8 +144,12 @@ class GivenLabels:
             return None
         self._used.update(found)
         for row in found:
-            if row.answer is None and self._content_of.setdefault(row, key) != key:
+            if row.answer is not None:
+                continue
+            if self._content_of.setdefault(row, key) != key:
                 self._of_several.add(row.name)
+            if row.line is not None and (answer is not None or key not in (None, EMPTY_KEY)):
+                self._compared.add(row.line, name, columns or {}, answer)
         return found[0].label
 
     def of_row(self, row: Mapping[str, Any]) -> str | None:
@@ -177,6 +188,7 @@ class GivenLabels:
             )
         if self._matching is not None and messages is not None:
             messages.info(self._matching.described(self._file))
+        self._compared.check("id" if self._matching is None else self._matching.by, messages)
         split = self.contradicting
         if all(row.label is None for row in self._used):
             raise InputError(f"{self._file}: {describe_left_out(split)}; no other case of {judged} has a label")
@@ -261,8 +273,8 @@ def _reviewed(file: Path) -> Iterator[_Row]:
         if label is not None or identity in split:
             key, item_id = identity
             name, reviewers = _name(item_id, lines[identity]), tuple(split.get(identity, ()))
-            yield _Row(label, name, item_id is not None, key, answers.get(identity), reviewers,
-                       frozenset(chosen[identity]))  # fmt: skip
+            yield _Row(label, name, item_id is not None, key, answers.get(identity), said=reviewers,
+                       chosen=frozenset(chosen[identity]))  # fmt: skip
 
 
 def paths_in(file: Path, field_map: FieldMap) -> FieldMap | None:
@@ -324,7 +336,7 @@ def _labelled_rows(
             raise InputError(
                 f"{file}, line {line}: {name} has the labels {seen[name, key]} and {label}; keep one of them"
             )
-        yield _Row(label, name, item_id is not None, key, answer)
+        yield _Row(label, name, item_id is not None, key, answer, line)
     if not seen:
         raise InputError(f"{file}: {no_labels(column, columns)}")
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 
-from jury_adapters.cli.case_columns import TEXTS, Columns, columns_of_row
+from jury_adapters.cli.case_columns import TEXTS, Columns, columns_of_row, shown_apart
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_names import columns_of, plainly_named
-from jury_adapters.core.formatting import clip, counted
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import GOLD, human_label
 
 
@@ -28,13 +28,18 @@ class Matching:
     lines: Mapping[int, int] = field(default_factory=dict)
     uncompared: str = ""
 
+    @property
+    def by(self) -> str:
+        """The words for what the labels are matched by."""
+        return "the order of the rows" if self.column is None else f"the column {plain_repr(self.column)}"
+
     def described(self, labels: Path) -> str:
         """Return a sentence that says how the labels find their cases."""
         if self.column is not None:
-            return f"{labels}: labels are matched with cases by the column {plain_repr(self.column)}, which both have"
+            return f"{labels}: labels are matched with cases by {self.by}, which both have"
         unknown = f" ({self.uncompared} is not compared; for that, give the cases: --cases CASES)"
         return (
-            f"{labels}: labels are matched with cases by the order of the rows, because they have no id; give both "
+            f"{labels}: labels are matched with cases by {self.by}, because they have no id; give both "
             f"files a column `id`, unless they have the same order{unknown if self.uncompared else ''}"
         )
 
@@ -93,9 +98,10 @@ def _refuse_contradictions(
             one, other = _plain(value), _plain(theirs.get(name))
             if name == GOLD or "" in (one, other) or one == other:
                 continue
+            ours, other_case = shown_apart(value, theirs[name])
             raise InputError(
-                f"{file}, line {line}: its column {plain_repr(_named(row, name))} is {_shown(value)}, and that of the "
-                f"case in its place (line {place}) is {_shown(theirs[name])}; labels without an id are matched by the "
+                f"{file}, line {line}: its column {plain_repr(_named(row, name))} is {ours}, and that of the "
+                f"case in its place (line {place}) is {other_case}; labels without an id are matched by the "
                 "order of the rows, which is another one here. Give both files a column `id` (jury judge --map "
                 "id=COLUMN), or labels in the order of the cases; if the column is not about the case, rename it"
             )
@@ -181,9 +187,4 @@ def _named(row: Columns, name: str) -> str:
     return name if name in row or name not in TEXTS else columns_of(plainly_named(row), [name]).of.get(name, name)
 
 
-def _shown(value: object) -> str:
-    return plain_repr(clip(str(value), _LONGEST))
-
-
 _WORDS = 3  # of a text that does not occur in another column by accident
-_LONGEST = 60  # characters of a value in a message

@@ -64,7 +64,7 @@ class ColumnChecks:
             if name in self._seen or name in _OWN or len(self._seen) == _MOST_REPORTED:
                 continue
             self._seen[name] = None
-            if not self.likely_answer and isinstance(value, str) and _names_an_answer(name):
+            if not self.likely_answer and isinstance(value, str) and names_an_answer(name):
                 self.likely_answer = name
             meant = meant_field(name)
             if meant and not has_field(case, ALIASES.get(meant, meant)):
@@ -145,7 +145,7 @@ def clip(columns: str) -> str:
     return columns if len(columns) <= _LONGEST else f"{columns[:_LONGEST]}..."
 
 
-def _names_an_answer(column: str) -> bool:
+def names_an_answer(column: str) -> bool:
     """Whether the last word of a name is one for answers, as in ``Model Reply``, and none is of expected ones."""
     words = [word.casefold() for word in _WORD.findall(column)]
     return bool(words) and words[-1] in _ANSWERS and not _NOT_ANSWERS.intersection(words)
