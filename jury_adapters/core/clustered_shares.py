@@ -1,7 +1,7 @@
-"""Confidence intervals for shares, and for differences between paired shares, of cases that come in groups.
+"""Confidence intervals for shares, and for differences between shares, of cases that come in groups.
 
 Cases of one group (questions about one document, answers to one user) are correlated, so they carry less information
-than the same number of independent cases. Both intervals are based on the number of *effective* cases: the number of
+than the same number of independent cases. All intervals are based on the number of *effective* cases: the number of
 independent cases with the same information.
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.incomplete_beta import student_quantile
-from jury_adapters.core.statistics import paired_interval, wilson
+from jury_adapters.core.statistics import combined_interval, paired_interval, wilson
 
 PairCounts: TypeAlias = tuple[int, int, int, int]
 """Numbers of cases that pass both times, only the first time, only the second time, and neither time."""
@@ -101,6 +101,31 @@ def clustered_paired_interval(groups: Iterable[PairCounts]) -> tuple[float, floa
     ratio = effective / n
     low, high = paired_interval(both * ratio, first * ratio, second * ratio, neither * ratio)
     return min(low, ungrouped[0]), max(high, ungrouped[1])
+
+
+def clustered_unpaired_interval(
+    first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]]
+) -> tuple[float, float]:
+    """Return the 95 % interval of the difference, second minus first, between shares of two samples of cases in groups.
+
+    It combines the intervals of both shares (:func:`clustered_wilson`) as
+    :func:`~jury_adapters.core.statistics.unpaired_interval` combines those of ungrouped cases. It is never narrower
+    than that, and equal to it if each case is its own group. Groups that are in both samples make it too wide rather
+    than too narrow, because their cases differ less than those of different groups.
+
+    Args:
+        first: the number of hits and the number of cases of each group of the first sample.
+        second: the same for the second sample.
+
+    Raises:
+        ConfigurationError: a group has more hits than cases, or a negative number of hits.
+
+    >>> groups = [(5, 5)] * 7 + [(0, 5)] * 3  # ten documents, five cases each
+    >>> [round(limit, 3) for limit in clustered_unpaired_interval(groups, [(5, 5)] * 9 + [(0, 5)])]
+    [-0.219, 0.558]
+    """
+    counts = [(sum(hits for hits, _ in groups), sum(cases for _, cases in groups)) for groups in (first, second)]
+    return combined_interval(counts[0], clustered_wilson(first), counts[1], clustered_wilson(second))
 
 
 def effective_cases(groups: Sequence[GroupSum], lowest: int = 0) -> float:

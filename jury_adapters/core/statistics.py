@@ -84,7 +84,23 @@ def unpaired_interval(passed1: int, n1: int, passed2: int, n2: int) -> tuple[flo
     >>> [round(limit, 4) for limit in unpaired_interval(48, 80, 56, 70)]
     [0.0524, 0.3339]
     """
-    (low1, high1), (low2, high2) = wilson(passed1, n1), wilson(passed2, n2)
+    return combined_interval((passed1, n1), wilson(passed1, n1), (passed2, n2), wilson(passed2, n2))
+
+
+def combined_interval(
+    counts1: tuple[int, int], interval1: tuple[float, float], counts2: tuple[int, int], interval2: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the interval of the difference between two independent shares, second minus first, from their intervals.
+
+    The source is that of :func:`unpaired_interval`.
+
+    Args:
+        counts1: number of cases of the first sample that pass, and number of its cases.
+        interval1: interval of this share.
+        counts2: the same for the second sample.
+        interval2: interval of this share.
+    """
+    (passed1, n1), (passed2, n2), (low1, high1), (low2, high2) = counts1, counts2, interval1, interval2
     first = passed1 / n1 if n1 else (low1 + high1) / 2
     second = passed2 / n2 if n2 else (low2 + high2) / 2
     below, above = sqrt((second - low2) ** 2 + (high1 - first) ** 2), sqrt((high2 - second) ** 2 + (first - low1) ** 2)

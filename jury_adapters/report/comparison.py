@@ -26,6 +26,7 @@ from jury_adapters.statistics.differences import (
     PairedCounts,
     counts_by_group,
     paired_difference,
+    shares_by_group,
     unpaired_difference,
 )
 
@@ -217,16 +218,16 @@ def compare(
         titles: the titles of the runs.
         labels: cases of either run with human labels; they correct the difference.
         pass_labels: the labels that mean PASS.
-        group: the field that identifies the group of a case; empty for independent cases. It is read from the second
-            run, or from the first if the second does not have it.
-        needs_groups: whether independent samples, whose interval takes no account of groups, are an error; otherwise
-            they get a warning.
+        group: the field that identifies the group of a case; empty for independent cases. For pairs it is read from the
+            second run, or from the first if the second does not have it.
+        needs_groups: whether a case of independent samples without a group is an error; otherwise there is a warning,
+            and the interval takes no account of groups.
         gates: for each run, the decision of a gate that may have ended it early.
         use_labels: how to correct the difference by the human labels that the runs hold, for a warning.
 
     Raises:
         ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, a case has no such
-            group, or there are labels or groups and no case is in both runs.
+            group, or there are labels and no case is in both runs.
     """
     known = None
     if isinstance(labels, str | Path):
@@ -239,11 +240,9 @@ def compare(
     first, second = (RunFacts.of(run, group=group, labels=known) for run in (before, after))
     matching = match(first, second)
     pairs, same = matching.pairs, matching.same_answers
-    if group and not pairs and needs_groups:
-        raise ConfigurationError(
-            f"{matching.why_unpaired or 'no case is in both runs'}, and the interval of independent samples takes no "
-            "account of groups; leave the group out, and expect the interval to be too narrow"
-        )
+    ungrouped = [] if pairs else _without_group(first, second)
+    if needs_groups and ungrouped:
+        raise ungrouped[0]
     groups = [_group(first.groups[a], second.groups[b]) for a, b in pairs] if group else []
     verdicts = [first.passed[a] for a, _ in pairs], [second.passed[b] for _, b in pairs]
     found, passed = _difference(first, second, verdicts, groups, same_answers=same)
@@ -269,7 +268,7 @@ def compare(
         outages=(first.outage_bias.warning, second.outage_bias.warning),
         other_questions=matching.other_questions,
         warnings=(
-            *_warnings(matching, group, [] if same else list(first.jury.differences(second.jury))),
+            *_warnings(matching, group, ungrouped, [] if same else list(first.jury.differences(second.jury))),
             *_warn_of_failed_runs(first, second, pairs),
             *warn_of_stops(*gates),
             *_warn_of_unused_labels(unused, use_labels),
@@ -279,10 +278,13 @@ def compare(
     )
 
 
-def _warnings(matching: Matching, group: str, juries: Sequence[str]) -> Iterator[str]:
+def _warnings(matching: Matching, group: str, ungrouped: Sequence[InputError], juries: Sequence[str]) -> Iterator[str]:
     """Yield sentences about what makes the pairs doubtful, and about what differs between the juries."""
-    if group and not matching.pairs:
-        yield f"the interval of independent samples takes no account of groups ({visible(group)}), and is too narrow."
+    if ungrouped:
+        yield (
+            f"the interval takes no account of groups ({visible(group)}), because {counted(len(ungrouped), 'case')} "
+            f"{'has' if len(ungrouped) == 1 else 'have'} none, and is too narrow."
+        )
     if juries:
         more = f"; and {len(juries) - _CLAUSES} more" if len(juries) > _CLAUSES else ""
         yield (
@@ -348,7 +350,9 @@ def _difference(
             (opinions.count(True), opinions.count(True) + opinions.count(False))
             for opinions in (before.passed, after.passed)
         ]
-        found = unpaired_difference(*counts[0], *counts[1])
+        runs = () if _without_group(before, after) else (before, after)
+        by_group = [shares_by_group(run.passed, run.groups) for run in runs] or [[], []]
+        found = unpaired_difference(*counts[0], *counts[1], groups_a=by_group[0], groups_b=by_group[1])
         return found, (_share(*counts[0]), _share(*counts[1]))
     judged = list(zip(*verdicts, strict=True))
     count = PairedCounts.of(judged)
@@ -366,6 +370,11 @@ def _flips(before: Entries, after: Entries, changed: Sequence[tuple[int, int]]) 
     ]
     flips.sort(key=lambda flip: ({flip[0].before, flip[0].after} != {"PASS", "FAIL"}, -flip[1]))
     return tuple(flip for flip, _ in flips)
+
+
+def _without_group(*runs: RunFacts) -> list[InputError]:
+    """Return the errors of the cases without a group."""
+    return [group for run in runs for group in run.groups if isinstance(group, InputError)]
 
 
 def _group(before: Hashable | InputError, after: Hashable | InputError) -> Hashable:

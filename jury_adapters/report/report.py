@@ -354,8 +354,8 @@ class Report:
             labels: rows with ``gold``, cases with ``metadata["gold"]``, or pairs of case and label. A label belongs to
                 an answer; labels of both answers of a case correct the difference. Needs NumPy.
             pass_labels: the labels that mean PASS.
-            group: as for the class; by default that of the other run, else that of this one, if cases are compared as
-                pairs. ``""`` takes all cases as independent.
+            group: as for the class; by default that of the other run, else that of this one. ``""`` takes all cases as
+                independent.
 
         Raises:
             ConfigurationError: the labels cannot be read, none of them belongs to a compared answer, or a case has no

@@ -21,6 +21,7 @@ from jury_adapters.statistics.differences import (
     difference_sentence,
     interval_and_test,
     paired_difference,
+    shares_by_group,
     unpaired_difference,
 )
 
@@ -94,7 +95,9 @@ def compare(
     return _corrected(first, second, truths, clusters, plain)
 
 
-def compare_unpaired(a: Sequence[Said], b: Sequence[Said]) -> Estimate:
+def compare_unpaired(
+    a: Sequence[Said], b: Sequence[Said], *, groups_a: Sequence[Hashable] = (), groups_b: Sequence[Hashable] = ()
+) -> Estimate:
     """Return the difference of the pass rates of two systems over different cases, b minus a.
 
     The cases of both must be random samples of the same kind of cases. Cases that are not decided are left out.
@@ -102,13 +105,17 @@ def compare_unpaired(a: Sequence[Said], b: Sequence[Said]) -> Estimate:
     Args:
         a: the verdict of each case of a: 1 for PASS, 0 for FAIL, None for an abstention.
         b: the verdict of each case of b.
+        groups_a: what belongs together, one entry per case of a. The interval then takes into account that cases of a
+            group are alike; see :func:`jury_adapters.core.clustered_shares.clustered_unpaired_interval`.
+        groups_b: the same for b; give both or neither.
 
     Returns:
         The difference with Newcombe's score interval. Details: ``passed_a``, ``decided_a``, ``passed_b``,
-        ``decided_b``, ``better`` (``"a"``, ``"b"``, or None).
+        ``decided_b``, ``better`` (``"a"``, ``"b"``, or None), and ``groups`` (those of both samples, or None).
 
     Raises:
-        ConfigurationError: a value that is not 0, 1 or None.
+        ConfigurationError: a value that is not 0, 1 or None, another number of groups than of cases, or groups of one
+            sample only.
 
     Source: R. G. Newcombe (1998), *Interval estimation for the difference between independent proportions: comparison
     of eleven methods*, method 10.
@@ -118,11 +125,16 @@ def compare_unpaired(a: Sequence[Said], b: Sequence[Said]) -> Estimate:
     (0.2, [0.0524, 0.3339])
     """
     first, second = _values(a, len(a), "a"), _values(b, len(b), "b")
+    for groups, values, what in ((groups_a, first, "groups_a"), (groups_b, second, "groups_b")):
+        if len(groups) != (len(values) if len(groups_a) or len(groups_b) else 0):
+            raise ConfigurationError(f"{what} has {len(groups)} entries for {counted(len(values), 'case')}")
     return unpaired_difference(
         int((first == 1).sum()),
         int((~np.isnan(first)).sum()),
         int((second == 1).sum()),
         int((~np.isnan(second)).sum()),
+        groups_a=shares_by_group(_opinions(first), groups_a),
+        groups_b=shares_by_group(_opinions(second), groups_b),
     )
 
 

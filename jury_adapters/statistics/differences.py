@@ -9,7 +9,12 @@ from statistics import NormalDist
 from typing import NamedTuple, Self
 
 from jury_adapters.calibration.estimates import FEW_ITEMS, Estimate, Interval, few, undefined
-from jury_adapters.core.clustered_shares import PairCounts, clustered_paired_interval, sign_flip_test
+from jury_adapters.core.clustered_shares import (
+    PairCounts,
+    clustered_paired_interval,
+    clustered_unpaired_interval,
+    sign_flip_test,
+)
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.statistics import Z95, mcnemar_exact, paired_interval, unpaired_interval
 from jury_adapters.core.tolerance import equal, exceeds
@@ -132,22 +137,61 @@ def interval_and_test(counts: PairedCounts, by_group: Sequence[PairCounts] = ())
     return interval, mcnemar_exact(counts.a_only, counts.b_only)
 
 
-def unpaired_difference(passed_a: int, decided_a: int, passed_b: int, decided_b: int) -> Estimate:
+def shares_by_group(verdicts: Iterable[bool | None], groups: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """Return the number of cases of each group that pass, and the number of those that are decided.
+
+    Args:
+        verdicts: the verdict of each case: True for PASS, False for FAIL, None for an abstention.
+        groups: the group of each case; empty where each case is a group of its own.
+
+    Returns:
+        The groups with decided cases; empty without groups.
+
+    >>> shares_by_group([True, False, None, True], ["a", "a", "b", "c"])
+    [(1, 2), (1, 1)]
+    """
+    found: dict[Hashable, Counter[bool]] = {}
+    for passed, group in zip(verdicts, groups, strict=True) if groups else ():
+        if passed is not None:
+            found.setdefault(group, Counter())[passed] += 1
+    return [(one[True], one.total()) for one in found.values()]
+
+
+def unpaired_difference(
+    passed_a: int,
+    decided_a: int,
+    passed_b: int,
+    decided_b: int,
+    *,
+    groups_a: Sequence[tuple[int, int]] = (),
+    groups_b: Sequence[tuple[int, int]] = (),
+) -> Estimate:
     """Return the difference of the pass rates of two samples of different cases, with Newcombe's score interval.
+
+    For cases in groups, it is the interval of the effective cases of each sample; see
+    :mod:`jury_adapters.core.clustered_shares`.
 
     Args:
         passed_a: cases of a that pass.
         decided_a: cases of a that pass or fail.
         passed_b: cases of b that pass.
         decided_b: cases of b that pass or fail.
+        groups_a: the decided cases of each group of a, by :func:`shares_by_group`; empty where each case is a group of
+            its own, and then empty for b as well.
+        groups_b: the same for b.
 
     Returns:
-        The difference. Details: the four counts, and ``better`` (``"a"``, ``"b"`` or None).
+        The difference. Details: the four counts, ``better`` (``"a"``, ``"b"`` or None), and ``groups`` (the number of
+        groups of a and of b together, or None).
     """
     n = decided_a + decided_b
     if not (decided_a and decided_b):
         return undefined(UNPAIRED, n, f"no case of {'b' if decided_a else 'a'} is decided")
-    interval = unpaired_interval(passed_a, decided_a, passed_b, decided_b)
+    groups = len(groups_a) + len(groups_b) or None
+    if groups:
+        interval = clustered_unpaired_interval(groups_a, groups_b)
+    else:
+        interval = unpaired_interval(passed_a, decided_a, passed_b, decided_b)
     value = passed_b / decided_b - passed_a / decided_a
     details: dict[str, JsonValue] = {
         "passed_a": passed_a,
@@ -155,9 +199,14 @@ def unpaired_difference(passed_a: int, decided_a: int, passed_b: int, decided_b:
         "passed_b": passed_b,
         "decided_b": decided_b,
         "better": better(interval),
+        "groups": groups,
     }
-    sentence = difference_sentence(value, interval, n)
-    return Estimate(UNPAIRED, value, n, interval, sentence, few(min(decided_a, decided_b)), details=details)
+    sentence = difference_sentence(value, interval, n, groups=groups)
+    fewest, run = min((len(groups_a), "a"), (len(groups_b), "b"))
+    warnings = few(min(decided_a, decided_b))
+    if groups and fewest < FEW_ITEMS and not warnings:
+        warnings = (f"the items of {run} come from {counted(fewest, 'group')} only, so the interval is rough",)
+    return Estimate(UNPAIRED, value, n, interval, sentence, warnings, details=details)
 
 
 def better(interval: Interval, p: float | None = None) -> str | None:

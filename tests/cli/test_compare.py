@@ -180,7 +180,10 @@ def test_different_questions_are_independent_samples():
     assert "No case is in both runs, so 120 cases of a and 80 of b are compared as independent samples" in told
     assert "McNemar" not in told
     assert "give both answers to a question the same id" in refused("a.jsonl", "other.jsonl", *LABELS)
-    assert "takes no account of groups" in refused("a.jsonl", "other.jsonl", "--group", "meta.line")
+    told = compared("a.jsonl", "other.jsonl", "--group", "meta.line")
+    assert ", 50 groups:" in told
+    assert "Warning: the items of b come from 20 groups only, so the interval is rough." in told
+    assert "has no meta.page, the field that groups" in refused("a.jsonl", "other.jsonl", "--group", "meta.page")
 
 
 def test_files_and_reports_in_memory_are_compared_alike():

@@ -10,7 +10,12 @@ from rich.console import Console
 from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, abstain
 from jury_adapters.checks import NotEmpty
 from jury_adapters.core.batch import Judged, stream
-from jury_adapters.core.clustered_shares import clustered_paired_interval, clustered_wilson, sign_flip_test
+from jury_adapters.core.clustered_shares import (
+    clustered_paired_interval,
+    clustered_unpaired_interval,
+    clustered_wilson,
+    sign_flip_test,
+)
 from jury_adapters.core.statistics import paired_interval, wilson
 from jury_adapters.report import Report
 from jury_adapters.report.summary import Summary
@@ -170,6 +175,33 @@ def test_a_comparison_without_decided_cases_has_neither_interval_nor_test():
     undecided = Report.from_results([(case, abstain("unsure")) for case in CASES], group="document")
     compared = report().compare(undecided)
     assert (compared.decided, compared.interval, compared.p_value, compared.groups) == (0, None, None, None)
+
+
+def test_independent_samples_take_groups_into_account():
+    """Another period: other documents, so that no case is in both runs."""
+    later = [(5, 5)] * 8 + [(0, 5)] * 4
+    other = [
+        Case(question=f"later {number}", answer="right" if number < passed else "wrong",
+             metadata={"item_id": f"later {document}-{number}", "document": f"later {document}"})
+        for document, (passed, cases) in enumerate(later)
+        for number in range(cases)
+    ]  # fmt: skip
+    compared = report(group="document").compare(report(other, group="document"))
+    assert (compared.paired, compared.groups, compared.warnings) == (0, 22, ())
+    assert compared.interval == clustered_unpaired_interval(GROUPS, later)
+    assert "95 % interval, 22 groups:" in compared.sentence
+    plain = report().compare(report(other))
+    assert plain.groups is None
+    assert plain.interval[1] - plain.interval[0] < 0.6 * (compared.interval[1] - compared.interval[0])
+
+
+def test_independent_samples_without_a_group_are_refused_or_warned_of():
+    other = [Case(question="other", answer="right", metadata={"item_id": "other"})] * 2
+    with pytest.raises(ConfigurationError, match="has no document, the field that groups the cases"):
+        report().compare(report(other), group="document")
+    compared = report(group="document").compare(report(other))
+    assert "takes no account of groups (document), because 2 cases have none" in compared.warnings[0]
+    assert compared.groups is None
 
 
 def test_runs_of_an_application_keep_where_they_came_from_and_are_grouped_by_it(tmp_path):

@@ -9,6 +9,7 @@ from support.examples import examples
 
 from jury_adapters import ConfigurationError
 from jury_adapters.calibration import prediction_powered_rate
+from jury_adapters.core.clustered_shares import clustered_unpaired_interval
 from jury_adapters.core.statistics import Z95, mcnemar_exact, paired_interval
 from jury_adapters.statistics import compare, compare_unpaired
 
@@ -38,6 +39,19 @@ def test_independent_samples():
     assert found.interval == pytest.approx((0.0524, 0.3339), abs=5e-5)
     assert (found.n, found.details["decided_a"], found.details["better"]) == (150, 80, "b")
     assert compare_unpaired([], [1]).value is None
+
+
+def test_independent_samples_in_groups():
+    a, b = [1, 1, 0, 0] * 20 + [None], [1, 1, 1, 1, 0, 0] * 15
+    groups_a, groups_b = [n // 2 for n in range(81)], [n // 2 for n in range(90)]
+    found, alone = compare_unpaired(a, b, groups_a=groups_a, groups_b=groups_b), compare_unpaired(a, b)
+    assert found.interval == clustered_unpaired_interval([(2, 2), (0, 2)] * 20, [(2, 2), (2, 2), (0, 2)] * 15)
+    assert (found.value, found.details["groups"], alone.details["groups"]) == (alone.value, 85, None)
+    assert found.interval[0] < alone.interval[0] < alone.interval[1] < found.interval[1]
+    assert "95 % interval, 85 groups:" in found.sentence
+    for groups in ({"groups_a": groups_a}, {"groups_a": groups_a, "groups_b": [1]}):
+        with pytest.raises(ConfigurationError, match="groups_b has"):
+            compare_unpaired(a, b, **groups)
 
 
 def test_labels_correct_a_jury_that_favours_one_system():
