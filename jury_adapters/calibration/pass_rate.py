@@ -77,7 +77,7 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
     labels, passed, count = truth[used & known], verdicts[decided], int(decided.sum())
     extra: dict[str, JsonValue] = {
         "naive": float(passed.mean()) if count else None,
-        "naive_interval": list(_of_labels(passed, votes.groups[decided])) if count else None,
+        "naive_interval": list(wilson(*_effective(passed, votes.groups[decided]))) if count else None,
         "decided": count,
         "labelled": len(labels),
         "unlabelled": int((used & ~known).sum()),
