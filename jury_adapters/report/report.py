@@ -27,6 +27,7 @@ from jury_adapters.report.analysis import Analysis, CollectedVotes
 from jury_adapters.report.comparison import Comparison, compare
 from jury_adapters.report.entries import Entry, FileEntries, decision_of, entries_of, known_group, recorded_of
 from jury_adapters.report.figures import Figures
+from jury_adapters.report.lone_runs import with_groups_of_lone_runs
 from jury_adapters.report.prepared_page import PreparedPage
 from jury_adapters.report.rows import flat_rows
 from jury_adapters.report.run_facts import labels_used, noting_juries
@@ -124,8 +125,8 @@ class Report:
             unread: rows that were not cases, and so have no verdict, with the reason, as in ``line 3: not JSON``.
             decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
             pass_labels: the human labels that mean PASS.
-            group: as for the class; by default the example, if LangSmith ran examples several times
-                (``num_repetitions``), because its runs are not independent. ``""`` is for none.
+            group: as for the class; by default the example, if LangSmith ran examples several times. ``""`` is for none.
+                A run without the group is one of its own if others have it, and the log says so.
 
         Raises:
             ConfigurationError: there are no results, or there are other objects among them, evaluators of one batch
@@ -135,9 +136,8 @@ class Report:
         >>> from jury_adapters import grounding_screen
         >>> Report.from_results(grounding_screen().judge_pairs(cases)).to_html("report.html")  # doctest: +SKIP
         """
-        if isinstance(results, Mapping) and len(results) == 1:
-            title = title or next(iter(results))
-        entries = entries_of(results)
+        title = title or (next(iter(results)) if isinstance(results, Mapping) and len(results) == 1 else "")
+        entries = with_groups_of_lone_runs(entries_of(results), group or "")
         group = group_of_repeats(entry.case for entry in entries) if group is None else group
         return cls(
             entries, title=title, unread=unread, decision=decision, pass_labels=pass_labels, group=group

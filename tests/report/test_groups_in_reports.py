@@ -7,7 +7,7 @@ import json
 import pytest
 from rich.console import Console
 
-from jury_adapters import Case, ConfigurationError, Ensemble, Judge, Judgment, abstain
+from jury_adapters import Case, ConfigurationError, Ensemble, InputError, Judge, Judgment, abstain
 from jury_adapters.checks import NotEmpty
 from jury_adapters.core.batch import Judged, stream
 from jury_adapters.core.clustered_shares import (
@@ -217,3 +217,36 @@ def test_runs_of_an_application_keep_where_they_came_from_and_are_grouped_by_it(
         "thread_id": "t0", "run_id": "run-0", "run_name": "support", "run_tags": ["production", "version=2"],
     }  # fmt: skip
     assert Report.read(tmp_path / "runs.jsonl").group == "thread_id"
+
+
+def thread_runs(*threads):
+    """Return judged runs, each in the thread of this name, or in none."""
+    jury = Ensemble([NotEmpty()])
+    return [
+        JudgedRun(
+            Run(f"run-{at}", metadata={} if thread is None else {"thread_id": thread}),
+            Case(question=f"q{at}", answer="a"), jury.judge(answer="a"),
+        )
+        for at, thread in enumerate(threads)
+    ]  # fmt: skip
+
+
+def test_a_run_outside_any_conversation_is_a_group_of_its_own(tmp_path, caplog):
+    report = Report.from_results(thread_runs("t0", "t0", None, "t1", None), group="thread_id")
+    assert report.figures.summary.groups == 4
+    assert [one.getMessage() for one in caplog.records] == [
+        "2 runs have no thread_id, and each is a group of its own in the report"
+    ]
+    report.write_results(tmp_path / "runs.jsonl")
+    assert Report.read(tmp_path / "runs.jsonl").figures.summary.groups == 4
+
+
+def test_a_group_that_no_run_has_is_an_error():
+    with pytest.raises(InputError, match="has no thread_id"):
+        Report.from_results(thread_runs(None, None), group="thread_id")
+
+
+def test_a_case_without_its_group_is_an_error():
+    judged = [(case, JURY.judge(case)) for case in (*CASES[:3], Case(question="q", answer="right"))]
+    with pytest.raises(InputError, match="has no document"):
+        Report.from_results(judged, group="document")
