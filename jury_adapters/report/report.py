@@ -125,7 +125,7 @@ class Report:
             unread: rows that were not cases, and so have no verdict, with the reason, as in ``line 3: not JSON``.
             decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
             pass_labels: the human labels that mean PASS.
-            group: as for the class; by default the example, if LangSmith ran examples several times. ``""`` is for none.
+            group: as for the class; by default the example, if LangSmith ran examples several times. ``""``: none.
                 A run without the group is one of its own if others have it, and the log says so.
 
         Raises:
