@@ -14,6 +14,9 @@ HARDEST = [
     Cell(30, 0.9, 0.98, 0.5, 1000),
     Cell(100, 0.9, 1.0, 0.7, 1000),
     Cell(50, 0.5, 1.0, 0.7, 100),
+    Cell(24, 0.95, 0.8, 0.9, 5),  # few labels, nearly all items good, and hardly any further verdict
+    Cell(30, 0.9, 0.8, 0.9, 100),
+    Cell(60, 0.95, 0.8, 0.5, 5),
 ]
 
 
