@@ -27,8 +27,8 @@ from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
 from jury_adapters.core.label_reading import describe_sample
-from jury_adapters.core.results_file import cases_named_in, is_result
-from jury_adapters.core.row_files import first_row, read_whole_rows
+from jury_adapters.core.results_file import cases_named_in, is_result, planned_in
+from jury_adapters.core.row_files import first_row, read_rows, read_whole_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import SCORECARD
 from jury_adapters.critic.recorded import cases_of_store, is_store
@@ -97,6 +97,7 @@ def agreement_of(
         from jury_adapters.report.stopped_runs import with_stop
         from jury_adapters.statistics import full_report
 
+        _report_missing(file, messages)
         measured = with_stop(full_report(votes, draws=options.draws or DRAWS), _decision_of(file))
         return measured if given is None else _with_sample_of(given, measured)
     except UnclearLabels as error:
@@ -108,6 +109,18 @@ def _decision_of(file: str) -> GateDecision | None:
     from jury_adapters.report.entries import decision_of
 
     return None if is_store(file) or not is_result(first_row(file)) else decision_of(file)
+
+
+def _report_missing(file: str, messages: Messages) -> None:
+    """Report that results are those of a run that was stopped."""
+    from jury_adapters.report.stopped_runs import describe_missing, missing_cases
+
+    if is_store(file) or not is_result(first_row(file)):
+        return
+    planned = planned_in(file)
+    judged = 0 if planned is None else sum(1 for _ in read_rows(file))
+    if missing := missing_cases(judged, planned, _decision_of(file)):
+        messages.info(f"{file}: {describe_missing(judged, missing)}", "yellow")
 
 
 def _with_sample_of(given: GivenLabels, measured: AgreementReport) -> AgreementReport:

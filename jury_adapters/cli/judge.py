@@ -48,6 +48,7 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.outcomes import code_of_errors, code_of_gates, code_of_unread_rows
 from jury_adapters.cli.places import check_place
+from jury_adapters.cli.planned_cases import PlannedCases
 from jury_adapters.cli.report_page import ReportPage
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import Messages, show, write
@@ -171,8 +172,11 @@ def judge(
             if stop_when_decided:
                 messages.info("the estimate is for all cases; with --stop-when-decided fewer may be judged")
             return
-        file = read(messages.info, unread=xml.add_unread, unique_ids=True, group=group)
-        run = _Run(file, judges, results, (xml, page), gate=gate, messages=messages, label_column=label_column)
+        planned = PlannedCases(cases, limit, field_map, image_folder)
+        file = read(messages.info, unread=planned.without_unread(xml.add_unread), unique_ids=True, group=group)
+        run = _Run(
+            file, judges, results, (xml, page), planned=planned, gate=gate, messages=messages, label_column=label_column
+        )
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
         if budget is not None and budget.refused:
             order = "file" if gate.drawn is None else "random order"
@@ -215,11 +219,13 @@ class _Run:
         results: Results,
         reports: tuple[JUnitReport, ReportPage],
         *,
+        planned: PlannedCases,
         gate: FailUnder,
         messages: Messages,
         label_column: str,
     ) -> None:
         self.summary = Summary(group=cases.group, pass_labels=results.pass_labels, gold=label_column)
+        self._planned = planned
         self._cases = cases
         self._label_column = label_column
         self._jury = jury
@@ -295,6 +301,7 @@ class _Run:
         place = self._cases.place_of(self._gate.position(item.index))
         results = self._gate_results(item.judgment)
         unmet = None if results is None else [gate for gate in results if gate.result == "failed"]
+        self._results.planned = self.summary.planned = self._planned.number
         self._results.write(item.case, place, item.judgment, unmet)
         self._junit.add(place, item.judgment, unmet or ())
         self._page.add(item, place, unmet or ())
@@ -327,7 +334,7 @@ def _not_made(calls: int) -> str:
 def _write_page(page: ReportPage, file: CaseFile, summary: Summary, messages: Messages) -> ExitCode:
     """Write the page of the report and return the exit code."""
     try:
-        page.write(file.unreadable, file.problems, summary.decision)
+        page.write(file.unreadable, file.problems, summary.decision, summary.planned)
     except InputError as error:
         messages.error(str(error))
         return ExitCode.BAD_INPUT

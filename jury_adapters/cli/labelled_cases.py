@@ -272,7 +272,7 @@ def relabelled(found: Report, said: Sequence[str | None], pass_labels: Collectio
     entries = [_labelled(entry, label) for entry, label in zip(found.entries, said, strict=True)]
     return type(found)(
         entries, title=found.title, unread=found.unread, unreadable=found.unreadable, decision=found.decision,
-        pass_labels=pass_labels, group=found.group,
+        planned=found.planned, pass_labels=pass_labels, group=found.group,
     )  # fmt: skip
 
 

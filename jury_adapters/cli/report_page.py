@@ -67,13 +67,20 @@ class ReportPage:
             notes = [gate.note for gate in unmet]
             self._entries.append(entry_of(judged, line=place.line, unit=place.unit, unmet=notes))
 
-    def write(self, unreadable: int = 0, unread: Sequence[str] = (), decision: GateDecision | None = None) -> None:
+    def write(
+        self,
+        unreadable: int = 0,
+        unread: Sequence[str] = (),
+        decision: GateDecision | None = None,
+        planned: int | None = None,
+    ) -> None:
         """Write the page of the cases judged so far.
 
         Args:
             unreadable: the number of rows that could not be read, which the page shows.
             unread: the first of these rows, with the reasons.
             decision: that of a gate which may have ended the run early.
+            planned: number of cases that the run was to judge; None if it is unknown.
 
         Raises:
             InputError: the page cannot be written.
@@ -87,6 +94,7 @@ class ReportPage:
                 unread=unread,
                 unreadable=unreadable,
                 decision=decision,
+                planned=planned,
                 pass_labels=self._pass_labels,
                 group=self._group,
             )

@@ -10,7 +10,13 @@ from jury_adapters.cli.streams import Messages
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.opinions import votes_in
-from jury_adapters.core.results_file import cases_named_in, group_named_in, is_result, label_column_named_in
+from jury_adapters.core.results_file import (
+    cases_named_in,
+    group_named_in,
+    is_result,
+    label_column_named_in,
+    planned_in,
+)
 from jury_adapters.core.row_files import first_row
 from jury_adapters.critic.recorded import is_store
 from jury_adapters.report.jury_facts import RUBRIC
@@ -64,10 +70,12 @@ def compare_files(
         named = next(filter(None, (group_named_in(file) for file in (b, a) if not is_store(file))), "")
         if named and not kept and messages is not None:
             _report_unknown_group(b, named, "put the file that was judged where the results name it", messages)
+    planned = [None if is_store(file) else planned_in(file) for file, _ in sources]
     decided = [None if is_store(file) else decision_of(file) for file, _ in sources]
     return compare(
         first, second, titles=titles, labels=labels, pass_labels=pass_labels, group=group or kept,
-        needs_groups=bool(group), gates=(decided[0], decided[1]), use_labels=_how_to_use_labels(a, b),
+        needs_groups=bool(group), gates=(decided[0], decided[1]), planned=(planned[0], planned[1]),
+        use_labels=_how_to_use_labels(a, b),
     )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ class Results:
 
     Attributes:
         draw: for a run that may end early, its random order; None for other runs. Set before the first verdict.
+        planned: number of cases that the run is to judge; None if it is unknown. Set before each verdict.
 
     Raises:
         InputError: the file already exists, or cannot be written.
@@ -56,6 +57,7 @@ class Results:
         label_column: str = GOLD,
     ) -> None:
         self.draw: Draw | None = None
+        self.planned: int | None = None
         self._path = path
         self.pass_labels = tuple(pass_labels)
         self._group = group
@@ -97,7 +99,7 @@ class Results:
         result = Result(
             judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes,
             field_map=self._paths, draw=self.draw, pass_labels=self.pass_labels, group=self._group,
-            label_column=self._label_column,
+            label_column=self._label_column, planned=self.planned,
         )  # fmt: skip
         try:
             self._file.write(_ENCODER.encode(result.to_row()) + "\n")

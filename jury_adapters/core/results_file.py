@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -49,6 +50,8 @@ class Result:
         pass_labels: the human labels that mean PASS, as given by ``--pass-label``.
         group: the field that identifies the group of a case, as given by ``--group``; empty for independent cases.
         label_column: the column of the human labels, as given by ``--label-column``; empty for ``gold``.
+        planned: number of cases that the run was to judge; None if it is unknown. It is exact in the last result of a
+            run that ended; results of a run that was stopped have fewer.
     """
 
     judgment: Judgment
@@ -63,6 +66,7 @@ class Result:
     pass_labels: tuple[str, ...] = ()
     group: str = ""
     label_column: str = ""
+    planned: int | None = None
 
     @property
     def unit(self) -> str:
@@ -88,6 +92,8 @@ class Result:
             row["field_map"] = dict(self.field_map)
         if self.draw is not None:
             row["draw"] = asdict(self.draw)
+        if self.planned is not None:
+            row["planned"] = self.planned
         return row if self.unmet is None else {**row, "unmet": list(self.unmet)}
 
 
@@ -118,6 +124,7 @@ def read_results(path: str | Path, positions: Container[int] | None = None) -> I
             _pass_labels(values),
             _text(values, "group"),
             _text(values, "label_column"),
+            _planned(values),
         )
 
 
@@ -220,6 +227,18 @@ def label_column_named_in(results: str | Path) -> str:
     return _named_in(results, "label_column")
 
 
+def planned_in(results: str | Path) -> int | None:
+    """Return the number of cases that the run of a results file was to judge; None if it is unknown.
+
+    Raises:
+        InputError: the results cannot be read.
+    """
+    first = first_row(results)
+    if first is None or not is_result(first) or _planned(first.values or {}) is None:
+        return None
+    return next((_planned(values) for _, values in deque(read_whole_rows(results), maxlen=1)), None)
+
+
 def _named_in(results: str | Path, name: str) -> str:
     first = first_row(results)
     return _text(first.values, name) if first is not None and first.values is not None and is_result(first) else ""
@@ -257,6 +276,11 @@ def _draw(values: Mapping[str, object]) -> Draw | None:
     if not isinstance(at_least, float | int) or not isinstance(cases, int) or not isinstance(seed, int):
         return None
     return Draw(at_least, cases, seed) if cases < _ABSURD else None
+
+
+def _planned(values: Mapping[str, object]) -> int | None:
+    found = values.get("planned")
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < _ABSURD else None
 
 
 def _judgment(path: str | Path, line: int, values: Mapping[str, object]) -> Judgment:

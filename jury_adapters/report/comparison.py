@@ -21,7 +21,7 @@ from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of, said_in
 from jury_adapters.report.matching import Matching, match
 from jury_adapters.report.run_facts import RunFacts
 from jury_adapters.report.selected_labels import Opinions
-from jury_adapters.report.stopped_runs import warn_of_stops
+from jury_adapters.report.stopped_runs import missing_cases, warn_of_missing, warn_of_stops
 from jury_adapters.statistics.differences import (
     PairedCounts,
     counts_by_group,
@@ -206,6 +206,7 @@ def compare(
     group: str = "",
     needs_groups: bool = True,
     gates: tuple[GateDecision | None, GateDecision | None] = (None, None),
+    planned: tuple[int | None, int | None] = (None, None),
     use_labels: str = "jury compare --labels, or labels= in Python, corrects it",
 ) -> Comparison:
     """Compare two runs case by case.
@@ -223,6 +224,7 @@ def compare(
         needs_groups: whether a case of independent samples without a group is an error; otherwise there is a warning,
             and the interval takes no account of groups.
         gates: for each run, the decision of a gate that may have ended it early.
+        planned: for each run, the number of cases that it was to judge; None if it is unknown.
         use_labels: how to correct the difference by the human labels that the runs hold, for a warning.
 
     Raises:
@@ -251,6 +253,10 @@ def compare(
         of_both = known.of_pairs([(first.labels[a], second.labels[b]) for a, b in pairs])
         corrected = corrected_difference(verdicts, of_both, known, groups, matching)
     unused = 0 if same or known is not None else sum(first.labelled[a] and second.labelled[b] for a, b in pairs)
+    missing = [
+        (len(run), missing_cases(len(run), of, gate))
+        for run, of, gate in zip((first, second), planned, gates, strict=True)
+    ]
     changed = [(a, b) for a, b in pairs if first.verdict[a] != second.verdict[b]]
     return Comparison(
         *_distinguish(titles),
@@ -270,6 +276,7 @@ def compare(
         warnings=(
             *_warnings(matching, group, ungrouped, [] if same else list(first.jury.differences(second.jury))),
             *_warn_of_failed_runs(first, second, pairs),
+            *warn_of_missing(*missing),
             *warn_of_stops(*gates),
             *_warn_of_unused_labels(unused, use_labels),
         ),

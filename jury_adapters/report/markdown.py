@@ -12,6 +12,7 @@ from jury_adapters.core.over_budget import over_budget_note
 from jury_adapters.report.counters import failed_runs_note
 from jury_adapters.report.flips import FLIPS_SHOWN
 from jury_adapters.report.model_calls import model_calls
+from jury_adapters.report.stopped_runs import describe_missing, missing_cases
 
 if TYPE_CHECKING:
     from jury_adapters.core.label_comparison import LabelComparison
@@ -154,6 +155,8 @@ def _headline(summary: Summary) -> str:
             low, high = summary.pass_interval
             span = f" ({summary.interval_words} {percent(low)} to {percent(high)})"
         parts.insert(0, f"**{percent(summary.pass_rate)} passed**{span}")
+    missing = missing_cases(summary.cases, summary.planned, summary.decision)
+    parts += filter(None, [describe_missing(summary.cases, missing)])
     if summary.decision is not None:
         parts.append(str(summary.decision))
     parts += [f"{code(label, 40)} {times:,}" for label, times in summary.labels.most_common(4)]

@@ -17,6 +17,7 @@ from jury_adapters.core.label_scores import headings
 from jury_adapters.core.usage import Usage
 from jury_adapters.report.embedded import shown
 from jury_adapters.report.model_calls import uncounted_votes
+from jury_adapters.report.stopped_runs import describe_missing, missing_cases
 
 try:
     from jinja2 import Environment, StrictUndefined, Template
@@ -83,6 +84,8 @@ def _without_cases(
 ) -> str:
     """Return the page with a mark for the rows and another for the details of the cases."""
     style, script = file_of_page("page.css"), file_of_page("page.js")
+    summary = figures.summary
+    missing = missing_cases(summary.cases, summary.planned, summary.decision)
     against = figures.summary.label_comparison
     return page_template("page.html").render(
         title=title,
@@ -105,6 +108,7 @@ def _without_cases(
             if any(estimate.value is not None for estimate in found)
         },
         unread=unread[:_UNREAD_SHOWN],
+        incomplete=describe_missing(summary.cases, missing),
         compared=compared,
         flips_shown=_FLIPS_SHOWN,
         plots={

@@ -15,7 +15,7 @@ from jury_adapters.core.formatting import visible
 from jury_adapters.core.human_labels import UnclearLabels, listed_labels
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judge import CaseLike
-from jury_adapters.core.results_file import pass_labels_named_in
+from jury_adapters.core.results_file import pass_labels_named_in, planned_in
 from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.values import JsonValue
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from jury_adapters.core.label_comparison import LabelComparison
 
-
 _NO_TITLE = "Jury report"
 
 
@@ -56,6 +55,7 @@ class Report:
             the page shows the first ones.
         unreadable: the number of these rows, if ``unread`` does not name all.
         decision: that of a :class:`~jury_adapters.core.sequential_gate.SequentialGate` which ended the run early.
+        planned: number of cases that the run was to judge, if it may have been stopped; None if it is unknown.
         pass_labels: the human labels that mean PASS, if the judgments do not show it; see :attr:`label_comparison`.
         group: the field that identifies the group of a case, such as ``"document"``, ``"meta.user"`` or ``"question"``.
             It is an entry of the metadata or a field of the case. Cases of one group are alike, and every interval
@@ -78,6 +78,7 @@ class Report:
         unread: Sequence[str] = (),
         unreadable: int = 0,
         decision: GateDecision | None = None,
+        planned: int | None = None,
         pass_labels: Collection[str] = (),
         group: str = "",
     ) -> None:
@@ -88,7 +89,8 @@ class Report:
         self.unread = tuple(unread)
         self.unreadable = max(unreadable, len(self.unread))
         self.title = title or _NO_TITLE
-        self.decision = decision
+        self._given_title = "" if self.title == _NO_TITLE else self.title
+        self.decision, self.planned = decision, planned
         if not len(self._rows):
             raise ConfigurationError("there is nothing to report: no case was judged")
         self.group = group
@@ -178,11 +180,12 @@ class Report:
         prepared = PreparedPage(group) if prepare_page else None
         noted = entries if prepared is None else prepared.noting(entries)
         figures = Figures.of(noting_juries(noted, juries), group=group)
-        decision = None if recorded else decision_of(path)
-        named = () if recorded or pass_labels else pass_labels_named_in(path, labels_used(entries))
+        decision, planned = (None, None) if recorded else (decision_of(path), planned_in(path))
+        named = pass_labels or (() if recorded else pass_labels_named_in(path, labels_used(entries)))
         title = title or (juries.pop() if len(juries) == 1 else "") or place_name(path)
-        labels = pass_labels or named
-        found = cls(entries, title=title, unread=unread, decision=decision, pass_labels=labels, group=group)
+        found = cls(
+            entries, title=title, unread=unread, decision=decision, planned=planned, pass_labels=named, group=group
+        )
         found._counted, found._prepared = figures, prepared
         return found
 
@@ -197,7 +200,7 @@ class Report:
         figures = self._counted or Figures.of(self._rows, group=self.group)
         figures.summary.label_comparison.pass_labels = self.pass_labels
         figures.summary.unreadable = self.unreadable
-        figures.summary.decision = self.decision
+        figures.summary.decision, figures.summary.planned = self.decision, self.planned
         return figures
 
     @property
@@ -211,11 +214,6 @@ class Report:
         1
         """
         return self.figures.summary.label_comparison
-
-    @property
-    def _given_title(self) -> str:
-        """The title; empty if none was given."""
-        return "" if self.title == _NO_TITLE else self.title
 
     @cached_property
     def agreement(self) -> Analysis:
@@ -313,7 +311,8 @@ class Report:
             ConfigurationError: a file exists already, does not end in ``.jsonl``, or both are the same.
             OSError: a file cannot be written.
         """
-        write_results_file(self._rows, path, cases, self.pass_labels, group=self.group, force=force)
+        planned = None if self.decision is not None else self.planned
+        write_results_file(self._rows, path, cases, self.pass_labels, group=self.group, planned=planned, force=force)
 
     def send_to(self, sink: Callable[[JudgedRun], object]) -> None:
         """Call a sink with each case, such as ``otel_events()`` or LangSmith's ``feedback()``.
@@ -369,6 +368,7 @@ class Report:
         return compare(
             self._rows, other._rows, titles=(self.title, other.title), labels=labels, pass_labels=pass_labels,
             group=kept, needs_groups=bool(group), gates=(self.decision, other.decision),
+            planned=(self.planned, other.planned),
         )  # fmt: skip
 
     def _page(self, compared: Comparison | None) -> Iterator[str]:

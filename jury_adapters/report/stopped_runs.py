@@ -1,4 +1,7 @@
-"""Warnings about figures of runs that ended as soon as a gate was decided, which are not those of a fixed sample."""
+"""Warnings about figures of runs that ended as soon as a gate was decided, or that were stopped before their end.
+
+Both are not those of a fixed sample.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,46 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.sequential_gate import GateDecision
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.report import AgreementReport
 
 _BIASED_SECTIONS = ("Labels", "Rates")
+
+
+def missing_cases(judged: int, planned: int | None, decision: GateDecision | None = None) -> int:
+    """Return the number of cases that the results of a run lack because it was stopped, as by Ctrl-C; 0 if it ended.
+
+    Args:
+        judged: number of cases in the results.
+        planned: number of cases that the run was to judge; None if it is unknown.
+        decision: that of a gate which may have ended the run early.
+
+    >>> missing_cases(20, 60), missing_cases(60, 60), missing_cases(20, None)
+    (40, 0, 0)
+    """
+    ended = planned is None or (decision is not None and decision.met is not None)
+    return 0 if ended or planned is None else max(0, planned - judged)
+
+
+def describe_missing(judged: int, missing: int) -> str:
+    """Return how many cases the results have of a run that was stopped; empty for a run that ended.
+
+    >>> describe_missing(20, 40)
+    '20 of 60 cases of the run; it was stopped, or results were removed'
+    """
+    if not missing:
+        return ""
+    return f"{judged:,} of {counted(judged + missing, 'case')} of the run; it was stopped, or results were removed"
+
+
+def warn_of_missing(a: tuple[int, int], b: tuple[int, int]) -> Iterator[str]:
+    """Yield a warning for each of two runs that was stopped, from the numbers of its judged and its missing cases."""
+    for run, (judged, missing) in (("a", a), ("b", b)):
+        if missing:
+            yield f"the results of {run} have only {describe_missing(judged, missing)}."
 
 
 def describe_stop(decision: GateDecision | None) -> str:

@@ -52,6 +52,7 @@ from jury_adapters.report.counters import (
     without_request_id,
 )
 from jury_adapters.report.review_order import ReviewOrder
+from jury_adapters.report.stopped_runs import missing_cases
 
 
 class Summary:
@@ -99,6 +100,7 @@ class Summary:
         unreadable: rows of the input that were not cases; set by the reader.
         gates: verdicts that miss a gate of their jury; None while no jury with gates was counted.
         decision: that of a gate which may end the run early, set by the code that stops it; None for all cases.
+        planned: number of cases that the run was to judge, set by the reader; None if it is unknown.
         given_up: models that were no longer asked, by name.
         over_budget: cases about which a juror was not asked, because its call did not fit the budget.
         decided_over_budget: the number of these that the other jurors decided; the jury abstains on
@@ -131,12 +133,11 @@ class Summary:
         self.broken_tiers = 0
         self.broken_by_path: Counter[str] = Counter()
         self.usage = NO_USAGE
-        self.calls_saved = 0
-        self.review = 0
-        self.same_family = 0
-        self.same_family_unknown = 0
+        self.calls_saved = self.review = 0
+        self.same_family = self.same_family_unknown = 0
         self.gates: GateCount | None = None
         self.decision: GateDecision | None = None
+        self.planned: int | None = None
         self.given_up: dict[str, GivenUp] = {}
         self.over_budget = self.decided_over_budget = self.abstained_over_budget = 0
         self.look_first = ReviewOrder(look_first)
@@ -288,7 +289,7 @@ class Summary:
         recorded = self.usage.recorded or NO_USAGE
         return {
             "label_comparison": self.label_comparison.to_dict(),
-            "cases": self.cases,
+            "cases": self.cases, "missing_cases": missing_cases(self.cases, self.planned, self.decision),
             "unreadable_rows": self.unreadable,
             **{name: self.statuses[status] for name, status in _COUNTED.items()},
             "failed_by_errors": self.failed_by_errors,

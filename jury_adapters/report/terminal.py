@@ -26,6 +26,7 @@ from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.counters import GateCount, failed_runs_note
 from jury_adapters.report.model_calls import model_calls
+from jury_adapters.report.stopped_runs import describe_missing, missing_cases
 from jury_adapters.report.summary import Summary
 
 
@@ -109,6 +110,9 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     yield from _outages(summary)
     if summary.unreadable:
         yield _line("unreadable rows", f"{summary.unreadable:,}, not judged", "magenta")
+    missing = missing_cases(summary.cases, summary.planned, summary.decision)
+    if missing:
+        yield _line("incomplete", describe_missing(summary.cases, missing), "magenta")
     if summary.decision is not None:
         yield _line("decision", str(summary.decision), _GATE_STYLES[summary.decision.met])
     if summary.decision is not None and summary.cases_saved:

@@ -26,6 +26,7 @@ def write_results_file(
     pass_labels: tuple[str, ...],
     *,
     group: str = "",
+    planned: int | None = None,
     force: bool,
 ) -> None:
     """Write a line per entry, as ``jury judge --out`` does, and the texts of the cases to a second file.
@@ -36,6 +37,7 @@ def write_results_file(
         cases: the file of the texts; None to write none.
         pass_labels: the human labels that mean PASS.
         group: the field that identifies the group of a case.
+        planned: number of cases that the run was to judge; None if it is unknown.
         force: whether existing files may be replaced.
 
     Raises:
@@ -54,6 +56,7 @@ def write_results_file(
             result = Result(
                 _with_metadata(entry), line=line if written else None, item_id=entry.item_id, key=entry.key,
                 cases=source, unmet=entry.unmet or None, pass_labels=pass_labels, group=group,
+                planned=planned,
             )  # fmt: skip
             _write(results, result.to_row())
             if texts is not None and entry.case is not None:
