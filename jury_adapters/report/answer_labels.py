@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence, Set
+from pathlib import Path
 from typing import NamedTuple
 
 from jury_adapters.calibration.gold import LabelledCases, gold_of
 from jury_adapters.core.case import EMPTY_KEY
+from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.human_labels import LabelMeanings, UnclearLabels, unclear
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.judgment import Judgment, Status
@@ -84,9 +86,15 @@ class AnswerLabels:
             pass_labels: the labels that mean PASS.
 
         Raises:
+            ConfigurationError: the labels are the name of a file.
             ContradictingLabels: copies of an answer have different labels.
             UnclearLabels: it is unknown which labels mean PASS.
         """
+        if isinstance(labels, str | Path):
+            raise ConfigurationError(
+                f"labels are rows or cases with human labels, not the name of a file ({plain_repr(str(labels))}); read "
+                "its rows first, or use jury compare --labels FILE"
+            )
         labelled = gold_of(labels)
         return cls(labelled, LabelMeanings.of(judgments, pass_labels, labelled.truths))
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 
 from jury_adapters.calibration.estimates import Estimate
-from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
+from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import clip, counted, percent, visible
 from jury_adapters.core.judge import CaseLike
 from jury_adapters.core.sequential_gate import GateDecision
@@ -21,7 +20,7 @@ from jury_adapters.report.flips import FLIPS_SHOWN, Flip, flip_of, said_in
 from jury_adapters.report.matching import Matching, match
 from jury_adapters.report.run_facts import RunFacts
 from jury_adapters.report.selected_labels import Opinions
-from jury_adapters.report.stopped_runs import missing_cases, warn_of_missing, warn_of_stops
+from jury_adapters.report.stopped_runs import warn_of_missing, warn_of_stops
 from jury_adapters.statistics.differences import (
     PairedCounts,
     counts_by_group,
@@ -232,11 +231,6 @@ def compare(
             group, or there are labels and no case is in both runs.
     """
     known = None
-    if isinstance(labels, str | Path):
-        raise ConfigurationError(
-            f"labels are rows or cases with human labels, not the name of a file ({plain_repr(str(labels))}); read its "
-            "rows first, or use jury compare --labels FILE"
-        )
     if labels is not None:
         known = AnswerLabels.of(labels, (entry.judgment for entry in chain(before, after)), pass_labels)
     first, second = (RunFacts.of(run, group=group, labels=known) for run in (before, after))
@@ -253,10 +247,6 @@ def compare(
         of_both = known.of_pairs([(first.labels[a], second.labels[b]) for a, b in pairs])
         corrected = corrected_difference(verdicts, of_both, known, groups, matching)
     unused = 0 if same or known is not None else sum(first.labelled[a] and second.labelled[b] for a, b in pairs)
-    missing = [
-        (len(run), missing_cases(len(run), of, gate))
-        for run, of, gate in zip((first, second), planned, gates, strict=True)
-    ]
     changed = [(a, b) for a, b in pairs if first.verdict[a] != second.verdict[b]]
     return Comparison(
         *_distinguish(titles),
@@ -276,7 +266,7 @@ def compare(
         warnings=(
             *_warnings(matching, group, ungrouped, [] if same else list(first.jury.differences(second.jury))),
             *_warn_of_failed_runs(first, second, pairs),
-            *warn_of_missing(*missing),
+            *warn_of_missing((len(first), len(second)), planned, gates),
             *warn_of_stops(*gates),
             *_warn_of_unused_labels(unused, use_labels),
         ),

@@ -44,11 +44,13 @@ def describe_missing(judged: int, missing: int) -> str:
     return f"{judged:,} of {counted(judged + missing, 'case')} of the run; it was stopped, or results were removed"
 
 
-def warn_of_missing(a: tuple[int, int], b: tuple[int, int]) -> Iterator[str]:
-    """Yield a warning for each of two runs that was stopped, from the numbers of its judged and its missing cases."""
-    for run, (judged, missing) in (("a", a), ("b", b)):
-        if missing:
-            yield f"the results of {run} have only {describe_missing(judged, missing)}."
+def warn_of_missing(
+    judged: tuple[int, int], planned: tuple[int | None, int | None], gates: tuple[GateDecision | None, ...]
+) -> Iterator[str]:
+    """Yield a warning for each of two runs that was stopped; :func:`missing_cases` has the arguments for each run."""
+    for run, done, of, gate in zip("ab", judged, planned, gates, strict=True):
+        if missing := missing_cases(done, of, gate):
+            yield f"the results of {run} have only {describe_missing(done, missing)}."
 
 
 def describe_stop(decision: GateDecision | None) -> str:
