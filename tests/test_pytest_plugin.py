@@ -534,6 +534,7 @@ def test_an_audit_fails_the_test_that_its_limits_are_not_met_in(run):
     assert "pytest_plugin.py" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_an_audit_that_the_budget_cut_off_says_so(run):
     result = run(
         """

@@ -128,6 +128,7 @@ def test_every_critic_with_the_rubric_is_changed_in_any_jury():
         assert type(found.jury) is type(jury)
 
 
+@pytest.mark.slow
 def test_a_juror_that_is_worse_is_named():
     @judge(name="coin")
     def coin(case):
@@ -174,6 +175,7 @@ def test_a_broken_optimiser_changes_nothing():
     assert {one.name: one.accuracy for one in found.candidates}["clearer criteria"] is None
 
 
+@pytest.mark.slow
 def test_an_optimiser_that_breaks_is_a_candidate_less():
     class Breaks(LearningModel):
         async def complete(self, prompt, schema=None, options=None):
@@ -196,6 +198,7 @@ def test_a_spent_budget_is_reported_and_accepts_nothing():
     assert "were not decided" in found.suggestions[0]
 
 
+@pytest.mark.slow
 def test_a_store_answers_a_second_alignment(tmp_path):
     model = Recording("examples")
     cases = labelled(100, 3)

@@ -71,6 +71,7 @@ def test_a_threshold_that_passes_everything_is_moved():
     assert json.loads(json.dumps(found.to_dict()))["threshold"] == 0.65
 
 
+@pytest.mark.slow
 def test_the_votes_are_counted_again_and_no_model_is_asked():
     raters = [Rater(name) for name in "abc"]
     jury = Ensemble([Critic(rater, RATED) for rater in raters], voting="average")
@@ -81,7 +82,7 @@ def test_the_votes_are_counted_again_and_no_model_is_asked():
     assert found.usage.calls == 300
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("voting", ["average", "median", "weighted_average", "quorum"])
 def test_every_rule_with_a_threshold_is_aligned(voting):
     weights = [2, 1, 1] if voting == "weighted_average" else None
@@ -96,6 +97,7 @@ def test_every_rule_with_a_threshold_is_aligned(voting):
         assert (counted.reasoning, counted.confidence) == (verdict.reasoning, verdict.confidence)
 
 
+@pytest.mark.slow
 def test_a_posterior_that_is_asked_too_much_is_lowered():
     def lenient(number):
         return lambda case: "(good)" in case.answer and case.answer.count("blue") != number

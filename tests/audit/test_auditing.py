@@ -129,6 +129,7 @@ def test_jurors_of_later_tiers_are_asked_too():
     assert [one.partial for one in without.subjects] == [False, False, True]
 
 
+@pytest.mark.slow
 def test_nested_juries_are_taken_apart():
     inner = Ensemble([knows_the_answers, passes_all], name="inner")
     card = Scorecard({"facts": inner, "length": NotEmpty()}, pass_when="all", name="card")
@@ -151,6 +152,7 @@ def test_the_best_juror_and_the_advice():
     assert report.jury.kill_rate.value == 0.0  # two of three pass all
 
 
+@pytest.mark.slow
 def test_advice_names_the_juror_that_is_better_than_the_jury():
     @judge(name="right")
     def right(case):
@@ -175,6 +177,7 @@ def test_advice_names_the_juror_that_is_better_than_the_jury():
     assert sum("or weigh it less" in line for line in found.advice) == 2
 
 
+@pytest.mark.slow
 def test_a_stored_audit_is_not_paid_for_twice_and_repeats_are_real(tmp_path):
     juror = reader("stored")
     plan = plan_audit(juror, sizes=SMALL)
@@ -200,6 +203,7 @@ def test_the_estimate_sends_nothing_and_counts_every_probe():
     assert juror.calls == []
 
 
+@pytest.mark.slow
 def test_a_juror_that_obeys_is_found():
     obedient = reader("obedient", lambda prompt: True)
     fair = reader("fair", lambda prompt: True)
@@ -310,6 +314,7 @@ def test_cases_are_given_as_in_judge_many():
         audit(passes_all, operators="number")
 
 
+@pytest.mark.slow
 def test_the_plan_depends_on_the_seed_alone():
     first, same, other = (plan_audit(passes_all, sizes=SMALL, seed=seed).probes for seed in (1, 1, 2))
     assert first == same != other
@@ -370,6 +375,7 @@ def test_labels_alone_cannot_be_audited():
     assert found.findings == ()
 
 
+@pytest.mark.slow
 def test_a_jury_of_one_juror_has_its_figures_once():
     """Columns and findings of the only juror would repeat those of the jury."""
     alone = audit(Ensemble([passes_all], name="alone"), sizes=Sizes(10, 0, 0))

@@ -57,6 +57,7 @@ def test_a_juror_is_not_measured_on_what_the_screen_left_over(whole):
     assert CUT not in audit_page(whole)
 
 
+@pytest.mark.slow
 def test_a_jury_is_not_measured_on_what_its_screen_decides_without_a_call(whole):
     cut = screened(budget=Budget(max_calls=80))
     assert cut.jury.asked == cut.probes == 40
@@ -66,6 +67,7 @@ def test_a_jury_is_not_measured_on_what_its_screen_decides_without_a_call(whole)
     assert cut.unmet(min_kill_rate=0.5) == ("kill rate: no probe was decided",)
 
 
+@pytest.mark.slow
 def test_operators_that_may_stop_early_are_cut_in_the_order_in_which_they_were_asked():
     cut = screened(budget=Budget(max_calls=200), precision=0.2, every_juror=False)
     whole = screened(precision=0.2, every_juror=False)

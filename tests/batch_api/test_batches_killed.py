@@ -73,7 +73,7 @@ def kill(process):
             time.sleep(0.01)
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(("vendor", "call", "after"), MOMENTS)
 def test_killed_and_run_again(starting, tmp_path, vendor, call, after):
     with BatchServer() as server:

@@ -116,6 +116,7 @@ def test_the_other_coefficients_of_the_recorded_votes():
     assert fleiss_kappa(people, resampling=ONCE).value == pytest.approx(0.8642, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_fourteen_judges_are_worth_a_vote_and_a_half():
     found = effective_votes(recorded("codefeedback"))
     assert found.value == pytest.approx(1.5751, abs=1e-4)

@@ -120,6 +120,7 @@ def test_one_case_of_each_group_counts() -> None:
         calibrate(cascade(), LABELLED, groups="meta.programme")
 
 
+@pytest.mark.slow
 def test_it_refuses_what_the_labels_cannot_show() -> None:
     with pytest.raises(ConfigurationError, match=r"20 labelled cases are too few.* at least 30"):
         calibrate(cascade(), LABELLED[:20])
@@ -258,6 +259,7 @@ def test_labels_that_cannot_be_compared_are_an_error_and_labels_of_jurors_explai
     assert calibrate(CascadedJury([Tier("only", labels)]), cases).guarantee.errors == 1
 
 
+@pytest.mark.slow
 def test_a_guarantee_survives_yaml_and_knows_its_cascade(tmp_path: Path) -> None:
     calibrated = the_guarantee().applied_to(cascade())
     file = tmp_path / "guarantee.yaml"

@@ -213,6 +213,7 @@ def test_the_guarantee_holds_at_the_stated_rate_whatever_the_confidences_mean(ki
         assert found.coverage > 0.2
 
 
+@pytest.mark.slow
 def test_other_deltas_hold_too() -> None:
     for delta in (0.05, 0.25):
         found = simulate(made_up("meaningless"), 300, 0.1, "both", 300, delta)

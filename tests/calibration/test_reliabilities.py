@@ -96,6 +96,7 @@ def test_a_jury_over_cases_says_what_the_tally_of_its_rule_says(rule: str) -> No
         assert verdict.status == built.strategy.tally(verdict.judgments, built.weights).status
 
 
+@pytest.mark.slow
 def test_the_bayes_vote_carries_the_posterior_as_its_confidence() -> None:
     panel = PANELS["small7"]
     fitted = fit_reliabilities(fold(0).panel(panel))

@@ -101,6 +101,7 @@ def test_the_added_items_are_drawn_as_often_as_two_items():
     assert drawn[50:] / drawn[:50].mean() == pytest.approx([0.5, 0.5, 1.0], rel=0.05)
 
 
+@pytest.mark.slow
 def test_an_interval_of_groups_is_that_of_draws_by_hand():
     """The recipe of docs/concepts/agreement.md, for groups and three jurors, one group after the other."""
     chance = np.random.default_rng(11)

@@ -78,6 +78,7 @@ def test_a_budget_leaves_out_what_costs_more() -> None:
         suggest(jurors(), FIT[:600], budget=0.00001, largest=2)
 
 
+@pytest.mark.slow
 def test_a_cascade_pays_for_the_last_juror_only_where_the_first_disagree() -> None:
     draw = np.random.default_rng(0)
     skill = {"cheap-1": 0.85, "cheap-2": 0.85, "dear": 0.97}

@@ -73,6 +73,7 @@ def test_undecided_verdicts_and_labels_without_a_meaning_are_no_verdicts() -> No
     assert Votes.from_rows([["PASS", "FAIL"]]).verdicts.tolist() == []
 
 
+@pytest.mark.slow
 def test_terminal_json_page_and_agreement_give_the_same_numbers(tmp_path: Path) -> None:
     rows = [{"id": case.metadata["item_id"], "answer": case.answer, "gold": case.metadata["gold"],
              "votes": {name: {"label": "PASS" if case.metadata[name] else "FAIL"} for name in "abc"}}

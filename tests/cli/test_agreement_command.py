@@ -37,6 +37,7 @@ def test_recorded_votes(tmp_path):
     assert "gpt-4o-mini" in text
 
 
+@pytest.mark.slow
 def test_the_results_of_a_run_give_what_its_votes_give(tmp_path):
     jurors = ", ".join(f"{{recorded: {name}, labels: {{valid: pass, invalid: fail}}}}" for name in PANEL)
     (tmp_path / "jury.yaml").write_text(f"jurors: [{jurors}]\n")
@@ -99,6 +100,7 @@ def test_options_of_the_report_alone_are_refused_with_it(option):
     assert f"{option[0]} has no meaning with --agreement" in result.stderr
 
 
+@pytest.mark.slow
 def test_quiet_leaves_what_json_asks_for():
     assert run("report", VOTES, "--agreement", "--draws", 100, "--quiet").stdout == ""
     assert json.loads(run("report", VOTES, "--agreement", "--draws", 100, "--quiet", "--json").stdout)["items"] == 200

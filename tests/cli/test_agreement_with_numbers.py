@@ -59,6 +59,7 @@ def test_confidence_of_recorded_votes_as_text_and_as_json(tmp_path):
     assert sum(one["n"] for one in error["details"]["bins"]) == 120
 
 
+@pytest.mark.slow
 def test_the_jury_is_compared_beside_its_jurors(judged):
     cases, results = judged
     report = json.loads(run("report", "--agreement", results, "--cases", cases, "--json").stdout)
@@ -68,6 +69,7 @@ def test_the_jury_is_compared_beside_its_jurors(judged):
     assert {one.get("subject") for one in chosen["sections"]["Confidence against human labels"]} == {"a"}
 
 
+@pytest.mark.slow
 def test_the_page_shows_a_reliability_diagram_for_each(judged, tmp_path):
     cases, results = judged
     assert run("report", results, "--cases", cases, "--html", tmp_path / "page.html").exit_code == 0
@@ -77,6 +79,7 @@ def test_the_page_shows_a_reliability_diagram_for_each(judged, tmp_path):
     assert re.search(r"<title>confidence 0\.\d\d: [\d.]+ % of \d+ right, 95 % interval", page)
 
 
+@pytest.mark.slow
 def test_without_labels_no_page_has_a_diagram(judged, tmp_path):
     results = tmp_path / "unlabelled.jsonl"
     results.write_text(judged[1].read_text(encoding="utf-8").replace('"gold"', '"other"'), encoding="utf-8")

@@ -99,6 +99,7 @@ def test_bad_input(jury_file, options, said):
     assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_the_estimate_asks_nothing(tmp_path, monkeypatch):
     path = tmp_path / "jury.yaml"
     path.write_text("rubric: faithfulness\njurors:\n  gpt: {model: 'openai:gpt-4o-mini'}\n")

@@ -76,6 +76,7 @@ def test_the_file_keeps_its_text_and_the_jury_then_abstains_where_it_cannot_guar
     assert "no tier is sure enough to keep the guaranteed agreement of 0.94" in shown
 
 
+@pytest.mark.slow
 def test_calibrating_again_replaces_the_guarantee_even_one_of_another_jury(folder):
     assert calibrated("--agreement", 0.94, "--out", "calibrated.yaml").exit_code == 0
     other = (folder / "calibrated.yaml").read_text().replace("gpt-4o,", "gpt-4.1,") + "\n# after it\ngates: {}\n"
@@ -296,6 +297,7 @@ def test_policies_that_the_thresholds_replace_are_named_in_the_output_and_in_the
     load_jury(folder / "calibrated.yaml")
 
 
+@pytest.mark.slow
 def test_equal_cases_under_several_ids_are_named(folder):
     """Five copies of each case under ids of their own would be five times as many independent cases."""
     said = [("yes", "PASS") if at % 9 else ("no", "FAIL") for at in range(80)]

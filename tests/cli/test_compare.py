@@ -186,6 +186,7 @@ def test_different_questions_are_independent_samples():
     assert "has no meta.page, the field that groups" in refused("a.jsonl", "other.jsonl", "--group", "meta.page")
 
 
+@pytest.mark.slow
 def test_files_and_reports_in_memory_are_compared_alike():
     files = [Report.read(f"{name}.jsonl", cases=f"{name}_answers.jsonl") for name in "ab"]
     memory = [Report(report.entries, title=report.title) for report in files]
@@ -312,6 +313,7 @@ def exports(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_a_file_of_labels_for_each_system(exports):
     said = compared("a.jsonl", "b.jsonl", "--labels", "export_a.jsonl", "--labels", "export_b.jsonl",
                     "--label-column", "rating")  # fmt: skip
@@ -319,6 +321,7 @@ def test_a_file_of_labels_for_each_system(exports):
     assert "one answer only" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", "ab")
 def test_labels_of_one_system_alone_do_not_correct(exports, system):
     """They label both answers where these are equal, and nowhere else."""
@@ -343,6 +346,7 @@ def test_labels_of_a_random_part_correct(exports):
     assert "Corrected by human labels of 40 cases" in said
 
 
+@pytest.mark.slow
 def test_an_answer_that_two_files_label_differently_is_left_out(exports):
     rows = [json.loads(line) for line in Path("export_b.jsonl").read_text().splitlines()]
     assert rows[0]["rating"] == "good"
@@ -357,6 +361,7 @@ def test_an_answer_that_two_files_label_differently_is_left_out(exports):
 # Labels that the results hold
 
 
+@pytest.mark.slow
 def test_labels_in_the_results_do_not_correct_and_a_warning_names_the_command_that_does(folder):
     said = compared("a.jsonl", "b.jsonl")
     command = "jury compare a.jsonl b.jsonl --labels a_answers.jsonl --labels b_answers.jsonl"
@@ -372,6 +377,7 @@ def test_labels_in_the_results_do_not_correct_and_a_warning_names_the_command_th
     assert json.loads(compared("a.jsonl", "b.jsonl", *LABELS, "--json"))["unused_labels"] == 0
 
 
+@pytest.mark.slow
 def test_the_command_has_the_column_of_the_labels_and_runs_as_it_is(exports):
     said = compared("a.jsonl", "b.jsonl")
     command = said.partition("to correct it: ")[2].partition(".\n")[0]
@@ -381,6 +387,7 @@ def test_the_command_has_the_column_of_the_labels_and_runs_as_it_is(exports):
     assert "Corrected by human labels of 120 cases" in compared(*shlex.split(command)[2:])
 
 
+@pytest.mark.slow
 def test_labels_of_one_run_only_and_of_two_juries_are_not_warned_of(exports):
     assert "in the results" not in compared("a.jsonl", "a.jsonl")
     rows = [json.loads(line) for line in Path("export_b.jsonl").read_text().splitlines()]

@@ -55,6 +55,7 @@ def test_judge_prints_and_gives_the_interval_of_groups(folder):
     assert judge("--group", "meta.user", "--json").stdout.count('"groups": 4') == 1
 
 
+@pytest.mark.slow
 def test_the_page_of_judge_and_the_later_report_show_the_same(folder):
     low, _ = clustered_wilson(GROUPS)
     words = f"95 % interval, 8 groups: {100 * low:.1f}"
@@ -67,6 +68,7 @@ def test_the_page_of_judge_and_the_later_report_show_the_same(folder):
     assert words in (folder / "again.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_comparison_and_the_agreement_know_the_groups(folder):
     written(folder / "better.jsonl", [{**row, "answer": "yes"} if row["Document"] == "d7" else row for row in ROWS])
     for name in ("cases", "better"):

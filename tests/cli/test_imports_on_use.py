@@ -56,6 +56,7 @@ def test_the_list_of_commands_needs_typer_and_rich_only(arguments: list[str]):
     assert not packages(modules) & {"pydantic", "yaml", "asyncio", "sqlite3", "jury_adapters.core"}
 
 
+@pytest.mark.slow
 def test_an_unknown_command_imports_none():
     modules = imported("no-such-command")
     assert not of_the_command(modules) & {*COMMANDS}
@@ -68,6 +69,7 @@ def test_a_command_imports_no_other_command(name: str):
     assert of_the_command(imported(name.replace("_", "-"), "--help")) & {*COMMANDS} == {name}
 
 
+@pytest.mark.slow
 def test_a_jury_of_checks_imports_nothing_that_asks_models_or_reads_workspaces(tmp_path: Path):
     (tmp_path / "cases.jsonl").write_text('{"answer": "Paris"}\n')
     (tmp_path / "jury.yaml").write_text("jurors: {paris: {check: contains, texts: [Paris]}}\n")

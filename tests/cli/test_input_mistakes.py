@@ -248,6 +248,7 @@ def test_the_page_says_how_many_rows_it_does_not_speak_of():
     assert "could not be read" not in Path("page.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_report_made_later_says_so_too():
     judged(TABLE + '"q2,B?,d,d\n', "--out", "r.jsonl")
     for cases in ([], ["--cases", "cases.csv"]):

@@ -99,6 +99,7 @@ def test_matching_by_the_order_of_the_rows_is_said(command: str) -> None:
     assert "l.jsonl: labels are matched with cases by the order of the rows, because they have no id" in done.stderr
 
 
+@pytest.mark.slow
 def test_ids_that_no_case_has_are_named_with_those_of_the_cases() -> None:
     judge("--map", "answer=Reply", "--map", "id=ticket_id")
     labels("t1,PASS", "t2,FAIL", heading="Item_ID,gold")

@@ -79,6 +79,7 @@ def test_without_the_cases_labels_of_answers_count_by_content_only(folder):
     assert found.startswith("Against human labels: 40 labelled cases")
 
 
+@pytest.mark.slow
 def test_a_column_of_labels_alone_is_matched_by_the_order_of_cases_with_ids(folder):
     with Path("one.csv").open(newline="") as file:
         ratings = [row["rating"] for row in csv.DictReader(file)]
@@ -108,6 +109,7 @@ def test_an_empty_answer_in_a_file_of_labels_is_the_empty_answer_that_was_judged
     assert "belong to no case" not in beside
 
 
+@pytest.mark.slow
 def test_an_answer_column_without_any_answer_says_nothing_of_answers(folder):
     with Path("one.csv").open(newline="") as file, Path("labels.csv").open("w", newline="") as out:
         rows = csv.DictWriter(out, ["id", "answer", "rating"])

@@ -98,6 +98,7 @@ def test_recorded_votes_take_both():
     assert against("replay", "named.jsonl", "--jury", "voted.yaml", *COLUMN) == expected
 
 
+@pytest.mark.slow
 def test_judge_reads_a_column_of_the_cases(folder: Path):
     expected = against("judge", "gold.jsonl", "--jury", "jury.yaml", "--report", "gold.html")
     assert against("judge", "human.jsonl", "--jury", "jury.yaml", *COLUMN, "--report", "human.html") == expected

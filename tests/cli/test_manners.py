@@ -281,6 +281,7 @@ def test_a_reader_that_leaves_early_ends_it_quietly(folder: Path, arguments: lis
     assert not re.search("Traceback|Broken ?pipe|Exception ignored", done.stderr, re.IGNORECASE)
 
 
+@pytest.mark.slow
 def test_completion_knows_commands_options_values_and_models(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Done]):
     def completed(line: str) -> list[str]:
         """What bash is offered at the end of a line."""

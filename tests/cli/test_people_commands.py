@@ -127,6 +127,7 @@ def test_the_labels_of_a_review_replace_those_of_the_cases(folder):
     assert (refused.exit_code, "none of its labels" in refused.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_juror_that_gives_label_and_status_shows_which_label_passes(folder):
     (folder / "recorded.yaml").write_text(JURY)
     judged = run("judge", VOTES, "--jury", "recorded.yaml", "--out", "votes.jsonl", "--json")
@@ -149,6 +150,7 @@ def test_juries_are_shown_in_one_table(folder):
     assert all(shown.count(f"\n {name} ") for name in ("one", "two", "always PASS"))
 
 
+@pytest.mark.slow
 def test_hostile_labels_do_not_reach_terminal_page_or_markdown(folder):
     rows = [{"answer": "ferry", "gold": "\x1b[31m<script>|`x`"}, {"answer": "boat", "gold": "good"}]
     (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -45,6 +45,7 @@ def test_the_page_never_replaces_the_cases_that_the_results_name(force: list[str
     assert Path("tea.csv").read_text() == CASES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["report", "r.jsonl", "--html"], ["judge", "tea.csv", "--report"]], ids=" ".join)
 def test_a_page_replaces_a_page_and_nothing_else_unless_forced(command: list[str]):
     Path("notes.txt").write_text("precious")

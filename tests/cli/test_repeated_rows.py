@@ -70,6 +70,7 @@ def cases(ids: bool) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_recorded_votes_that_stand_five_times(recorded: Path) -> None:
     five = repeated(recorded, "five.jsonl")
     options = ("--juror", "gpt-4o", "--juror", "gpt-4o-mini", "--pass-label", "valid", "--draws", 100)

@@ -44,6 +44,7 @@ def labelled(told):
     return (told["label_comparison"] or {"labelled_cases": 0})["labelled_cases"]
 
 
+@pytest.mark.slow
 def test_juries_are_compared_with_people_and_with_each_other(juries):
     options = [part for name in ("panel", "early_stop", "cascade") for part in ("--jury", juries / f"{name}.yaml")]
     result = replay(VOTES, *options, "--pass-label", "valid", "--json")

@@ -226,6 +226,7 @@ def test_verdicts_count_in_the_order_of_the_draw_and_not_as_they_finish(folder: 
     assert told(quick)["cases"] <= begun_when_decided < 150  # those in flight are finished, and kept
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_spent_first_decides_nothing_early(
     folder: Path, server: VendorServer, monkeypatch: pytest.MonkeyPatch
 ):

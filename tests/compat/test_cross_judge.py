@@ -61,6 +61,7 @@ def test_votes_of_any_rows_come_out_the_same():
             same_but_for_rounded_alpha(mine, yours)
 
 
+@pytest.mark.slow
 def test_older_votes_of_any_rows_come_out_the_same():
     rng = random.Random(17)
     for _ in range(VOTES):

@@ -172,6 +172,7 @@ def test_of_many_problems_the_first_twenty_and_the_number_of_the_others_are_list
     assert last == "and 30 more problems in <text>"
 
 
+@pytest.mark.slow
 def test_a_file_of_many_problems_is_refused_in_linear_time():
     def refuse(lines: int) -> None:
         with pytest.raises(ConfigurationError) as caught:

@@ -189,6 +189,7 @@ def test_a_batch_goes_on_when_the_last_case_of_a_full_window_was_its_head(ask):
     assert len(found) == 101
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_cases():
     def peak(count):
         collect_garbage()
@@ -672,6 +673,7 @@ def test_cases_are_read_in_the_callers_thread():
     assert readers == {threading.current_thread()}
 
 
+@pytest.mark.slow
 @BOTH
 def test_many_cases_take_time_in_proportion(maker):
     jury = Ensemble([maker, plain, plain])

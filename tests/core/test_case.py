@@ -197,6 +197,7 @@ def test_the_key_does_not_depend_on_the_order_of_keys():
     assert one.content_hash == two.content_hash
 
 
+@pytest.mark.slow
 def test_the_key_is_the_same_in_another_process():
     fields = {**FULL, "question": "¿qué? 判断 \U0001f600", "metadata": {"s": sorted({"x", "y", "z"}), "f": 0.1}}
     script = (

@@ -63,6 +63,7 @@ async def in_an_empty_context(juror, case):
     return await asyncio.get_running_loop().create_task(juror.ajudge(case), context=contextvars.Context())
 
 
+@pytest.mark.slow
 def test_a_judge_that_calls_itself_in_empty_contexts_is_stopped():
     itself, calls = endless(in_an_empty_context)
     assert "RecursionError" in str(itself.judge("q"))

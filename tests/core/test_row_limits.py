@@ -148,6 +148,7 @@ def test_a_stream_without_an_end_is_read_up_to_the_limit(begin, message, most):
     assert endless.taken < 1.1 * most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_command_ends_with_code_2_and_names_the_line(tmp_path: Path, packed: bool):
     content = f'{{"answer": "1"}}\n{long_row(LONGEST_ROW + 1)}\n'.encode()

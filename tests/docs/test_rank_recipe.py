@@ -44,6 +44,7 @@ def test_the_fit_is_the_maximum_of_the_likelihood(seed):
     assert ours[-1] == pytest.approx(theirs[-1], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_many_games_give_the_worths_that_were_drawn_from():
     worths = {"a": 4.0, "b": 2.0, "c": 1.0}
     games = list(games_of(worths, 0.5, 3000, np.random.default_rng(7)))

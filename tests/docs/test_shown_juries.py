@@ -96,6 +96,7 @@ def test_no_jury_of_a_notebook_passes_a_bad_answer(notebook, reader, vendors, mo
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_the_ready_made_jury_passes_no_bad_answer(reader, vendors):
     vendors.plan = truth
     jury = rag_jury("openai:gpt-4o-mini", "anthropic:claude-haiku-4-5")

@@ -280,6 +280,7 @@ def test_a_user_who_is_blocked_is_told_something(message):
         JuryMiddleware(NotEmpty(), on_fail="block", refusal=message)
 
 
+@pytest.mark.slow
 def test_what_the_middleware_needs_is_said_at_once():
     code = (
         "import sys\n"

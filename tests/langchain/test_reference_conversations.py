@@ -99,6 +99,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("whole_thread", "written"), [(False, list), (True, list), (False, convert_to_openai_messages)]
 )

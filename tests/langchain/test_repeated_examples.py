@@ -24,6 +24,7 @@ def repeated(words, **options):
     return list(found)
 
 
+@pytest.mark.slow
 def test_repeated_runs_of_an_example_are_one_group():
     """Ten times the same answers are no more evidence than once."""
     a, b = ["yes"] * 4 + ["no"] * 8, ["yes"] * 8 + ["no"] * 4

@@ -71,6 +71,7 @@ def test_memory_stays_flat():
     assert min(growths) < 20, growths
 
 
+@pytest.mark.slow
 def test_more_runs_than_may_wait_are_dropped_counted_and_unharmed():
     async def slowly(case: Case) -> bool:
         await asyncio.sleep(0.1)

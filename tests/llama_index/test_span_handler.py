@@ -32,6 +32,7 @@ class Broken(CustomQueryEngine):
         raise self.error
 
 
+@pytest.mark.slow
 def test_only_the_engines_asked_for_are_judged():
     query, chat = INDEX.as_query_engine(llm=Model()), a_chat(INDEX, "condense_question")
     for engines, expected in (

@@ -73,6 +73,7 @@ def test_asynchronous_queries_side_by_side_are_judged_once_each():
     assert len({judged.run.id for judged in verdicts}) == 20
 
 
+@pytest.mark.slow
 def test_queries_in_threads_are_judged_once_each():
     verdicts = Verdicts()
     engine = INDEX.as_query_engine(llm=Model())

@@ -298,6 +298,7 @@ def test_over_http_a_rate_limit_of_the_server_is_kept_after_the_first_seconds(se
     assert times[-1][0] - times[0][0] < 2.5 * 6 + 5
 
 
+@pytest.mark.slow
 def test_over_http_random_refusals_leave_the_rate_unlimited(server):
     server.plan = lambda ask: (
         Act(status=429, error={}, headers={"retry-after-ms": "50"}) if ask.number % 40 == 7 else Act(delay=0.02)

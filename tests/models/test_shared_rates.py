@@ -21,6 +21,7 @@ def rate_of(model, **settings):
 # A common quota
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", [0.013, 0.413, 0.813])
 def test_a_jury_of_three_models_keeps_the_rate_of_their_common_quota(phase):
     done = send(FixedWindow(100, phase), 1024, models=3)

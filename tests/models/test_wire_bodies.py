@@ -176,7 +176,7 @@ def judged(request, judged_by_vendor):
     return judged_by_vendor[request.param]
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BODIES)
 def test_a_body_without_end_is_cut_off(judged, name):
     error, growth = judged[name]

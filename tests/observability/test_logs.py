@@ -165,11 +165,13 @@ with no_waiting():
 """
 
 
+@pytest.mark.slow
 def test_what_a_judgment_says_anyway_is_not_on_stderr_too() -> None:
     done = subprocess.run([sys.executable, "-c", SILENT], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("ERROR\n", "")
 
 
+@pytest.mark.slow
 def test_what_may_be_a_loss_is_on_stderr_also_where_nobody_configured_logging() -> None:
     done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, check=True)
     assert done.stderr == "1 run not judged so far: the queue is closed\n"

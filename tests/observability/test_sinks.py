@@ -173,12 +173,14 @@ def test_an_event_belongs_to_the_span_in_which_the_run_ended() -> None:
     assert without == {}
 
 
+@pytest.mark.slow
 def test_sinks_load_nothing_before_they_are_used() -> None:
     program = "import sys; from jury_adapters.observability.sinks import note_span; note_span({}); "
     program += "assert 'opentelemetry' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
+@pytest.mark.slow
 def test_without_opentelemetry_it_says_what_to_install() -> None:
     program = """
 import sys

@@ -381,10 +381,12 @@ def printed_by(program: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_without_opentelemetry_it_says_what_to_install() -> None:
     assert printed_by(WITHOUT) == [needs_extra("trace_juries()", "OpenTelemetry", "otel")]
 
 
+@pytest.mark.slow
 def test_the_import_loads_nothing_and_the_bare_api_is_enough() -> None:
     assert printed_by(API_ONLY) == ["[]", "PASS"]
 

@@ -3,6 +3,8 @@
 import re
 from html import unescape
 
+import pytest
+
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Judgment, Scorecard, Tier, Usage
 from jury_adapters.report import Report
 from tests.report.test_report_page import Page, rows_and_details
@@ -46,6 +48,7 @@ def test_what_happened_is_shown():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_jury_against_people_comes_first_with_its_share_of_agreement_in_one_line():
     report = Report.from_results(PANEL.judge_pairs(CASES), pass_labels=["good"])
     assert titles(report)[0] == "Against human labels"

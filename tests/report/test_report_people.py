@@ -61,6 +61,7 @@ def test_page_terminal_markdown_and_python_have_one_set_of_figures():
             assert cell.interval.replace(" to ", "-").removesuffix(" %") in terminal
 
 
+@pytest.mark.slow
 def test_the_analysis_of_the_page_knows_which_labels_pass():
     judged = list(PANEL.judge_pairs(cases()))
     told = agreement_report(Votes.from_verdicts([verdict for _, verdict in judged], pass_label="good")).to_dict()

@@ -294,7 +294,7 @@ def test_the_jurors_are_the_same(run: Run) -> None:
         assert f"| `{juror.name}` | {' | '.join([*row_of, *([told['cost']] if paid else [])])} |" in run.markdown
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 def test_the_analysis_is_the_same(run: Run) -> None:
     python = full_report(Votes.from_verdicts(run.judged))
     page_report = run.report.agreement.report
@@ -344,6 +344,7 @@ def test_drift_is_told_of_what_passes_however_the_labels_are_called() -> None:
     assert found.find("drift", PANEL[0]).value is not None
 
 
+@pytest.mark.slow
 def test_drift_goes_by_the_order_of_the_cases_and_not_by_who_finished_first() -> None:
     rows, jury = scores()
     judged = list(stream(jury, [Case.from_row(row) for row in rows]))

@@ -28,6 +28,7 @@ HARDEST = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", only_first(HARDEST), ids=str)
 def test_the_interval_covers_where_it_is_hardest(cell):
     for simulated in simulate(cell, 60):

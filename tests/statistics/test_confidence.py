@@ -43,6 +43,7 @@ answers = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(answers)
 def test_scores_are_those_of_scikit_learn(told):
     stated, right = np.array([one for one, _ in told]), np.array([hit for _, hit in told])

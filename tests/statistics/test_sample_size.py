@@ -42,6 +42,7 @@ def test_the_weights_are_the_binomial(n: int, p: float) -> None:
     assert weights.sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
 @given(st.floats(0.02, 0.3), SHARES)
 @examples(20)
 def test_labels_for_an_interval_are_the_fewest(half_width: float, rate: float) -> None:
@@ -84,6 +85,7 @@ def granted(n: int, alpha: float, level: float, error_rate: float, least: int) -
     return float(binom.cdf(allowed, n, error_rate)) if allowed >= 0 else 0.0
 
 
+@pytest.mark.slow
 @given(st.integers(30, 250), st.floats(0.02, 0.3), st.floats(0.01, 0.3), st.floats(0, 0.3))
 @examples(25)
 def test_the_power_of_a_guarantee_is_exact(n: int, alpha: float, level: float, error_rate: float) -> None:

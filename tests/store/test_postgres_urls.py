@@ -96,6 +96,7 @@ def test_urls_and_paths_are_told_apart(tmp_path):
     assert place_of("runs.db") == Path.cwd() / "runs.db"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["sqlalchemy", "psycopg"])
 def test_a_missing_package_is_said_with_what_to_install(module):
     script = f"""
@@ -112,6 +113,7 @@ except ConfigurationError as error:
     assert install_command("postgres") in done.stdout
 
 
+@pytest.mark.slow
 def test_nothing_of_sqlalchemy_is_loaded_for_a_file(tmp_path):
     script = """
 import sys

@@ -89,6 +89,7 @@ def test_look_ups_use_the_index(path):
             assert "USING INDEX served" in plan[0][3]
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_no_judgment_and_damages_nothing(path):
     """In a process of its own, whose files may not grow beyond a limit."""
     script = f"""
@@ -164,6 +165,7 @@ def test_an_empty_file_becomes_a_store_and_one_that_was_not_just_made_is_said(pa
     assert ("if it was one before, restore a copy" in caplog.text) is said
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_be_written_is_refused_before_anything_is_paid_for():
     """In a process of its own, which gives up the right of root to write everything."""
     script = """

@@ -358,7 +358,7 @@ class TestPresets:
         assert judgment.status is ABSTAIN
         assert "maven, gradle, cargo, npm, pytest, make" in judgment.reasoning
 
-    @pytest.mark.corpus
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("test", "status", "code"), [("assert 1", PASS, 0), ("assert 0", FAIL, 1), (None, FAIL, 5)]
     )

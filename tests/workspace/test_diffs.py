@@ -198,6 +198,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @examples(40)
 @given(values, values)
 def test_json_is_compared_as_its_values(one, other):

@@ -118,6 +118,7 @@ def test_text_in_another_encoding_is_there_and_not_readable(folder, content):
     assert caught.value.exists
 
 
+@pytest.mark.slow
 def test_a_folder_that_turns_into_a_link_while_the_file_is_opened_is_noticed(folder):
     """An agent that still runs swaps a folder for a link, over and over; the file outside is never read."""
     root = folder.root

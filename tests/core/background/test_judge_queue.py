@@ -212,6 +212,7 @@ def test_whatever_is_offered_is_judged_or_counted(max_pending: int, max_concurre
     assert queue.counts.judged + queue.counts.dropped == sum(bursts)
 
 
+@pytest.mark.slow
 def test_many_threads_may_offer_at_once():
     told = []
     with JudgeQueue(passing(), on_verdict=told.append, max_pending=5000) as queue, ThreadPoolExecutor(16) as pool:

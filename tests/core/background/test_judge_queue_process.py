@@ -4,6 +4,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 
 def _script(body: str) -> str:
     code = """
@@ -43,6 +45,7 @@ def test_what_is_pending_is_judged_before_the_process_ends():
     assert sorted(lines[1:]) == [f"judged {name}{n}" for name in "ab" for n in range(3)]
 
 
+@pytest.mark.slow
 def test_the_end_of_the_process_waits_for_all_queues_together_and_no_longer_than_told():
     output = _script("""
         queues = [queue(waiting, exit_timeout=0.3) for _ in range(5)]
@@ -55,6 +58,7 @@ def test_the_end_of_the_process_waits_for_all_queues_together_and_no_longer_than
     assert "judged slow" not in output.partition("warned")[0]
 
 
+@pytest.mark.slow
 def test_a_forked_child_judges_its_own_runs_and_not_its_parents():
     output = _script("""
         import warnings
@@ -73,6 +77,7 @@ def test_a_forked_child_judges_its_own_runs_and_not_its_parents():
     assert sorted(output.splitlines()) == ["judged child", "judged parent"]
 
 
+@pytest.mark.slow
 def test_at_the_end_of_the_process_nothing_new_is_taken():
     output = _script("""
         def offers_more(judged):

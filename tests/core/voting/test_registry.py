@@ -90,6 +90,7 @@ def test_a_strategy_of_ones_own_is_used_and_takes_no_name():
         Ensemble([lambda case: True], voting="other")
 
 
+@pytest.mark.slow
 def test_the_rules_are_found_in_a_zip_file(tmp_path):
     """As where Python imports an application from one file."""
     root = Path(jury_adapters.__file__).parent
