@@ -83,6 +83,7 @@ def upper_bound(errors: float, n: float, delta: float) -> float:
             high = middle
 
 
+@lru_cache(maxsize=512)  # two bisections take milliseconds, and simulations ask for the same counts again
 def exact_interval(hits: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return Clopper and Pearson's interval of a share; it reaches 0 or 1 only if all items are alike.
 
