@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
+from math import isnan, nan
 from sys import intern
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jury_adapters.calibration.form_votes import FormVotes, votes_of_forms
 from jury_adapters.calibration.items import ItemVotes, with_meanings
-from jury_adapters.calibration.judged_texts import NO_FACTS, TextFacts
 from jury_adapters.calibration.slim_judgments import SlimJudgments
 from jury_adapters.calibration.types import Answer, On, Raw
+from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import IDENTITY_BYTES, Identity, compact_identity, identity_of
@@ -29,7 +30,7 @@ class _Facts(NamedTuple):
     """Facts about an item that most batches do not have; see :class:`ItemVotes`."""
 
     group: object = None
-    texts: TextFacts = NO_FACTS
+    generator: str | None = None
 
 
 _NO_FACTS = _Facts()
@@ -52,6 +53,7 @@ class JudgedItems:
         self._identities = bytearray()  # one after the other; of an item without one, zeros
         self._has_id = bytearray()
         self._numbers = array("Q")
+        self._lengths = array("d")  # NaN for unknown ones
         self._facts: dict[int, _Facts] = {}
 
     def add(
@@ -63,7 +65,7 @@ class JudgedItems:
         labels: Mapping[str, Raw] = MappingProxyType({}),
         *,
         own_label: bool = True,
-        texts: TextFacts | None = None,
+        answer: AnswerFacts | None = None,
     ) -> None:
         """Add one judgment.
 
@@ -74,7 +76,7 @@ class JudgedItems:
             label: the human label.
             labels: the human labels by item id; they count before ``label``.
             own_label: whether the human label is that of the case.
-            texts: facts about the texts of the case; None for those that the case has.
+            answer: facts about the answer; None for those that the case has.
 
         Raises:
             ConfigurationError: the case has no such group.
@@ -84,7 +86,7 @@ class JudgedItems:
         item = str(index) if own_id is None else own_id
         truth = row.get("gold") if own_label else labels.get(item) if labels else label
         identity = identity_of(None if case is None else case.content_hash, own_id)
-        self.put(item, judgment, truth, row, identity=identity, number=index + 1, texts=texts)
+        self.put(item, judgment, truth, row, identity=identity, number=index + 1, answer=answer)
 
     def put(
         self,
@@ -95,7 +97,7 @@ class JudgedItems:
         *,
         identity: Identity | None,
         number: int,
-        texts: TextFacts | None = None,
+        answer: AnswerFacts | None = None,
     ) -> None:
         """Add one judgment with what is known of its item; none for a run of the application that failed.
 
@@ -108,7 +110,7 @@ class JudgedItems:
             row: the columns of the item, under our names; it is not kept.
             identity: the identity of the item, by which copies are found.
             number: the number of the row in messages.
-            texts: facts about the texts of the item; None for those of the row.
+            answer: facts about the answer of the item; None for those of the row.
 
         Raises:
             ConfigurationError: the item has no such group.
@@ -117,9 +119,10 @@ class JudgedItems:
             return
         known = {**metadata_of(judgment), **row} if self._group else {}
         group = group_of_row(known, self._group, f"item {item}") if self._group else None
-        facts = _Facts(group, TextFacts.of_row(row) if texts is None else texts)
-        if facts != _NO_FACTS:
+        generator, length = AnswerFacts.of_row(row) if answer is None else answer
+        if (facts := _Facts(group, generator)) != _NO_FACTS:
             self._facts[len(self._names)] = facts
+        self._lengths.append(nan if length is None else length)
         self._slim.add(judgment)
         self._names.append(item)
         self._gold.append(intern(truth) if truth.__class__ is str else truth)
@@ -156,7 +159,7 @@ class JudgedItems:
         return found if any(found) else None
 
     def _item(self, position: int, form: FormVotes, *, labelled: bool) -> ItemVotes:
-        facts = self._facts.get(position, _NO_FACTS)
+        facts, length = self._facts.get(position, _NO_FACTS), self._lengths[position]
         gold = self._gold[position] if labelled else None
         name = self._names[position]
         numbers = self._slim.numbers(position, form.parts)
@@ -165,8 +168,8 @@ class JudgedItems:
             form.votes_with(numbers),
             gold=gold,
             group=facts.group,
-            generator=facts.texts.generator,
-            length=facts.texts.length,
+            generator=facts.generator,
+            length=None if isnan(length) else length,
             models=form.models,
             orders=form.orders,
             verdict=form.form,

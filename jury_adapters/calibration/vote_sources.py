@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from jury_adapters.calibration.items import ItemVotes, plain
 from jury_adapters.calibration.judged_items import JudgedItems, metadata_of
-from jury_adapters.calibration.judged_texts import JudgedTexts, TextFacts
 from jury_adapters.calibration.stated_numbers import recorded_numbers
 from jury_adapters.calibration.types import Numbers, On, Raw
+from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.case import Case, item_id_in
 from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of, one_label, refuse_other_content
@@ -112,7 +112,6 @@ def result_items(
     in_order = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else None
     source = gold if isinstance(gold, str | Path) else cases
     lines = {} if source is None else dict(_rows_as_judged(source, path))
-    texts = JudgedTexts(path, cases)
     if lines and (column := label_column_named_in(path)):
         lines = {line: {**row, "gold": row.get(column)} for line, row in lines.items()}
     rows = _by_id(lines, str(source))
@@ -136,7 +135,7 @@ def result_items(
         collected.put(
             item, result.judgment, truth, row if not group and holds_no_field(row) else _in_our_names(row),
             identity=identity_of(result.key, result.item_id), number=result.at,
-            texts=texts.of(result.key, result.line),
+            answer=result.answer,
         )  # fmt: skip
     if in_order is not None and len(in_order) != results:
         raise ConfigurationError(f"gold has {len(in_order)} entries for {results} results")
@@ -161,14 +160,14 @@ def _recorded(
             models[name] = vote.get("model")
             if "label_order_ab" in vote and "label_order_ba" in vote:
                 orders[name] = (vote["label_order_ab"], vote["label_order_ba"])
-    item, texts = str(row["item_id"]), TextFacts.of_row(row)
+    item, answer = str(row["item_id"]), AnswerFacts.of_row(row)
     return ItemVotes(
         item,
         votes,
         gold=row.get("gold"),
         group=group_of_row(row, group, f"item {item}") if group else None,
-        generator=texts.generator,
-        length=texts.length,
+        generator=answer.generator,
+        length=answer.length,
         models=models,
         orders=orders,
         numbers=numbers,

@@ -194,7 +194,7 @@ def _votes(
         group=reading["group"],
     )
     votes = _only(reading["jurors"], read) if reading["jurors"] else read()
-    report_unknown_lengths(votes, Path(file), cases, messages)
+    report_unknown_lengths(votes, Path(file), messages)
     return votes
 
 

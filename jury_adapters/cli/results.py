@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from jury_adapters.cli.places import check_place
+from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import STDIN, Place
 from jury_adapters.core.errors import InputError
@@ -100,6 +101,7 @@ class Results:
             judgment, line=place.line, item_id=place.item_id, key=key, cases=self._cases, unmet=notes,
             field_map=self._paths, draw=self.draw, pass_labels=self.pass_labels, group=self._group,
             label_column=self._label_column, planned=self.planned,
+            answer=None if case is None else AnswerFacts.of_case(case),
         )  # fmt: skip
         try:
             self._file.write(_ENCODER.encode(result.to_row()) + "\n")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.last_row import last_row
 from jury_adapters.core.opinions import ABSTAINED
 from jury_adapters.core.row_files import Row, first_row, read_whole_rows
 from jury_adapters.core.serial import judgment_from_dict
@@ -52,6 +53,7 @@ class Result:
         label_column: the column of the human labels, as given by ``--label-column``; empty for ``gold``.
         planned: number of cases that the run was to judge; None if it is unknown. It is exact in the last result of a
             run that ended; results of a run that was stopped have fewer.
+        answer: the length of the answer and the model that wrote it; None if they are unknown.
     """
 
     judgment: Judgment
@@ -67,6 +69,7 @@ class Result:
     group: str = ""
     label_column: str = ""
     planned: int | None = None
+    answer: AnswerFacts | None = None
 
     @property
     def unit(self) -> str:
@@ -94,6 +97,9 @@ class Result:
             row["draw"] = asdict(self.draw)
         if self.planned is not None:
             row["planned"] = self.planned
+        if self.answer is not None:
+            row[_LENGTH] = self.answer.length
+            row |= {} if self.answer.generator is None else {_GENERATOR: self.answer.generator}
         return row if self.unmet is None else {**row, "unmet": list(self.unmet)}
 
 
@@ -125,6 +131,7 @@ def read_results(path: str | Path, positions: Container[int] | None = None) -> I
             _text(values, "group"),
             _text(values, "label_column"),
             _planned(values),
+            _answer(values),
         )
 
 
@@ -236,7 +243,17 @@ def planned_in(results: str | Path) -> int | None:
     first = first_row(results)
     if first is None or not is_result(first) or _planned(first.values or {}) is None:
         return None
-    return next((_planned(values) for _, values in deque(read_whole_rows(results), maxlen=1)), None)
+    return _planned(last_row(results) or {})
+
+
+def keeps_answer_facts(results: str | Path) -> bool:
+    """Return whether the results hold the lengths of the answers, as those with known cases do.
+
+    Raises:
+        InputError: the results cannot be read.
+    """
+    first = first_row(results)
+    return first is not None and _LENGTH in (first.values or {})
 
 
 def _named_in(results: str | Path, name: str) -> str:
@@ -265,7 +282,8 @@ _FROM_PYTHON = (
     "in Python, Report.from_results(...).write_results('results.jsonl', cases='cases.jsonl') writes a file that the "
     "commands read"
 )
-_ABSURD = 2**63  # more cases than any file has
+_LENGTH, _GENERATOR = "answer_length", "generator"
+_ABSURD = 2**53  # more cases than any file has
 
 
 def _draw(values: Mapping[str, object]) -> Draw | None:
@@ -281,6 +299,14 @@ def _draw(values: Mapping[str, object]) -> Draw | None:
 def _planned(values: Mapping[str, object]) -> int | None:
     found = values.get("planned")
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < _ABSURD else None
+
+
+def _answer(values: Mapping[str, object]) -> AnswerFacts | None:
+    if _LENGTH not in values:
+        return None
+    length = values[_LENGTH]
+    known = isinstance(length, int) and not isinstance(length, bool) and abs(length) < _ABSURD
+    return AnswerFacts(_text(values, _GENERATOR) or None, cast(int, length) if known else None)
 
 
 def _judgment(path: str | Path, line: int, values: Mapping[str, object]) -> Judgment:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.sequential_gate import GateDecision
-from jury_adapters.report.entries import Entry, FileEntries
+from jury_adapters.report.entries import Entry
 from jury_adapters.report.stopped_runs import with_stop
 
 if TYPE_CHECKING:
     from jury_adapters.calibration.estimates import Estimate
-    from jury_adapters.calibration.judged_texts import JudgedTexts
     from jury_adapters.calibration.report import AgreementReport
     from jury_adapters.calibration.types import On
 
@@ -84,23 +83,13 @@ class CollectedVotes:
 
     def noting(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield the entries, and collect the votes behind each."""
-        texts = self._texts_of(entries)
         for entry in entries:
             if not self._problem:
-                known = None if texts is None else texts.of(entry.key, entry.line)
                 try:
-                    self._items.add(entry.index, entry.case, entry.judgment, texts=known)
+                    self._items.add(entry.index, entry.case, entry.judgment, answer=entry.answer)
                 except ConfigurationError as error:
                     self._problem = str(error)
             yield entry
-
-    def _texts_of(self, entries: Iterable[Entry]) -> JudgedTexts | None:
-        """Return what is known of the answers of results that are read without their cases."""
-        if self._problem or not isinstance(entries, FileEntries) or entries.cases is not None:
-            return None
-        from jury_adapters.calibration.judged_texts import JudgedTexts
-
-        return JudgedTexts(entries.path, None)
 
     def analysed(self, pass_labels: Collection[str] = (), decision: GateDecision | None = None) -> Analysis:
         """Analyse the votes.

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_groups import group_of_case
@@ -46,6 +47,7 @@ class Entry:
         unmet: a sentence per gate of the jury that the verdict misses.
         unit: the unit of ``line``: lines, or items of a JSON list.
         run: the run of the application that was judged, if it is known.
+        answer: the length of the answer and the model that wrote it, of a result whose texts are unknown.
     """
 
     index: int
@@ -57,6 +59,7 @@ class Entry:
     unmet: tuple[str, ...] = ()
     unit: str = "line"
     run: Run | None = None
+    answer: AnswerFacts | None = None
 
     @property
     def where(self) -> str:
@@ -158,7 +161,10 @@ class FileEntries:
     def _entry(self, index: int, result: Result) -> Entry:
         case = None if self._texts is None else self._texts.of(result.key, result.line)
         unmet = result.unmet or ()
-        return Entry(index, result.judgment, case, result.item_id, result.line, result.key, unmet, result.unit)
+        return Entry(
+            index, result.judgment, case, result.item_id, result.line, result.key, unmet, result.unit,
+            answer=result.answer if case is None else None,
+        )  # fmt: skip
 
 
 Entries: TypeAlias = Sequence[Entry] | FileEntries

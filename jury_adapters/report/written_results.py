@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
+from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.results_file import Result
@@ -56,7 +57,7 @@ def write_results_file(
             result = Result(
                 _with_metadata(entry), line=line if written else None, item_id=entry.item_id, key=entry.key,
                 cases=source, unmet=entry.unmet or None, pass_labels=pass_labels, group=group,
-                planned=planned,
+                planned=planned, answer=entry.answer if entry.case is None else AnswerFacts.of_case(entry.case),
             )  # fmt: skip
             _write(results, result.to_row())
             if texts is not None and entry.case is not None:

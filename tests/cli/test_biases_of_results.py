@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from jury_adapters import Case, Ensemble
 from jury_adapters.calibration import Votes
 from jury_adapters.cli.app import app
+from jury_adapters.report import Report
 
 JURY = "jurors: [{check: contains, texts: ['2018']}, {check: length_between, maximum: 30}]\n"
 MAP = ("--map", "question=asked", "--map", "answer=reply", "--map", "id=ticket")
@@ -71,33 +73,57 @@ def test_labels_of_a_file_of_their_own_leave_the_answers(judged):
     assert "Biases" in sections
 
 
-def test_a_judged_file_that_is_gone_is_named(judged):
-    Path("cases.csv").rename("moved.csv")
+def test_the_results_are_enough(judged):
+    Path("cases.csv").unlink()
     sections, said = measured()
-    assert "Biases" not in sections
-    assert " ".join(said.split()) == (
-        "no verbosity bias is measured, because the lengths of the answers are not known: results.jsonl names "
-        "cases.csv, which is not there; give the file that was judged: --cases CASES"
-    )
-    assert "Biases" in measured("--cases", "moved.csv")[0]
+    assert "Biases" in sections
+    assert "verbosity" not in said
 
 
-def test_answers_that_changed_since_are_not_taken_for_those_that_were_judged(judged):
+def test_the_lengths_are_those_of_the_answers_that_were_judged(judged):
     Path("cases.csv").write_text(Path("cases.csv").read_text().replace("It opened", "The line opened"))
-    sections, said = measured()
-    assert "Biases" not in sections
-    assert "only 0 of 40 cases are in cases.csv as they were judged; give the file that was judged" in " ".join(
-        said.split()
-    )
-    assert np.isnan(Votes.from_results("results.jsonl").lengths).all()
+    assert Votes.from_results("results.jsonl").lengths.tolist() == LENGTHS
+    assert Votes.from_results("results.jsonl", cases="cases.csv").lengths.tolist() == LENGTHS
 
 
-def test_results_of_standard_input_name_no_file(judged):
+def test_results_of_standard_input_hold_the_lengths(judged):
     text = Path("cases.csv").read_text().replace("ticket,asked,reply", "id,question,answer")
     Path("results.jsonl").unlink()
     done = CliRunner().invoke(app, ["judge", "-", "--jury", "jury.yaml", "--out", "results.jsonl"], input=text)
     assert done.exit_code == 0, done.output
-    _, said = measured("--pass-label", "ok")
-    assert "results.jsonl names no file of cases; give the file that was judged: --cases CASES" in " ".join(
-        said.split()
+    assert "Biases" in measured("--pass-label", "ok")[0]
+
+
+def test_verdicts_without_their_cases_need_the_judged_file(judged):
+    lines = [json.loads(line) for line in Path("results.jsonl").read_text().splitlines()]
+    bare = [{name: value for name, value in line.items() if name != "answer_length"} for line in lines]
+    Path("results.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in bare))
+    sections, said = measured()
+    assert "Biases" not in sections
+    assert " ".join(said.split()) == (
+        "no verbosity bias is measured, because results.jsonl does not hold the lengths of the answers; give the file "
+        "that was judged: --cases CASES"
     )
+    assert np.isnan(Votes.from_results("results.jsonl").lengths).all()
+    assert "Biases" in measured("--cases", "cases.csv")[0]
+
+
+@pytest.mark.parametrize("length", [None, "30", True, 10**400, 1.5, [3]])
+def test_a_length_that_is_none_is_unknown(judged, length):
+    lines = [json.loads(line) | {"answer_length": length} for line in Path("results.jsonl").read_text().splitlines()]
+    Path("results.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert np.isnan(Votes.from_results("results.jsonl").lengths).all()
+
+
+def test_a_report_of_python_keeps_lengths_and_authors(tmp_path):
+    cases = [
+        Case(answer="x" * (at + 1), generator="gpt-4o-mini" if at % 2 else "sonnet", metadata={"id": f"c{at}"})
+        for at in range(12)
+    ]
+    Report.from_results(Ensemble([lambda case: True] * 2).judge_pairs(cases)).write_results(tmp_path / "a.jsonl")
+    Report.read(tmp_path / "a.jsonl").write_results(tmp_path / "b.jsonl")
+    for name in ("a.jsonl", "b.jsonl"):
+        votes = Votes.from_results(tmp_path / name)
+        assert votes.lengths.tolist() == [float(at + 1) for at in range(12)]
+        kept = [json.loads(line)["generator"] for line in (tmp_path / name).read_text().splitlines()]
+        assert kept == [case.generator for case in cases]
