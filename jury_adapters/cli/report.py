@@ -142,6 +142,7 @@ def report(
         )  # fmt: skip
         if html is not None:
             write_page(html, found, compared)
+            _report_no_texts(html, Path(file), cases, messages)
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
@@ -192,7 +193,6 @@ def _found(
     if html is not None:
         sources = (file, cases, compare, named_cases(file), named_cases(compare))
         check_place(html, sources=sources, ours=PAGE, force=force)
-        _report_no_texts(html, file, cases, messages)
     refuse_review_labels(cases)
     found = Report.read(
         file, cases=cases, title=title, pass_labels=people.pass_labels or None, group=group,
