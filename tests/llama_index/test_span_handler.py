@@ -207,7 +207,7 @@ def test_structured_and_custom_answers_are_read():
             return PydanticResponse(City(name="Paris"))
 
     verdicts = Verdicts()
-    with judge_runs(says_paris(), on_verdict=verdicts):
+    with judge_runs(says_paris(), on_verdict=verdicts, max_concurrency=1):
         for question in ("text", "structured", "strange"):
             Structured().query(question)
     assert [judged.case and judged.case.answer for judged in verdicts] == [
