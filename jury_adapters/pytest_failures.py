@@ -15,7 +15,7 @@ AUDIT_OVER_BUDGET = (
     "the budget was used up, so the audit measured a part of its probes only: raise it (--jury-max-usd; --jury-store "
     "keeps what was paid for), or ask less (sizes=)."
 )
-"""What to do about an audit that a budget kept from its end."""
+"""Advice about an audit that a budget kept from its end."""
 
 
 def explain_failure(case: Case, judgment: Judgment, unmet: list[str]) -> str:

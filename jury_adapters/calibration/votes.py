@@ -252,8 +252,7 @@ class Votes:
             gold: the human labels, by item id or in the order of the results; or the file of the cases, which has
                 them in its column ``gold`` (and also has answers, generators and groups). By default the metadata of
                 the cases that the verdicts hold. For results in memory, as in :meth:`from_verdicts`.
-            cases: the file that was judged, for labels (where ``gold`` gives none), answers, generators and groups; for
-                answers and generators by default the one that the results name.
+            cases: the file that was judged, for labels (where ``gold`` gives none) and groups.
             group: as in :meth:`from_recorded`, of the file of the cases.
             screening_tiers: as in :meth:`from_verdicts`.
             labels: as in :meth:`from_rows`.

@@ -27,8 +27,9 @@ from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
 from jury_adapters.core.label_reading import describe_sample
+from jury_adapters.core.last_row import count_rows
 from jury_adapters.core.results_file import cases_named_in, is_result, planned_in
-from jury_adapters.core.row_files import first_row, read_rows, read_whole_rows
+from jury_adapters.core.row_files import first_row, read_whole_rows
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import SCORECARD
 from jury_adapters.critic.recorded import cases_of_store, is_store
@@ -118,7 +119,7 @@ def _report_missing(file: str, messages: Messages) -> None:
     if is_store(file) or not is_result(first_row(file)):
         return
     planned = planned_in(file)
-    judged = 0 if planned is None else sum(1 for _ in read_rows(file))
+    judged = 0 if planned is None else count_rows(file)
     if missing := missing_cases(judged, planned, _decision_of(file)):
         messages.info(f"{file}: {describe_missing(judged, missing)}", "yellow")
 

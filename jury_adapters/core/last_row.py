@@ -1,4 +1,4 @@
-"""Last row of a file of JSON lines, which is found without reading the others."""
+"""Last row, and number of rows, of a file of JSON lines, which are found without parsing the others."""
 
 from __future__ import annotations
 
@@ -31,6 +31,19 @@ def last_row(path: str | Path) -> Mapping[str, Any] | None:
                 return found
     last = deque(read_rows(path), maxlen=1)
     return last[0].values if last else None
+
+
+def count_rows(path: str | Path) -> int:
+    """Return the number of rows; those of a ``.jsonl`` file are its lines that are not blank.
+
+    Raises:
+        InputError: see :func:`jury_adapters.core.row_files.read_rows`.
+    """
+    file = Path(path)
+    if file.suffix.lower() == ".jsonl":
+        with suppress(OSError), file.open("rb") as stored:
+            return sum(1 for line in stored if not line.isspace())
+    return sum(1 for _ in read_rows(path))
 
 
 def _last_line(file: Path) -> bytes:

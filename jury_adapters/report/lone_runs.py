@@ -46,7 +46,7 @@ def _has_group(entry: Entry, group: str) -> bool:
 
 
 def _can_be_given(entry: Entry) -> bool:
-    """Whether the id of the entry's run can stand in the metadata of its case or verdict."""
+    """Return whether the run has an id, and there is a case or verdict in whose metadata the id can be kept."""
     known = entry.case is not None or isinstance(entry.judgment, Verdict)
     return known and entry.run is not None and bool(entry.run.id)
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from jury_adapters.core.errors import InputError
-from jury_adapters.core.last_row import last_row
+from jury_adapters.core.last_row import count_rows, last_row
 
 ROWS = [{"at": 0}, {"at": 1, "text": "é\n" * 10}, {"at": 2, "text": "x" * 200_000}]
 
@@ -20,6 +20,7 @@ def test_it_is_that_of_all_rows(tmp_path, count, end):
     with gzip.open(tmp_path / "rows.jsonl.gz", "wt") as file:
         file.write(path.read_text())
     assert last_row(tmp_path / "rows.jsonl.gz") == ROWS[count - 1]
+    assert count_rows(path) == count_rows(tmp_path / "rows.jsonl.gz") == count
 
 
 def test_a_file_of_another_encoding_is_read_whole(tmp_path):
