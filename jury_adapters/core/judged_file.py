@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import read_cases
 from jury_adapters.core.results_file import field_map_named_in
 
-Kept = TypeVar("Kept")
 
-
-class JudgedFile(Generic[Kept]):
+class JudgedFile:
     """Cases of a file that was judged, found by their line and their content.
 
     The file is read with the field map of the results. Rows that have changed since they were judged are not found.
@@ -27,16 +24,16 @@ class JudgedFile(Generic[Kept]):
         InputError: a file cannot be read.
     """
 
-    def __init__(self, results: str | Path, cases: str | Path, keep: Callable[[Case], Kept]) -> None:
-        self._by_key: dict[str, Kept] = {}
-        self._by_line: dict[int, tuple[str, Kept]] = {}
+    def __init__(self, results: str | Path, cases: str | Path, keep: Callable[[Case], Case]) -> None:
+        self._by_key: dict[str, Case] = {}
+        self._by_line: dict[int, tuple[str, Case]] = {}
         for row in read_cases(cases, field_map_named_in(results)):
             if row.case is not None:
                 key, kept = row.case.content_hash, keep(row.case)
                 self._by_key.setdefault(key, kept)
                 self._by_line[row.line] = key, kept
 
-    def of(self, key: str | None, line: int | None) -> Kept | None:
+    def of(self, key: str | None, line: int | None) -> Case | None:
         """Return what is kept of a case; None if the case is not in the file as it was judged.
 
         Args:

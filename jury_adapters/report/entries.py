@@ -135,7 +135,7 @@ class FileEntries:
     def __init__(self, path: str | Path, cases: str | Path | None = None) -> None:
         self.path = path
         self.cases = cases
-        self._texts: JudgedFile[Case] | None = None
+        self._texts: JudgedFile | None = None
         if cases is not None:
             column = label_column_named_in(path) or GOLD
             self._texts = JudgedFile(path, cases, lambda case: with_label_of(with_small_images(case), column))
