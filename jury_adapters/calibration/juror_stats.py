@@ -10,6 +10,7 @@ from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counte
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.clustered_shares import clustered_wilson
 from jury_adapters.core.formatting import percent
+from jury_adapters.core.statistics import wilson
 from jury_adapters.core.values import JsonValue
 
 
@@ -64,7 +65,9 @@ def share_interval(hits: Bools, asked: Bools, votes: Votes) -> Interval | None:
     """Return the interval of a share of items: Wilson's, or by groups if items have groups; None without items."""
     if not asked.any():
         return None
-    position = np.unique(votes.groups[asked], return_inverse=True)[1]
+    known, position = np.unique(votes.groups[asked], return_inverse=True)
+    if len(known) == len(position):  # independent items
+        return wilson(int((hits & asked).sum()), len(position))
     of_groups = np.bincount(position, weights=(hits & asked)[asked]).astype(int), np.bincount(position)
     return clustered_wilson(zip(*(counts.tolist() for counts in of_groups), strict=True))
 

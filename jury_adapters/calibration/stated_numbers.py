@@ -138,6 +138,8 @@ def _of_jury(item: ItemVotes) -> Numbers:
 
 def _number(value: object) -> float:
     """Return a finite number, which may also be text, such as ``"4"`` in a CSV file; NaN for everything else."""
+    if value is None:  # the most frequent case
+        return nan
     if isinstance(value, str) and DECIMAL.fullmatch(value):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):

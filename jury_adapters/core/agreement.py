@@ -31,8 +31,7 @@ def pairwise_agreement(ballots: Sequence[str | float]) -> float | None:
     >>> pairwise_agreement(["KEEP", "KEEP", "KEEP", "REJECT"])
     0.5
     """
-    exact = _exact_agreement(tuple(ballots))
-    return None if exact is None else float(exact)
+    return _agreement(tuple(ballots))
 
 
 def modal_share(ballots: Sequence[str | float]) -> Fraction:
@@ -160,6 +159,12 @@ class _Distance:
 
 
 # The ballots of many cases are the same, and a verdict is asked several times for its agreement.
+@lru_cache(maxsize=_REMEMBERED)
+def _agreement(ballots: tuple[str | float, ...]) -> float | None:
+    exact = _exact_agreement(ballots)
+    return None if exact is None else float(exact)
+
+
 @lru_cache(maxsize=_REMEMBERED)
 def _band(ballots: tuple[str | float, ...], on: Literal["pairs", "share"]) -> Band | None:
     if len(ballots) < 2:

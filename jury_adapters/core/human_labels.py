@@ -38,6 +38,8 @@ def human_label(value: object) -> str | None:
     >>> human_label(True), human_label(" "), human_label("valid"), human_label(3), human_label(3.0)
     ('PASS', None, 'valid', '3', '3')
     """
+    if value.__class__ is str:  # the most frequent case
+        return value.strip() or None
     if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124  only NaN differs from itself
         return None
     if isinstance(value, bool):

@@ -14,7 +14,7 @@ from jury_adapters.core.claims import Claim, supported_share
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.review_reasons import ReviewReason, no_decision_reasons
 from jury_adapters.core.secrets import error_text
-from jury_adapters.core.usage import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
 from jury_adapters.core.values import (
     EMPTY,
     FrozenDict,
@@ -235,7 +235,9 @@ class Judgment:
     @property
     def fallback_used(self) -> str | None:
         """Name of the fallback that judged because the juror broke; None if the juror itself judged."""
-        note = self.metadata.get(FALLBACK_USED) if self.metadata else None
+        note = self.metadata.get(FALLBACK_USED)
+        if note is None:  # the most frequent case
+            return None
         name = note.get("judge") if isinstance(note, Mapping) else None
         return name if isinstance(name, str) else None
 
@@ -343,11 +345,13 @@ def _setter(kind: type[Judgment], name: str) -> Callable[..., None]:
 
 def total_usage(judgments: Sequence[Judgment]) -> Usage:
     """Return the total usage of the judgments."""
-    total = NO_USAGE
-    for judgment in judgments:
-        if judgment.usage is not NO_USAGE:
-            total = total + judgment.usage
-    return total
+    usages = [usage for judgment in judgments if (usage := judgment.usage) is not NO_USAGE]
+    if len(usages) < 2:
+        return usages[0] if usages else NO_USAGE
+    total = UsageSum()
+    for usage in usages:
+        total.add(usage)
+    return total.usage
 
 
 _TEXTS = (

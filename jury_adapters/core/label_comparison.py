@@ -129,7 +129,10 @@ class LabelComparison:
         if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment):
             return
         for path, vote in comparable_opinions_of(judgment):
-            self._jurors.setdefault(path, Counter())[truth, said_by(vote), group] += times
+            counts = self._jurors.get(path)
+            if counts is None:
+                counts = self._jurors[path] = Counter()
+            counts[truth, said_by(vote), group] += times
 
     def add_votes(self, truth: object, votes: Mapping[str, str | None], group: Hashable = None) -> None:
         """Count one item of recorded votes, which have no verdict.

@@ -209,6 +209,9 @@ def _collect(judgment: Judgment, path: Path, found: list[tuple[Path, Judgment]],
                 _collect(tier.judgment, (*path, tier.name), found, orders=orders)
     elif judgment.judgments:
         for juror in judgment.judgments:
+            if juror.__class__ is Judgment:  # the most frequent case
+                found.append(((*path, juror.critic), juror))
+                continue
             below = (*path, juror.critic) if _has_parts(juror, orders=orders) else path
             _collect(juror, below, found, orders=orders)
     else:

@@ -12,9 +12,7 @@ from jury_adapters.core.last_result import last_result
 @last_result
 def is_over_budget(judgment: Judgment) -> bool:
     """Return whether a juror was not asked about a case because its call did not fit the budget."""
-    tiers = getattr(judgment, "tiers", ())
-    inside: Sequence[Judgment] = [tier.judgment for tier in tiers] or getattr(judgment, "judgments", [])
-    return any(map(is_over_budget, inside)) if inside else judgment.error == BUDGET_EXHAUSTED
+    return _is_over_budget(judgment)
 
 
 def over_budget_note(cases: int, decided: int) -> str:
@@ -26,3 +24,9 @@ def over_budget_note(cases: int, decided: int) -> str:
     if not cases:
         return ""
     return f"{cases:,} judged without every juror, because of the budget, and {decided:,} of them decided"
+
+
+def _is_over_budget(judgment: Judgment) -> bool:
+    tiers = getattr(judgment, "tiers", ())
+    inside: Sequence[Judgment] = [tier.judgment for tier in tiers] if tiers else getattr(judgment, "judgments", ())
+    return any(map(_is_over_budget, inside)) if inside else judgment.error == BUDGET_EXHAUSTED

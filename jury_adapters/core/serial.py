@@ -131,8 +131,8 @@ def _read_judgment(data: Mapping[str, Any]) -> Judgment:
     values = dict(data)
     kind: type[Judgment] = Verdict if values.pop("kind", None) == "verdict" else Judgment
     if not _DERIVED_NAMES.isdisjoint(values):
-        for name in _DERIVED:
-            values.pop(name, None)
+        for name in _DERIVED_NAMES & values.keys():
+            del values[name]
     if "usage" in values:
         values["usage"] = _read_usage(values["usage"])
     if "findings" in values:

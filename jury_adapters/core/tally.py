@@ -51,7 +51,8 @@ class Tally:
     @property
     def valid_ballots(self) -> tuple[str | float, ...]:
         """The ballots that were cast."""
-        return tuple(ballot for ballot in self.ballots if ballot is not None)
+        ballots = self.ballots
+        return ballots if None not in ballots else tuple([ballot for ballot in ballots if ballot is not None])  # type: ignore[return-value]
 
     @property
     def unanimous(self) -> bool:

@@ -96,9 +96,9 @@ class JurorCount:
         reason = None if opinion is not None else without_request_id(judgment.error or judgment.reasoning)
         self.only_reason = reason if not self.votes or self.only_reason == reason else None
         add_bounded(self.votes, opinion if opinion is not None else str(judgment.status))
-        if opinion is not None and verdict.opinion is not None:
+        if opinion is not None and (decided := verdict.opinion) is not None:
             self.compared += 1
-            self.dissents += opinion != verdict.opinion
+            self.dissents += opinion != decided
 
     @property
     def asked(self) -> int:

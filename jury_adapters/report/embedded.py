@@ -27,6 +27,7 @@ from jury_adapters.report.thumbnails import Thumbnails
 
 _LONGEST = 20_000  # characters of one text; a longer text makes the page slow, and is rarely read
 _ENCODE = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_NOTHING: tuple[object, ...] = (None, "", [])
 _UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
@@ -98,7 +99,7 @@ def _row(entry: Entry, late: LateTexts, flip: Flip | None, truth: str | None) ->
         "was": None if flip is None else shown(flip.before),
         "why": None if flip is None else shown(_behind(flip)),
     }
-    return row | {name: value for name, value in rest.items() if value not in (None, "", [])}
+    return row | {name: value for name, value in rest.items() if value not in _NOTHING}
 
 
 def _dissenting(judgment: Judgment, late: LateTexts) -> list[JsonValue]:
@@ -107,7 +108,7 @@ def _dissenting(judgment: Judgment, late: LateTexts) -> list[JsonValue]:
     if verdict is None or is_pairwise_opinion(judgment):
         return []
     votes = comparable_opinions_of(judgment)
-    return [late.name(path) for path, vote in votes if vote.opinion is not None and vote.opinion != verdict]
+    return [late.name(path) for path, vote in votes if (opinion := vote.opinion) is not None and opinion != verdict]
 
 
 def _behind(flip: Flip) -> str:
@@ -148,22 +149,23 @@ def _votes(judgment: Judgment, late: LateTexts) -> Iterator[tuple[str, Judgment]
 
 
 def _juror(name: str, vote: Judgment) -> JsonValue:
+    usage = vote.usage.total
     values: dict[str, JsonValue] = {
         "name": name,
         "verdict": shown(to_word(vote)),
-        "label": shown(vote.label or ""),
+        "label": vote.label and shown(vote.label),
         "score": vote.score,
         "confidence": vote.confidence,
-        "model": shown(vote.model or ""),
+        "model": vote.model and shown(vote.model),
         "seconds": vote.elapsed_s,
-        "cost": vote.usage.total.cost_usd or None,
-        "unpriced": not vote.usage.total.cost_complete or None,
-        "reasoning": shown(vote.reasoning),
-        "error": shown(vote.error or ""),
-        "findings": _findings(vote.findings),
-        "claims": _claims(vote.claims),
+        "cost": usage.cost_usd or None,
+        "unpriced": not usage.cost_complete or None,
+        "reasoning": vote.reasoning and shown(vote.reasoning),
+        "error": vote.error and shown(vote.error),
+        "findings": _findings(vote.findings) if vote.findings else None,
+        "claims": _claims(vote.claims) if vote.claims else None,
     }
-    return {key: value for key, value in values.items() if value not in (None, "", [])}
+    return {key: value for key, value in values.items() if value not in _NOTHING}
 
 
 def _findings(findings: Sequence[Finding]) -> list[JsonValue]:

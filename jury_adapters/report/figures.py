@@ -16,7 +16,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import comparable_opinions_of, juror_names, opinions_of
 from jury_adapters.core.statistics import cohen_kappa
 from jury_adapters.core.tier_policies import is_screening_policy
-from jury_adapters.core.usage import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
 from jury_adapters.core.verdict import SCORECARD, Verdict
 from jury_adapters.report.counters import JurorCount, TierCount
 from jury_adapters.report.entries import Entry
@@ -197,7 +197,7 @@ def _agreements(judgment: Judgment) -> Iterator[float | None]:
             yield from _agreements(criterion)
         return
     yield judgment.agreement
-    yield pairwise_agreement([vote.opinion for _, vote in opinions_of(judgment) if vote.opinion is not None])
+    yield pairwise_agreement([opinion for _, vote in opinions_of(judgment) if (opinion := vote.opinion) is not None])
 
 
 def histogram(scores: Sequence[float]) -> tuple[int, ...]:
@@ -214,15 +214,16 @@ def histogram(scores: Sequence[float]) -> tuple[int, ...]:
 class _Tape:
     """Usage, times and scores of one juror over the cases."""
 
-    usage: Usage = NO_USAGE
+    usage: UsageSum = field(default_factory=UsageSum)
     model: str | None = None
     seconds: array[float] = field(default_factory=lambda: array("d"))
     scores: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, vote: Judgment) -> None:
-        self.usage = self.usage + vote.usage.total
+        usage = vote.usage
+        self.usage.add(usage.total)
         self.model = self.model or vote.model
-        on_record = vote.usage.recorded is not None and not vote.usage.calls  # the time is that of reading the store
+        on_record = usage.recorded is not None and not usage.calls  # the time is that of reading the store
         if vote.elapsed_s is not None and not on_record:
             self.seconds.append(min(vote.elapsed_s, float_info.max))  # a file may have an integer beyond it
         if vote.score is not None:
@@ -234,7 +235,7 @@ class _Tape:
         return JurorFigures(
             name, count, kappa, compared,
             median(self.seconds) if self.seconds else None, max(self.seconds, default=None),
-            self.usage, self.model, histogram(self.scores), path,
+            self.usage.usage, self.model, histogram(self.scores), path,
         )  # fmt: skip
 
 
@@ -244,10 +245,13 @@ def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[
     Opinions in screening tiers and of the criteria of a scorecard are not compared with others.
     """
     for path, vote in opinions_of(judgment):
-        tapes.setdefault(path, _Tape()).add(vote)
-    yield from (
-        (path, str(vote.opinion)) for path, vote in comparable_opinions_of(judgment) if vote.opinion is not None
-    )
+        tape = tapes.get(path)
+        if tape is None:
+            tape = tapes[path] = _Tape()
+        tape.add(vote)
+    for path, vote in comparable_opinions_of(judgment):
+        if (opinion := vote.opinion) is not None:
+            yield path, str(opinion)
 
 
 def _with_rest(path: tuple[str, ...], votes: Mapping[_Cast, int]) -> tuple[float | None, int]:

@@ -28,7 +28,7 @@ from jury_adapters.core.over_budget import is_over_budget, over_budget_note
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
-from jury_adapters.core.usage import NO_USAGE
+from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
 from jury_adapters.report.counters import (
@@ -132,7 +132,7 @@ class Summary:
         self.tiers: dict[str, TierCount] = {}
         self.broken_tiers = 0
         self.broken_by_path: Counter[str] = Counter()
-        self.usage = NO_USAGE
+        self._usage = UsageSum()
         self.calls_saved = self.review = 0
         self.same_family = self.same_family_unknown = 0
         self.gates: GateCount | None = None
@@ -175,7 +175,7 @@ class Summary:
         if judgment.status is Status.ERROR:
             add_bounded(self.errors, judgment.error or judgment.reasoning)
         self._add_causes(judgment)
-        self.usage = self.usage + judgment.usage
+        self._usage.add(judgment.usage)
         self.review += judgment.needs_review
         self.look_first.add(where, judgment, case)
         if is_over_budget(judgment):
@@ -196,6 +196,10 @@ class Summary:
         if self.gates is None:
             self.gates = GateCount()
         self.gates.add(where, results)
+
+    @property
+    def usage(self) -> Usage:
+        return self._usage.usage
 
     @property
     def passed(self) -> int:
@@ -385,14 +389,17 @@ class Summary:
             self.by_criterion.setdefault(path, CriterionCount()).add_result(result, group)
         replaced, decided = dict(fallbacks_in(verdict)), outage_as_error(verdict)
         for path, vote in opinions_of(verdict):
-            screening, of_criterion = is_inside(path, screening_tiers), is_inside(path, criteria)
+            screening = bool(screening_tiers) and is_inside(path, screening_tiers)
+            of_criterion = bool(criteria) and is_inside(path, criteria)
             if screening:
                 self.screening_jurors.add(path)
             elif of_criterion:
                 self.criteria.add(path)
             compared = not (screening or of_criterion or own)  # the only juror of a pairwise opinion is the jury itself
             fallback = next((name for place, name in replaced.items() if path[: len(place)] == place), None)
-            juror = self.jurors.setdefault(path, JurorCount())
+            juror = self.jurors.get(path)
+            if juror is None:
+                juror = self.jurors[path] = JurorCount()
             if vote.error != BUDGET_EXHAUSTED:  # the juror was not asked
                 juror.add(vote, decided if compared else NOT_COMPARED, group, fallback=fallback)
 
