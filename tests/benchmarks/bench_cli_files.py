@@ -1,10 +1,11 @@
 """CPU time and peak memory of the commands that read a results file, each in a process of its own.
 
-    python tests/benchmarks/bench_cli_files.py [--rows 100000] [--draws 100] [--against CHECKOUT]
+    python tests/benchmarks/bench_cli_files.py [--rows 100000] [--draws 100] [--rounds 1] [--against CHECKOUT]
 
-The results are generated: three jurors with reasons, confidences, usage and models, and a human label for each case.
-With ``--against`` each command is also run with the package of another checkout of the repository, and its output must
-be the same, byte for byte.
+With several rounds, the table has the median of the seconds with the lowest and the highest, and the most memory. The
+results are generated: three jurors with reasons, confidences, usage and models, and a human label for each case. With
+``--against`` each command is also run with the package of another checkout of the repository, and its output must be
+the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
+
+from ratios import spread
 
 from jury_adapters import Case, Ensemble, Judgment, Usage
 from jury_adapters.core.function_judge import FunctionJudge
@@ -44,6 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--draws", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--against", type=Path)
     options = parser.parse_args()
     before = "CPU s before | MB before | " if options.against else ""
@@ -58,11 +62,16 @@ def main() -> None:
             "compare a.jsonl b.jsonl",
         ):  # fmt: skip
             packages = (HERE,) if options.against is None else (options.against.resolve(), HERE)
-            runs = [run(command, Path(folder), package) for package in packages]
-            assert len({one.output for one in runs}) == 1, f"{command}: other output"
-            print(
-                f"| `jury {command}` | {' | '.join(f'{r.seconds:.1f} | {r.megabytes:.0f}' for r in runs)} |", flush=True
-            )
+            rounds = [[run(command, Path(folder), package) for package in packages] for _ in range(options.rounds)]
+            assert len({one.output for runs in rounds for one in runs}) == 1, f"{command}: other output"
+            print(f"| `jury {command}` | {' | '.join(map(cells, zip(*rounds, strict=True)))} |", flush=True)
+
+
+def cells(runs: Sequence[Run]) -> str:
+    """Return the cells of several runs of one command: seconds and MB."""
+    if len(runs) == 1:
+        return f"{runs[0].seconds:.1f} | {runs[0].megabytes:.0f}"
+    return f"{spread([one.seconds for one in runs], '.0f')} | {max(one.megabytes for one in runs):.0f}"
 
 
 def run(command: str, folder: Path, package: Path) -> Run:
