@@ -345,12 +345,9 @@ def _setter(kind: type[Judgment], name: str) -> Callable[..., None]:
 
 def total_usage(judgments: Sequence[Judgment]) -> Usage:
     """Return the total usage of the judgments."""
-    usages = [usage for judgment in judgments if (usage := judgment.usage) is not NO_USAGE]
-    if len(usages) < 2:
-        return usages[0] if usages else NO_USAGE
     total = UsageSum()
-    for usage in usages:
-        total.add(usage)
+    for judgment in judgments:
+        total.add(judgment.usage)
     return total.usage
 
 

@@ -129,7 +129,7 @@ class UsageSum:
     __slots__ = ("_amounts", "_complete", "_recorded")
 
     def __init__(self) -> None:
-        self._amounts: list[Any] = [0, 0, 0, 0, 0, 0.0]
+        self._amounts: tuple[Any, ...] = _NOTHING
         self._complete = True
         self._recorded: UsageSum | None = None
 
@@ -137,7 +137,7 @@ class UsageSum:
         """Add the usage of one judgment."""
         if usage is NO_USAGE:
             return
-        self._amounts = list(map(add, self._amounts, _amounts_of(usage)))
+        self._amounts = tuple(map(add, self._amounts, _amounts_of(usage)))
         self._complete = self._complete and usage.cost_complete
         if usage.recorded is not None:
             if self._recorded is None:
@@ -147,6 +147,8 @@ class UsageSum:
     @property
     def usage(self) -> Usage:
         """The sum of what was added so far."""
+        if self._amounts is _NOTHING:
+            return NO_USAGE
         amounts = {name: min(amount, float_info.max) for name, amount in zip(_AMOUNTS, self._amounts, strict=True)}
         recorded = None if self._recorded is None else self._recorded.usage
         return Usage(**amounts, cost_complete=self._complete, recorded=recorded)

@@ -53,6 +53,20 @@ def test_few_units_and_units_of_many_kinds_stay_single():
     assert len(distinct(np.zeros((2000, 2)))[0]) == 1
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.uint8, np.int64])
+@pytest.mark.parametrize("columns", [1, 3, 9])
+def test_the_kinds_are_the_different_rows_in_their_order(kind, columns):
+    draw = np.random.default_rng(columns)
+    for levels in ([0, 1], [0, 0.25, 1], [-1, 0, 7, 100]):
+        values = draw.choice(levels, size=(4000, columns)).astype(kind)
+        found, counts = distinct(values)
+        kinds, times = np.unique(values, axis=0, return_counts=True)
+        single = len(found) == len(values)
+        assert (found == (values if single else kinds)).all()
+        assert single == (4 * len(kinds) > len(values))
+        assert single or (counts == times).all()
+
+
 @pytest.mark.slow
 def test_the_report_is_that_of_single_items():
     given = list(rows(ITEMS))
