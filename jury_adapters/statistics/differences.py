@@ -262,14 +262,17 @@ these verdicts.'
     )
     these = f"these {n:,} cases do" if n != 1 else "this case does"
     what = "which jury passes more" if same_answers else "which is better"
-    return f"{head}. {reason}: {these} not tell {what}{_enough(value, interval, n, labelled)}."
+    if p is not None and groups is not None and groups < _FEWEST_GROUPS:
+        return f"{head}. {reason}: {these} not tell {what}{_too_few(groups)}."
+    return f"{head}. {reason}: {these} not tell {what}{_enough(value, interval, n, groups, labelled)}."
 
 
 def cases_needed(value: float, interval: Interval, n: int) -> int | None:
     """Return about how many cases show a difference of this size with a power of 80 %.
 
-    The standard error is that of the interval's side towards 0, and shrinks with the root of the number of cases. The
-    number is None for no difference, and for fewer than 30 cases, whose interval says little about that of many.
+    The standard error is that of the interval's side towards 0, and shrinks with the root of the number of cases. Cases
+    in groups need as many more groups, because more cases of the same groups say little. The number is None for no
+    difference, and for fewer than 30 cases, whose interval says little about that of many.
 
     Args:
         value: the difference.
@@ -284,6 +287,7 @@ def cases_needed(value: float, interval: Interval, n: int) -> int | None:
 
 
 _SIGNIFICANT = 0.05
+_FEWEST_GROUPS = 6  # 2 / 2 ** 6 is the first p value of a sign-flip test that is below _SIGNIFICANT
 _UNLIKE = 0.05  # coverages that differ by more make the cases that are decided in both a selection
 _MOST_CASES = 1_000_000  # more are not worth naming
 
@@ -304,14 +308,25 @@ def _more_or_fewer(value: float, decimals: int) -> str:
     return f"b passes {100 * abs(value):.{decimals}f} percentage points {'more' if value > 0 else 'fewer'} cases than"
 
 
-def _enough(value: float, interval: Interval, n: int, labelled: int | None) -> str:
+def _too_few(groups: int) -> str:
+    """Return that the sign-flip test cannot reject with so few groups: two of its 2 ** groups ways are as extreme."""
+    lowest = f"{2 / 2**groups:.2g}"
+    return (
+        f", and no number of cases of {'this group' if groups == 1 else 'these groups'} would: the test of "
+        f"{counted(groups, 'group')} has p = {lowest} at best, so it takes {_FEWEST_GROUPS} groups or more"
+    )
+
+
+def _enough(value: float, interval: Interval, n: int, groups: int | None, labelled: int | None) -> str:
     needed = cases_needed(value, interval, n)
     if needed is None or needed <= n:  # as many, where only the exact test is not sure
         return ""
     if needed > _MOST_CASES:
         return f"; a difference of this size would take more than {_MOST_CASES:,}"
-    labels = "" if labelled is None else f", {_two_digits(needed * labelled / n):,} of them labelled,"
-    return f"; about {needed:,}{labels} would show a difference of this size with a power of 80 %"
+    parts = [] if groups is None else [f"from {_two_digits(needed * groups / n):,} groups like these"]
+    parts += [] if labelled is None else [f"{_two_digits(needed * labelled / n):,} of them labelled"]
+    which = f", {', '.join(parts)}," if parts else ""
+    return f"; about {needed:,}{which} would show a difference of this size with a power of 80 %"
 
 
 def _two_digits(number: float) -> int:

@@ -1,11 +1,13 @@
 """Differences of two pass rates from counts, and whether the sentence fits the number."""
 
+import random
 import re
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from jury_adapters.statistics import compare
 from jury_adapters.statistics.differences import (
     PairedCounts,
     better,
@@ -126,3 +128,33 @@ def test_better_needs_the_interval_and_the_test():
     assert better((0.1, 0.2), 0.05) is None
     assert better((0.0, 0.2)) is None
     assert better((-0.2, 0.0)) is None
+
+
+@pytest.mark.parametrize("groups", range(1, 6))
+@pytest.mark.parametrize("size", [21, 400])
+def test_no_number_of_cases_is_named_where_too_few_groups_decide_nothing(groups, size):
+    a = [case % 5 < 3 for _ in range(groups) for case in range(size)]
+    b = [case % 5 < 4 for _ in range(groups) for case in range(size)]
+    found = compare(a, b, groups=[group for group in range(groups) for _ in range(size)])
+    assert found.details["better"] is None
+    assert found.details["p_value"] == 2 / 2**groups  # b is better in every group, and no result is more extreme
+    assert "6 groups or more" in found.sentence
+    assert "about" not in found.sentence
+    assert found.sentence.endswith(f"has p = {2 / 2**groups:.2g} at best, so it takes 6 groups or more.")
+
+
+def test_six_groups_that_agree_decide():
+    a = [case % 5 < 3 for _ in range(6) for case in range(400)]
+    b = [case % 5 < 4 for _ in range(6) for case in range(400)]
+    assert compare(a, b, groups=[group for group in range(6) for _ in range(400)]).details["better"] == "b"
+
+
+def test_more_cases_in_groups_are_more_groups():
+    draw = random.Random(5)
+    groups = [group for group in range(40) for _ in range(5)]
+    shifts = [draw.choice((-1, 1, 1)) for _ in range(40)]  # cases of a group change in one direction
+    a = [draw.random() < 0.5 for _ in groups]
+    b = [one if draw.random() < 0.8 else shifts[group] > 0 for one, group in zip(a, groups, strict=True)]
+    sentence = compare(a, b, groups=groups).sentence
+    cases, more = map(int, re.search(r"about (\d+) from (\d+) groups", sentence.replace(",", "")).groups())
+    assert cases / 200 == pytest.approx(more / 40, rel=0.11)  # both are rounded up to two digits
