@@ -18,6 +18,7 @@ from jury_adapters.calibration.binomial import exact_interval
 from jury_adapters.calibration.estimates import Estimate, Interval, few, undefined
 from jury_adapters.calibration.independence import plurality
 from jury_adapters.calibration.prediction_powered import TwoMore, corrected_mean, numbered_groups
+from jury_adapters.calibration.random_samples import why_not_random
 from jury_adapters.calibration.types import MISSING, Floats, Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.clustered_shares import GroupSum, effective_cases
@@ -45,11 +46,14 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
         random_sample: whether the labelled items are a random sample of the batch. If they were selected otherwise
             (hard items, or as many bad as good ones), pass False: the estimate is then Rogan and Gladen's, which only
             needs the jury's error rates to be those of the whole batch. It is the share of the items that the jury
-            decided, and says so; it does not use groups, and warns if there are any.
+            decided, and says so; it does not use groups, and warns if there are any. Labels of all items that the jury
+            fails and of some that it passes suit neither: both error rates are then those of the selection.
 
     Returns:
-        The estimate. Details: ``naive`` (the share that the jury passes of the items it decided) and
-        ``naive_interval``, ``decided`` (number of items), ``labelled`` and ``unlabelled`` (numbers of all items, or
+        The estimate. With ``random_sample``, it has no value if the jury passes, or decides, another share of the
+        labelled items than of the others (exact test, p < 0.001, within groups if there are any). Details:
+        ``naive`` (the share that the jury passes of the items it decided) and ``naive_interval``,
+        ``decided`` (number of items), ``labelled`` and ``unlabelled`` (numbers of all items, or
         with ``random_sample=False`` of the decided ones), ``labelled_only`` (the rate among the labelled alone),
         ``tpr``, ``tnr``, ``rogan_gladen``, and ``rogan_gladen_interval``, which is None for items in groups.
 
@@ -70,6 +74,11 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
             truth[known], verdicts[known], verdicts[~known],
             groups=votes.groups[known], unlabelled_groups=votes.groups[~known],
         )  # fmt: skip
+        selected = why_not_random(
+            known, {"the verdict is PASS": said == 1, "there is a verdict": decided}, votes.groups
+        )
+        if selected and best.value is not None:
+            best = undefined(_PPI, len(said), selected)
     else:
         unheard = "items that belong together are counted as independent, so the interval is too narrow"
         best = replace(fallback, warnings=(*fallback.warnings, unheard)) if votes.grouped else fallback
@@ -116,8 +125,9 @@ def prediction_powered_rate(
     The interval counts two more disagreements than were observed, one in each direction, and one more pass and one more
     fail among the verdicts, as Agresti and Coull add two successes and two failures. Otherwise, a few labels without a
     disagreement would suggest that there are none. It has no rate that Clopper and Pearson's 99 % interval of the
-    labels alone excludes, so it does not reach 1 if a label is a fail. Without other verdicts, it is Wilson's interval
-    of the labels. For groups, both are those of the number of
+    labels alone excludes, so it does not reach 1 if a label is a fail. If that excludes the estimate itself, a warning
+    says so, and the interval reaches from the one to the other. Without other verdicts, it is Wilson's interval of the
+    labels. For groups, both are those of the number of
     :func:`~jury_adapters.core.clustered_shares.effective_cases`. Simulated coverage: ``docs/measured.md``.
 
     Args:
@@ -151,7 +161,8 @@ def prediction_powered_rate(
         return undefined(_PPI, n + others, "it takes labels of 2 items (or groups) at least")
     found = corrected_mean(y, f, rest, own, theirs, more=_MORE)
     known = float(y.sum())
-    value = min(max(found.value, known / (n + others)), (known + others) / (n + others))
+    least, most = known / (n + others), (known + others) / (n + others)
+    value = min(max(found.value, least), most)
     warned = [*few(n, units), *_few_disagreements(y, f, others)]
     hits, effective = _effective(y, own)
     if not others:
@@ -159,7 +170,15 @@ def prediction_powered_rate(
     else:
         _, (low, high) = _cut(found.centre, found.spread)
         lowest, highest = exact_interval(hits, effective, _NEARLY_SURE)
-        interval = (min(max(low, lowest), value), max(min(high, highest), value))
+        if lowest <= value <= highest:
+            interval = (min(max(low, lowest), value), max(min(high, highest), value))
+        else:
+            low, high = low if low > 0 else least, high if high < 1 else most
+            interval = (min(low, highest, value), max(high, lowest, value))
+            warned.append(
+                f"the labels alone exclude this rate ({percent(float(y.mean()))} of them pass), so they may not be a "
+                "random sample"
+            )
     sentence = (
         f"Human labels would pass about {percent(value)} of items like these (95 % interval {_end(interval[0])} to "
         f"{_end(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from jury_adapters.core.formatting import counted
-from jury_adapters.core.statistics import hypergeometric
 from jury_adapters.report.answer_labels import PairLabels
 
 Opinions: TypeAlias = list[bool | None]
@@ -33,6 +31,8 @@ def why_selected(
         groups: the group of each pair; empty for independent ones. Whole groups may be labelled, so the pairs of a
             group are compared with each other only.
     """
+    from jury_adapters.calibration.random_samples import NOT_RANDOM, association_p_value
+
     labelled, shares = labels.complete, _Shares.of(labels.complete, one_answer)
     if not shares.n:
         return ""
@@ -46,9 +46,9 @@ def why_selected(
         "the verdict of a is PASS": [verdict is True for verdict in verdicts[0]],
         "the verdict of b is PASS": [verdict is True for verdict in verdicts[1]],
     }
-    p_values = {fact: _p_value(labelled, holds, groups) for fact, holds in facts.items()}
-    clearest = _SAME if p_values[_SAME] < _NOT_RANDOM else min(facts, key=lambda fact: p_values[fact])
-    if p_values[clearest] < _NOT_RANDOM:
+    p_values = {fact: association_p_value(labelled, holds, groups) for fact, holds in facts.items()}
+    clearest = _SAME if p_values[_SAME] < NOT_RANDOM else min(facts, key=lambda fact: p_values[fact])
+    if p_values[clearest] < NOT_RANDOM:
         return _Shares.of(labelled, facts[clearest]).sentence(clearest)
     if shares.n == sum(map(all, zip(labelled, labels.shared, strict=True))):
         return (
@@ -79,26 +79,4 @@ class _Shares(NamedTuple):
         )
 
 
-def _p_value(labelled: Sequence[bool], holds: Sequence[bool], groups: Sequence[Hashable]) -> float:
-    """Return the two-sided p value of the hypothesis that a fact is as frequent among the labelled pairs of a group.
-
-    It is Fisher's exact test and, for several groups, that of the sum over groups, in each of which the numbers are
-    fixed (M. W. Birch 1964, *The detection of partial association*, Journal of the Royal Statistical Society B 26).
-    """
-    import numpy as np
-
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for at in range(len(labelled)):
-        members[groups[at] if len(groups) else None].append(at)
-    chances, observed = np.ones(1), 0
-    for places in members.values():
-        found = _Shares.of([labelled[at] for at in places], [holds[at] for at in places])
-        every = found.hits + found.other_hits
-        least, most = max(0, every - found.others), min(every, found.n)
-        of_group = [hypergeometric(hits, found.n, every, len(places)) for hits in range(least, most + 1)]
-        chances, observed = np.convolve(chances, of_group), observed + found.hits - least
-    return 2 * float(min(chances[: observed + 1].sum(), chances[observed:].sum()))
-
-
 _SAME = "both answers are the same"
-_NOT_RANDOM = 0.001  # p value below which labelled cases are not taken for a random sample

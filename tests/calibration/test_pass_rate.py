@@ -312,3 +312,55 @@ def test_the_rate_at_face_value_knows_of_the_groups_too():
     assert grouped["naive_interval"] == list(clustered_wilson([(5, 5)] * 30 + [(0, 5)] * 10))
     assert alone["rogan_gladen_interval"] is not None
     assert grouped["rogan_gladen_interval"] is None
+
+
+def checked_by_verdict(fails, passes, others):
+    """All items that the jury fails, and some that it passes, have a label, which says what the jury says."""
+    rows = [["FAIL"]] * fails + [["PASS"]] * (passes + others)
+    return Votes.from_rows(rows, gold=["FAIL"] * fails + ["PASS"] * passes + [None] * others)
+
+
+@pytest.mark.parametrize(("passes", "others"), [(13, 120), (6, 127), (20, 113)])
+def test_labels_of_what_the_jury_fails_are_not_a_random_sample(passes, others):
+    found = true_pass_rate(checked_by_verdict(27, passes, others))
+    assert (found.value, found.interval) == (None, None)
+    assert found.reason == (
+        f"the verdict is PASS in {passes} of the {27 + passes} items with a label and in {others} of the {others} "
+        "others, so the labelled items are not a random sample; label a random part of all items"
+    )
+    assert found.details["labelled_only"] == passes / (27 + passes)
+
+
+def test_labels_of_what_the_jury_leaves_open_are_not_a_random_sample():
+    rows = [[None]] * 30 + [["PASS"], ["FAIL"]] * 60
+    votes = Votes.from_rows(rows, gold=["PASS", "FAIL"] * 15 + ["PASS"] * 10 + [None] * 110)
+    assert true_pass_rate(votes).reason.startswith("there is a verdict in 10 of the 40 items with a label and in 110 ")
+
+
+def test_whole_groups_may_be_labelled_though_their_verdicts_differ_from_those_of_others():
+    votes = checked_by_verdict(27, 13, 120)
+    rows = [["PASS" if one else "FAIL"] for one in (votes.codes[:, 0] == votes.pass_code)]
+    gold = ["FAIL"] * 27 + ["PASS"] * 13 + [None] * 120
+    assert true_pass_rate(Votes.from_rows(rows, gold=gold, groups=[at // 10 for at in range(160)])).value is not None
+
+
+@pytest.mark.slow
+def test_a_random_sample_is_hardly_ever_taken_for_another_one():
+    chance = np.random.default_rng(21)
+    refused = 0
+    for _ in range(1000):
+        truth, passed = lenient_jury(chance, 200)
+        gold = ["PASS" if good else "FAIL" for good in truth[:60]] + [None] * 140
+        refused += true_pass_rate(Votes.from_rows([[bool(vote)] for vote in passed], gold=gold)).value is None
+    assert refused <= 5  # 1 is expected at most
+
+
+@pytest.mark.parametrize(("fails", "passes", "others"), [(27, 13, 120), (27, 6, 127), (16, 24, 96)])
+def test_labels_that_exclude_the_estimate_do_not_make_the_interval_narrow(fails, passes, others):
+    """The interval reaches from the labels' own 99 % interval to the end of that of the estimate."""
+    labels = [0] * fails + [1] * passes
+    found = prediction_powered_rate(labels, labels, [1] * others)
+    highest = exact_interval(passes, fails + passes, 0.99)[1]
+    assert found.value > highest >= found.interval[0]
+    assert found.interval[1] >= found.value
+    assert "the labels alone exclude this rate" in found.warnings[-1]

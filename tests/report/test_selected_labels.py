@@ -6,10 +6,10 @@ import re
 import pytest
 
 from jury_adapters import Case, Judgment
+from jury_adapters.calibration.random_samples import association_p_value
 from jury_adapters.core.batch import Judged
 from jury_adapters.core.statistics import fisher_less
 from jury_adapters.report import Report
-from jury_adapters.report.selected_labels import _p_value
 
 KINDS = {
     "the same passages": lambda system: {"contexts": ["A passage."]},
@@ -157,6 +157,6 @@ def test_whole_groups_may_be_labelled_but_not_the_changed_cases_of_each():
 def test_the_test_of_groups_is_exact():
     """By hand: two documents of four and three cases, of which two and one are labelled."""
     labelled, holds = [1, 1, 0, 0, 1, 0, 0], [1, 1, 0, 0, 1, 0, 0]
-    p = _p_value(labelled, holds, "aaaabbb")
+    p = association_p_value(labelled, holds, "aaaabbb")
     assert p == pytest.approx(2 * (1 / 6) * (1 / 3))
-    assert _p_value(labelled, holds, ()) == pytest.approx(2 * fisher_less(0, 4, 3, 3))
+    assert association_p_value(labelled, holds, ()) == pytest.approx(2 * fisher_less(0, 4, 3, 3))
