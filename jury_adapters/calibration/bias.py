@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from jury_adapters.calibration.correlation_test import with_null
 from jury_adapters.calibration.estimates import FEW_ITEMS, TOO_FEW, Estimate, Interval, few, number, undefined
 from jury_adapters.calibration.juror_stats import as_numbers, groups_of, share_interval
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means, distinct, ratio_of, summed
@@ -19,6 +20,7 @@ from jury_adapters.core.formatting import percent
 from jury_adapters.core.model_families import family_of, model_name
 
 _SURE = 0.05
+_FEWEST_DIFFERENT = 5  # votes that differ from the most frequent one, below which a correlation rests on these alone
 _PREFERENCES = {"model": "self-preference", "family": "vendor preference"}
 
 
@@ -61,8 +63,8 @@ def self_preference(
         resampling: number of draws and seed; groups are drawn together.
 
     Returns:
-        One estimate per juror and gold label; above 0 the juror favours its own answers. Details: ``gold``, ``own``
-        and ``other`` (numbers of items).
+        One estimate per juror and gold label; above 0 the juror favours its own answers. The interval excludes 0 only
+        if a test of the difference has p < 0.05. Details: ``gold``, ``own`` and ``other`` (numbers of items).
 
     Raises:
         ConfigurationError: the labels have no PASS meaning (give ``pass_label``).
@@ -98,8 +100,9 @@ def verbosity(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estima
         resampling: number of draws and seed; ranks are computed once, and resampled with their items.
 
     Returns:
-        Spearman's coefficient, from -1 to 1; above 0 longer answers do better. No interval below 30 items. Details:
-        ``gold_correlation``.
+        Spearman's coefficient, from -1 to 1; above 0 longer answers do better. No interval below 30 items. The interval
+        excludes 0 only if a test of the correlation has p < 0.05. If fewer than five votes differ from the most
+        frequent one, a warning says so. Details: ``gold_correlation``.
 
     Raises:
         ConfigurationError: the labels have no PASS meaning (give ``pass_label``).
@@ -209,6 +212,7 @@ def _preference(
         only = mine if own.any() else theirs.replace("those", "answers")
         return undefined(name, n, f"{juror} judged only {only}{among}" if n else f"{juror} judged nothing{among}",
                          subject=juror)  # fmt: skip
+    interval = with_null(interval, beside[usable], flags[0][usable], votes.groups[usable])
     owned, others = int(own.sum()), int(other.sum())
     size = number(abs(value))
     treats = f"treats {mine} like {theirs}"
@@ -254,9 +258,18 @@ def _with_length(votes: Votes, points: Floats, gold: Floats, column: int, resamp
     sentence = f"{tendency}, correlation {number(value)}, {_whether(interval, n)}{beside}."
     warned = () if truth is not None else ("longer answers may simply be better: there are no labels to compare with",)
     return Estimate(
-        "verbosity bias", value, n, interval, sentence, (*warned, *few(n)), subject=juror,
+        "verbosity bias", value, n, interval, sentence, (*warned, *few(n), *_few_differ(points[known])), subject=juror,
         details={"gold_correlation": truth},
     )  # fmt: skip
+
+
+def _few_differ(votes: Floats) -> tuple[str, ...]:
+    """Return the warning that hardly any vote differs from the most frequent one; empty if enough do."""
+    rare = len(votes) - int(np.unique(votes, return_counts=True)[1].max())
+    if rare >= _FEWEST_DIFFERENT:
+        return ()
+    which = "the one vote that differs" if rare == 1 else f"the {rare} votes that differ"
+    return (f"it rests on {which} from the other {len(votes) - rare:,}",)
 
 
 def _spearman(
@@ -267,7 +280,9 @@ def _spearman(
     sums, counts = distinct(summed(moments, votes.groups[rows]))
     correlation = _correlation(sums)
     value = float(correlation(counts[None, :].astype(np.float64))[0])
-    return (value, resampling.interval(counts, correlation)[0]) if np.isfinite(value) else (None, None)
+    if not np.isfinite(value):
+        return None, None
+    return value, with_null(resampling.interval(counts, correlation)[0], x, y, votes.groups[rows])
 
 
 def _correlation(sums: Floats) -> Callable[[Floats], Floats]:

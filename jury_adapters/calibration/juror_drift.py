@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jury_adapters.calibration.correlation_test import with_null
 from jury_adapters.calibration.estimates import FEW_ITEMS, TOO_FEW, Estimate, few, signed, undefined
 from jury_adapters.calibration.juror_stats import as_numbers, said_by_others
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, difference_of_means
@@ -26,7 +27,8 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, 
     Returns:
         The mean in the second half minus that in the first: above 0 the juror became more lenient, or, where no label
         is known to mean PASS, agrees more with the others; its sentence says which of the two. None below two
-        answered items in either half; no interval below 30 items, where it would be misleading.
+        answered items in either half; no interval below 30 items, where it would be misleading. The interval excludes 0
+        only if a test of the difference has p < 0.05.
     """
     later = np.arange(len(votes.items)) >= len(votes.items) / 2
     lenience = as_numbers(votes, votes.codes) is not None
@@ -41,6 +43,7 @@ def drift(votes: Votes, *, resampling: Resampling = DEFAULT) -> tuple[Estimate, 
         flags = [part.astype(np.float64) for part in (second, first)]
         value, interval = difference_of_means(values, flags[0], flags[1], votes.groups, resampling)
         interval = interval if n >= FEW_ITEMS else None  # with few items, draws tell too little
+        interval = with_null(interval, values[usable], flags[0][usable], votes.groups[usable])
         moved = interval is not None and (interval[0] > 0 or interval[1] < 0)
         chance = "that is more than chance explains" if moved else "that is within chance"
         several = len(votes.jurors) > 1
