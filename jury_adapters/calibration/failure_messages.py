@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-import numpy as np
-
 from jury_adapters.calibration.failure import CalibrationFailed
 from jury_adapters.calibration.gold import FEWEST_LABELS
+from jury_adapters.calibration.more_labels import labels_for_power
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds, fewest_labels
+from jury_adapters.core.formatting import percent
+from jury_adapters.statistics.power import POWER
 
 
 class Baseline(NamedTuple):
@@ -113,13 +114,13 @@ class Target:
                 yield f"leave out the tier {name} (these labels would do without it; then calibrate on new ones)"
                 break
         items = len(trials.correct)
-        for times in (1.5, 2, 3, 5, 10):
-            more = np.arange(int(items * times)) % items
-            if self._passes(trials.take(more), self.agreement):
-                label = round(len(more) * (items + screened) / items)  # screening will decide its share of them too
-                what = "groups" if self.grouped else "cases"
-                yield f"label more (about {label} {what}, if they come out like these)"
-                break
+        enough = labels_for_power(trials, self.agreement, self.delta, self.method, POWER)
+        if enough is not None:
+            number = round(enough[0] * (items + screened) / items)  # screening will decide its share of them too
+            yield (
+                f"label more (about {number:,} {'groups' if self.grouped else 'cases'}: if they come out like these, "
+                f"they get the guarantee with a probability of {percent(enough[1], 0)})"
+            )
         for lower in (round(self.agreement - 0.01 * step, 4) for step in range(1, 41)):
             if lower <= max(baseline.share, _COIN):
                 break

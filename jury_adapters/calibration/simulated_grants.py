@@ -41,7 +41,7 @@ def simulate_grants(
     draw = np.random.default_rng(seed)
     items = len(trials.confidences)
     seen = _error_rates(trials)
-    sequences = _sequences(trials, [np.full_like(seen, 1 - agreement), seen], delta, method)
+    sequences = threshold_sequences(trials, [np.full_like(seen, 1 - agreement), seen], delta, method)
     granted = np.zeros(2, dtype=np.int64)
     at_once = max(1, _MOST_AT_ONCE // items)
     for start in range(0, runs, at_once):
@@ -53,7 +53,7 @@ def simulate_grants(
 
 
 @dataclass(frozen=True, slots=True)
-class _Sequence:
+class ThresholdSequence:
     """Thresholds from strict to lenient, as a calibration tests them.
 
     Attributes:
@@ -106,7 +106,9 @@ class _Sequence:
         return False
 
 
-def _sequences(trials: Trials, kinds: Sequence[Floats], delta: float, method: Method) -> list[_Sequence]:
+def threshold_sequences(
+    trials: Trials, kinds: Sequence[Floats], delta: float, method: Method
+) -> list[ThresholdSequence]:
     """Return the sequences of thresholds that a calibration by this method tests.
 
     Args:
@@ -122,14 +124,14 @@ def _sequences(trials: Trials, kinds: Sequence[Floats], delta: float, method: Me
         reached = begins[:, :, None] <= np.arange(len(PATH))
         decider = reached.argmax(axis=1)  # the first tier that is certain enough
         by_step = [np.take_along_axis(rates, decider, axis=1) for rates in kinds]
-        found.append(_Sequence(begins.min(axis=1), len(PATH), by_step, level_of_test(delta, method, tiers)))
+        found.append(ThresholdSequence(begins.min(axis=1), len(PATH), by_step, level_of_test(delta, method, tiers)))
     if method != "path":
         level = level_of_test(delta, "per_tier", tiers) / (2 if method == "both" else 1)
         for tier in range(tiers):
             confidences = trials.confidences[:, tier]
             values, first = np.unique(-confidences, return_inverse=True)
             size = int((values <= 0).sum())  # -1 means no verdict
-            found.append(_Sequence(np.minimum(first, size), size, [rates[:, [tier]] for rates in kinds], level))
+            found.append(ThresholdSequence(np.minimum(first, size), size, [rates[:, [tier]] for rates in kinds], level))
     return found
 
 

@@ -10,10 +10,14 @@ from statistics import NormalDist
 import numpy as np
 
 from jury_adapters.calibration.binomial import binomial_pmf, most_errors
+from jury_adapters.calibration.thresholds import fewest_decided
 from jury_adapters.calibration.types import Floats, Ints
 
 MOST = 100_000
 """Largest number of cases that is searched for an exact test."""
+
+POWER = 0.8
+"""Probability with which a planned guarantee is granted, or a planned difference is found, by default."""
 
 
 def power_of_guarantee(n: int, *, alpha: float, level: float, error_rate: float, share: float, least: int) -> float:
@@ -33,6 +37,30 @@ def power_of_guarantee(n: int, *, alpha: float, level: float, error_rate: float,
     passed = _lower_tails(_table_size(n), alpha, level, error_rate)
     decided, weights = binomial_weights(n, share)
     return float((weights * np.where(decided >= least, passed[decided], 0.0)).sum())
+
+
+def guarantee_sample(
+    alpha: float, level: float, *, error_rate: float, share: float, power: float
+) -> tuple[int | None, Callable[[int], float]]:
+    """Return the smallest number of labelled cases that has the power, and the power of any number of them.
+
+    Args:
+        alpha: error rate to be excluded, in 0..1.
+        level: level of the one-sided test, in 0..1.
+        error_rate: true error rate of the decided cases, below ``alpha``.
+        share: share of the cases that is decided, above 0 and at most 1.
+        power: least power, in 0..1.
+
+    Returns:
+        The number, None where it is above :data:`MOST`, and a function from a number of cases to its power.
+    """
+    least = fewest_decided(alpha, level)
+
+    def power_of(n: int) -> float:
+        return power_of_guarantee(n, alpha=alpha, level=level, error_rate=error_rate, share=share, least=least)
+
+    rough = normal_sample(alpha, error_rate, level, power) / share
+    return None if rough > MOST else smallest_sample(power_of, power, least, 1 / (alpha * share)), power_of
 
 
 def power_of_mcnemar(n: int, *, difference: float, discordant: float, level: float) -> float:

@@ -15,17 +15,7 @@ from jury_adapters.core.tolerance import equal, exceeds
 from jury_adapters.core.values import JsonValue
 from jury_adapters.statistics.design_effect import Clusters, check_share
 from jury_adapters.statistics.half_width import JudgedCases, wilson_half_width
-from jury_adapters.statistics.power import (
-    MOST,
-    normal_sample,
-    paired_sample,
-    power_of_guarantee,
-    smallest_sample,
-    unpaired_sample,
-)
-
-POWER = 0.8
-"""Probability with which a planned guarantee is granted, or a planned difference is found, by default."""
+from jury_adapters.statistics.power import MOST, POWER, guarantee_sample, paired_sample, unpaired_sample
 
 _FLOOR = f"calibrate grants nothing on fewer than {FEWEST_LABELS} decided cases, however modest the guarantee"
 
@@ -211,13 +201,7 @@ def labels_for_guarantee(
             f"{percent(agreement)}; expect more, or guarantee less"
         )
     alpha, level = 1 - agreement, level_of_test(delta, method, tiers)
-    least = fewest_decided(alpha, level)
-
-    def power_of(n: int) -> float:
-        return power_of_guarantee(n, alpha=alpha, level=level, error_rate=1 - expected, share=coverage, least=least)
-
-    rough = normal_sample(alpha, 1 - expected, level, power) / coverage
-    n = None if rough > MOST else smallest_sample(power_of, power, least, 1 / (alpha * coverage))
+    n, power_of = guarantee_sample(alpha, level, error_rate=1 - expected, share=coverage, power=power)
     if n is None:
         raise ConfigurationError(f"more than {MOST:,} labels would be needed; expect more, or guarantee less")
     decided = round(n * coverage)
@@ -238,7 +222,7 @@ def labels_for_guarantee(
             *(["calibrate tries both of its methods, each at half of delta"] if method == "both" else []),
             *([_FLOOR] if fewest_items(alpha, level) < FEWEST_LABELS else []),
         ),
-        details={"fewest": least, "errors_allowed": allowed, "power": gives[n]},
+        details={"fewest": fewest_decided(alpha, level), "errors_allowed": allowed, "power": gives[n]},
     )
 
 

@@ -14,7 +14,7 @@ from jury_adapters import CascadedJury, Tier
 from jury_adapters.calibration import CalibrationFailed, Guarantee, calibrate
 from jury_adapters.calibration.binomial import most_errors
 from jury_adapters.calibration.grant_rates import GrantRates
-from jury_adapters.calibration.simulated_grants import _logistic, _sequences, simulate_grants
+from jury_adapters.calibration.simulated_grants import _logistic, simulate_grants, threshold_sequences
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds
 from jury_adapters.core.case import Case
 from jury_adapters.core.function_judge import FunctionJudge
@@ -57,7 +57,7 @@ def test_a_simulated_calibration_grants_what_the_calibration_itself_grants(seed,
     for method in METHODS:
         found = [
             each.passes(np.arange(items)[None, :], luck.T, 0.1)[0, 0]
-            for each in _sequences(trials, [rates], 0.1, method)
+            for each in threshold_sequences(trials, [rates], 0.1, method)
         ]
         assert any(found) == granted(trials, 0.9, method)
 
