@@ -14,6 +14,7 @@ from jury_adapters.cli.case_columns import Columns, columns_of_row
 from jury_adapters.cli.compared_texts import ComparedTexts
 from jury_adapters.cli.label_file import Said, said_in, said_of
 from jury_adapters.cli.label_order import Matching, find_matching
+from jury_adapters.cli.missing_labels import UnreadRows, why_no_labels
 from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, final_labels, latest
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import EMPTY_KEY, Case, item_id_in
@@ -194,6 +195,8 @@ class GivenLabels:
             raise InputError(f"{self._file}: {describe_left_out(split)}; no other case of {judged} has a label")
         if split and messages is not None:
             messages.info(f"{self._file}: {describe_left_out(split)}", "yellow")
+        if messages is not None and None in self._lines.values():
+            messages.info(f"{self._file}: labels may be missing{UnreadRows.of(self._file).note}", "yellow")
         if unused and messages is not None:
             labels, belong = counted(len(self._rows), "label"), "belongs" if len(unused) == 1 else "belong"
             why = _OTHER_ID if unused[0] in self._under_other_id else _NOT_THERE
@@ -248,12 +251,6 @@ def wrote_review(file: Path) -> bool:
     """
     first = first_row(file)
     return first is not None and first.values is not None and said_of(first.values) is not None
-
-
-def no_labels(column: str, columns: Iterable[str]) -> str:
-    """Return the message for a column without labels, with the columns that there are."""
-    listed = ", ".join(sorted(columns)[:10]) or "none"
-    return f"no case has a label in the column {column!r}; name it with --label-column. There are: {listed}"
 
 
 def _reviewed(file: Path) -> Iterator[_Row]:
@@ -338,7 +335,7 @@ def _labelled_rows(
             )
         yield _Row(label, name, item_id is not None, key, answer, line)
     if not seen:
-        raise InputError(f"{file}: {no_labels(column, columns)}")
+        raise InputError(why_no_labels(file, column, columns, UnreadRows.of(file)))
 
 
 def _content(values: Mapping[str, Any]) -> tuple[str | None, str | None]:

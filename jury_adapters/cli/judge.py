@@ -143,7 +143,8 @@ def judge(
         field_map, store_file = FieldMap.parse(map_ or ()), file_of_store(store)
         pass_labels = tuple(pass_label or ())
         read = partial(CaseFile, cases, limit=limit, field_map=field_map, image_folder=image_folder)
-        check_labels_of(cases, pass_labels, column=label_column, limit=limit, field_map=field_map)
+        every = read(lambda _: None, limit=None)
+        known_labels = check_labels_of(every, pass_labels, messages, column=label_column, limit=limit)
         if cases.is_file():  # a pipe is read once
             refuse_unnamed_answers(cases, limit=limit, field_map=field_map, image_folder=image_folder)
         results = Results(
@@ -159,7 +160,7 @@ def judge(
         name = judges.name or ("" if jury is None else jury.name)
         page = ReportPage(
             report, title=name, sources=(cases, jury, out, junit, store_file), force=force, pass_labels=pass_labels,
-            group=group, label_column=label_column,
+            group=group, label_column=label_column, known_labels=known_labels,
         )  # fmt: skip
         xml = JUnitReport(junit, suite=name)
         if group and cases.is_file():  # before anything is paid for
@@ -177,6 +178,7 @@ def judge(
         run = _Run(
             file, judges, results, (xml, page), planned=planned, gate=gate, messages=messages, label_column=label_column
         )
+        run.summary.label_comparison.known_labels = known_labels
         code = run.judge(limit, {"max_concurrency": concurrency, "store": store, "budget": budget})
         if budget is not None and budget.refused:
             order = "file" if gate.drawn is None else "random order"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jury_adapters.cli.case_columns import Columns, columns_of_case
 from jury_adapters.cli.exit_codes import ExitCode
-from jury_adapters.cli.given_labels import GivenLabels, no_labels, wrote_review
+from jury_adapters.cli.given_labels import GivenLabels, wrote_review
 from jury_adapters.cli.label_file import said_of
+from jury_adapters.cli.missing_labels import UnreadRows, no_such_labels, why_no_labels
 from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, one_per_case
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import STDIN, CaseFile, Place
 from jury_adapters.core.duplicates import Identity
-from jury_adapters.core.errors import InputError, plain_repr
+from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, check_pass_labels, human_label, human_label_of
@@ -78,35 +80,58 @@ class LabelledCases(NamedTuple):
 
 
 def check_labels_of(
-    cases: Path,
+    cases: CaseFile,
     pass_labels: Collection[str],
+    messages: Messages,
     *,
     column: str = GOLD,
     limit: int | None = None,
-    field_map: FieldMap | None = None,
-) -> None:
+) -> Collection[str]:
     """Refuse a ``--label-column`` or ``--pass-label`` that no case of a file has; standard input is not read.
 
+    Args:
+        cases: all cases of the file, also those beyond the limit: the labels of a smoke test may begin after it.
+        pass_labels: the labels that mean PASS.
+        messages: prints that no case within the limit has a label.
+        column: the column with the labels.
+        limit: the number of cases to judge; None for all.
+
+    Returns:
+        The labels that were seen; empty if there is nothing to check, and if no row is a case, because the run then
+        says why.
+
     Raises:
-        InputError: no case has a label in the given column, or one of the labels that mean PASS; the message lists the
-            columns or the human labels of the file.
+        InputError: no case has a label in the given column, or one of the labels that mean PASS; the message names
+            the cause, or lists the columns or the human labels of the file.
     """
-    if not (pass_labels or column != GOLD) or cases == STDIN:
-        return
-    file = CaseFile(cases, lambda _: None, limit=limit, field_map=field_map)
+    if not (pass_labels or column != GOLD) or cases.path == STDIN:
+        return ()
     columns: set[str] = set()
-    found = []
-    for case in file:
+    found: Counter[str] = Counter()
+    within = number = 0
+    for number, case in enumerate(cases, start=1):
         columns |= {str(name) for name in case.metadata}
         label = human_label(case.metadata.get(column))
         if label is not None:
-            found.append(label)
+            found[label] += 1
+        if limit is None or number <= limit:
+            within = len(found)
+        elif found and found.keys() >= set(pass_labels):
+            break
+    if not number:
+        return ()
+    unread = UnreadRows(cases.unreadable, cases.first_problem)
     if column != GOLD and not found:
-        raise InputError(f"{cases}: {no_labels(column, columns)}")
+        raise InputError(why_no_labels(cases.path, column, columns, unread))
     try:
         check_pass_labels(found, pass_labels)
     except UnclearLabels as error:
-        raise InputError(f"{cases}: {error.what}; {NAME_PASS_LABELS}") from None
+        raise InputError(f"{cases.path}: {error.what}; {NAME_PASS_LABELS}{unread.note}") from None
+    if found and not within:
+        messages.info(
+            f"{cases.path}: no case within --limit {limit} has a human label (column {column}); later ones do"
+        )
+    return found
 
 
 def check_pass_labels_of(against: LabelComparison, file: Path | str) -> None:
@@ -123,7 +148,7 @@ def report_pass_labels(against: LabelComparison, file: Path | str, messages: Mes
     """Report a ``--pass-label`` that no case of a run has, and return the exit code for it."""
     if not against.pass_labels:
         return ExitCode.OK
-    if not against.cases:
+    if not against.cases and not against.known_labels:
         messages.info(f"{file}: no case has a human label (column {against.column}), so --pass-label has no effect")
     if not against.unknown_pass_label:
         return ExitCode.OK
@@ -151,7 +176,7 @@ def labels_of_run(found: Report, column: str) -> list[str | None]:
     if not any(label is not None for label in said):
         metadata = [entry.case.metadata for entry in found.entries if entry.case is not None]
         metadata += [one.judgment.case_metadata for one in found.entries if isinstance(one.judgment, Verdict)]
-        raise InputError(no_labels(column, {str(name) for known in metadata for name in known}))
+        raise InputError(no_such_labels(column, {str(name) for known in metadata for name in known}))
     return said
 
 
@@ -314,11 +339,11 @@ def labelled_cases(
         said = [one for case in read if (one := said_of(case.metadata)) is not None]
         if said:
             raise InputError(f"{cases.path}: of no case do the people who reviewed it agree on a label")
-        columns = ", ".join(sorted({str(name) for case in read for name in case.metadata})[:10])
-        raise InputError(
-            f"{cases.path}: no case has a label in the column {plain_repr(column)}; name it with --label-column. "
-            f"There are, beside the case itself: {columns or 'none'}"
+        columns, unread = (
+            {name for case in read for name in case.metadata},
+            UnreadRows(cases.unreadable, cases.first_problem),
         )
+        raise InputError(why_no_labels(cases.path, column, map(str, columns), unread))
     reviewed = (one for case in rows if (one := said_of(case.metadata)) is not None)
     split = contradictions(reviewed) if column == "gold" else {}  # another column does not come from reviews
     if split:

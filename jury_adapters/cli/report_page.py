@@ -32,6 +32,7 @@ class ReportPage:
         pass_labels: the human labels that mean PASS.
         group: the field that identifies the group of a case; empty for independent cases.
         label_column: the entry of a case's metadata that holds its human label.
+        known_labels: human labels of other cases of the file, which are accepted as PASS labels too.
 
     Raises:
         ConfigurationError: the page would replace one of the sources or another file, or Jinja2 is missing.
@@ -47,8 +48,10 @@ class ReportPage:
         pass_labels: Collection[str] = (),
         group: str = "",
         label_column: str = GOLD,
+        known_labels: Collection[str] = (),
     ) -> None:
         self._path = path
+        self._known_labels = known_labels
         self._pass_labels = pass_labels
         self._group = group
         self._label_column = label_column
@@ -102,6 +105,7 @@ class ReportPage:
                 entries = found.entries
                 said = [human_label_of(entry.case, entry.judgment, self._label_column) for entry in entries]
                 found = relabelled(found, said, self._pass_labels)
+            found.label_comparison.known_labels = self._known_labels
             write_page(self._path, found)
 
 

@@ -55,6 +55,7 @@ class LabelComparison:
     Attributes:
         pass_labels: the given labels that mean PASS.
         column: the same.
+        known_labels: human labels of other cases of the file, which are accepted as PASS labels too.
         labels: the number of cases by human label.
         merged: number of labelled cases that repeat an item and are not counted again.
         failed_runs: number of labelled cases that are left out because the run of the application failed.
@@ -71,6 +72,7 @@ class LabelComparison:
     def __init__(self, pass_labels: Collection[str] = (), *, column: str = GOLD) -> None:
         self.pass_labels = tuple(listed_labels(pass_labels))
         self.column = column
+        self.known_labels: Collection[str] = ()
         self.labels: Counter[str] = Counter()
         self.merged = 0
         self.failed_runs = 0
@@ -158,6 +160,7 @@ class LabelComparison:
             juries: the comparisons of the juries, by name.
         """
         found = LabelComparison(self.pass_labels, column=self.column)
+        found.known_labels = self.known_labels
         found.labels, found.merged, found._learned = self.labels.copy(), self.merged, self._learned
         found._human = self._human
         found._jurors = {(name,): one._jury for name, one in juries.items()}
@@ -189,6 +192,7 @@ class LabelComparison:
             jurors: the names of jurors; an ambiguous name needs the tiers around it: ``"tier / juror"``.
         """
         found = LabelComparison(self.pass_labels, column=self.column)
+        found.known_labels = self.known_labels
         found.labels, found.merged, found._human = self.labels.copy(), self.merged, self._human
         found._learned, found._contradiction = self._learned, self._contradiction
         names = juror_names(self._jurors)
@@ -371,7 +375,7 @@ class LabelComparison:
 
     def _meanings(self) -> LabelMeanings:
         used = {said[1] for counts in self._everyone() for _, said, _ in counts if said and said[1]}
-        return LabelMeanings.from_learned(self._learned, self.pass_labels, self.labels, used)
+        return LabelMeanings.from_learned(self._learned, self.pass_labels, self.labels, {*used, *self.known_labels})
 
 
 _KAPPA = "Kappa: agreement beyond chance; 0 is chance, 1 is perfect."

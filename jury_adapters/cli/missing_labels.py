@@ -1,0 +1,65 @@
+"""Messages about cases without a human label, which name the cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from jury_adapters.core.errors import plain_repr
+from jury_adapters.core.formatting import counted
+from jury_adapters.core.row_files import read_rows
+
+
+class UnreadRows(NamedTuple):
+    """Rows of a file that could not be read, so that their labels are unknown.
+
+    Attributes:
+        number: the number of these rows.
+        first: the line and the problem of the first; empty without any.
+    """
+
+    number: int = 0
+    first: str = ""
+
+    @classmethod
+    def of(cls, file: Path) -> UnreadRows:
+        """Return the rows of a file that are not even rows, such as those in another encoding.
+
+        Raises:
+            InputError: the file cannot be read as a whole.
+        """
+        problems = [f"{row.unit} {row.line}: {row.error}" for row in read_rows(file) if row.values is None]
+        return cls(len(problems), problems[0] if problems else "")
+
+    @property
+    def note(self) -> str:
+        """The end of a message which says that these rows may be the cause; empty without any."""
+        if not self.number:
+            return ""
+        return f"; {counted(self.number, 'row')} could not be read, the first of them: {self.first}"
+
+
+def no_such_labels(column: str, columns: Iterable[str]) -> str:
+    """Return the message for a column of labels that is not there, with the columns that there are."""
+    listed = ", ".join(sorted(columns)[:10]) or "none"
+    return f"no case has a label in the column {plain_repr(column)}; name it with --label-column. There are: {listed}"
+
+
+def why_no_labels(file: Path, column: str, columns: Iterable[str], unread: UnreadRows) -> str:
+    """Return the message for a column of a file without labels, with the cause.
+
+    Args:
+        file: the file.
+        column: the name of the column.
+        columns: the columns that there are, for a name that no row has.
+        unread: the rows that could not be read.
+
+    Raises:
+        InputError: the file cannot be read as a whole.
+    """
+    if not any(column in (row.values or ()) or column in row.empty for row in read_rows(file)):
+        return f"{file}: {no_such_labels(column, columns)}{unread.note}"
+    if unread.number:
+        return f"{file}: no case that could be read has a label in the column {plain_repr(column)}{unread.note}"
+    return f"{file}: no case has a label in the column {plain_repr(column)}, which is empty in every row"
