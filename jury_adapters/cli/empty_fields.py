@@ -1,20 +1,25 @@
-"""Notice, before anything is sent, of fields that criteria speak of and that no case has."""
+"""Notice, before anything is sent, of fields that rubrics require or criteria speak of, and that no case has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import Case
+from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.judge import Judge
+
+if TYPE_CHECKING:
+    from jury_adapters.critic.rubric import Rubric
 
 
 def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, messages: Messages) -> None:
-    """Print the fields that a criterion of one sentence speaks of, that no case has, and without which it decides.
+    """Print the fields that no case has: those that rubrics require, and those that a criterion speaks of.
 
-    A rubric with a prompt of its own says by ``requires`` what it cannot do without. The cases are read only as far as
-    is needed, and not at all for a judge without such fields.
+    A critic abstains without a field that its rubric requires, and judges without one of which a criterion of one
+    sentence speaks. The cases are read only as far as is needed, and not at all for a judge without critics.
 
     Args:
         judge: the jury.
@@ -24,28 +29,46 @@ def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, message
     """
     if not _has_rubric(judge):
         return
+    from jury_adapters.critic.asking import variables_of
     from jury_adapters.critic.changed_rubrics import rubrics_in
-    from jury_adapters.critic.criteria import fields_spoken_of, user_prompt_for
+    from jury_adapters.critic.prompt import missing_fields
 
-    spoken_of = {
-        field: rubric.criteria
-        for rubric in rubrics_in(judge)
-        if rubric.user_prompt == user_prompt_for(rubric.criteria)
-        for field in fields_spoken_of(rubric.criteria)
-        if field not in rubric.requires
-    }
+    rubrics = {rubric.fingerprint: rubric for rubric in rubrics_in(judge)}
+    required = {key: set(rubric.requires) for key, rubric in rubrics.items()}
+    spoken_of = {field: rubric for rubric in rubrics.values() for field in _spoken_of(rubric)}
     lacking = set(spoken_of)
-    read = iter(cases)
     some = False
-    while lacking and (case := next(read, None)) is not None:
+    for case in cases if rubrics else ():
         some = True
         lacking = {field for field in lacking if not getattr(case, field)}
-    for field in sorted(lacking if some else ()):
+        for key, fields in required.items():
+            fields.intersection_update(missing_fields(rubrics[key], case, variables_of(rubrics[key], case)))
+        if not lacking and not any(required.values()):
+            break
+    if not some:
+        return
+    for key, rubric in rubrics.items():
+        for field in (name for name in rubric.requires if name in required[key]):
+            fix = f"--map {field}=COLUMN" if field in FIELD_NAMES else f"a column {field}"
+            messages.info(
+                f"{file}: no case has {field}, which the rubric {rubric.name} requires, so its critics abstain on "
+                f"every case without asking; give {fix}",
+                "yellow",
+            )
+    for field in sorted(lacking):
         messages.info(
-            f"{file}: no case has {field}, of which a criterion speaks ({spoken_of[field]!r}); the critic judges "
-            f"without and does not abstain. Name it with --map {field}=COLUMN, or use a rubric that requires it",
+            f"{file}: no case has {field}, of which a criterion speaks ({spoken_of[field].criteria!r}); the critic "
+            f"judges without and does not abstain. Name it with --map {field}=COLUMN, or use a rubric that requires it",
             "yellow",
         )
+
+
+def _spoken_of(rubric: Rubric) -> Iterator[str]:
+    """Yield the fields that a criterion of one sentence speaks of; a rubric with another prompt has none."""
+    from jury_adapters.critic.criteria import fields_spoken_of, user_prompt_for
+
+    if rubric.user_prompt == user_prompt_for(rubric.criteria):
+        yield from (field for field in fields_spoken_of(rubric.criteria) if field not in rubric.requires)
 
 
 def _has_rubric(judge: Judge) -> bool:

@@ -49,6 +49,14 @@ def test_the_estimate_as_json_has_its_rows(folder, server):
     assert server.asks == []
 
 
+def test_a_dry_run_says_why_a_model_would_never_be_asked(folder, server):
+    (folder / "cases.jsonl").write_text('{"question": "q", "answer": "TRUTH=YES", "passage": "c"}\n')
+    result = run(folder)
+    assert result.exit_code == 0
+    assert "no case has contexts, which the rubric faithfulness requires" in " ".join(result.stderr.split())
+    assert "no case has" not in run(folder, "--map", "contexts=passage").stderr
+
+
 def test_a_dry_run_without_cases_is_bad_input(folder):
     (folder / "cases.jsonl").write_text("")
     result = run(folder)

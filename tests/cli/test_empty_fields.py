@@ -1,4 +1,4 @@
-"""A criterion that speaks of a field that no case has is named before anything is sent."""
+"""Fields that rubrics require or criteria speak of, and that no case has, are named before anything is sent."""
 
 from __future__ import annotations
 
@@ -30,6 +30,23 @@ def test_a_rubric_says_by_itself_what_it_requires(capsys: pytest.CaptureFixture[
     for name in names:
         critic = Critic("openai:gpt-4o-mini", name, api_key="none")
         report_empty_fields(critic, [Case(question="When?", answer="At nine.")], Path("a.jsonl"), Messages())
+        said = capsys.readouterr().err
+        lacking = [field for field in critic.rubric.requires if field not in ("question", "answer")]
+        assert all(f"no case has {field}, which the rubric {name} requires" in said for field in lacking)
+        assert said.count("a.jsonl: ") == len(lacking)
+
+
+def test_a_field_that_a_rubric_requires_and_no_case_has_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    jury = Ensemble([Critic(f"openai:{name}", "faithfulness", api_key="none") for name in ("gpt-4o-mini", "gpt-4.1")])
+    bare, whole = Case(answer="Yes."), Case(answer="Yes.", contexts=["It is so."])
+    report_empty_fields(jury, [bare, bare], Path("a.jsonl"), Messages())
+    said = " ".join(capsys.readouterr().err.split())
+    assert said == (
+        "a.jsonl: no case has contexts, which the rubric faithfulness requires, so its critics abstain on every case "
+        "without asking; give --map contexts=COLUMN"
+    )
+    report_empty_fields(jury, [bare, whole], Path("a.jsonl"), Messages())
+    report_empty_fields(jury, [], Path("a.jsonl"), Messages())
     assert capsys.readouterr().err == ""
 
 
