@@ -32,8 +32,8 @@ class PairwiseCritic(Jury):
     decided and not the candidates: the label is ``tie``, ``metadata["position_consistent"]`` is False, and there is no
     confidence. Both opinions are kept as ``judgments``, ``"A first"`` and ``"B first"``, in terms of the case's own
     order. The reasoning stays as the model wrote it, with the letters that the model saw. When one order gave no
-    opinion, the verdict is ABSTAIN, or ERROR if an error is the cause. Two candidates with the same text are a tie, and
-    nothing is asked.
+    opinion, the verdict is ABSTAIN, or ERROR if an error is the cause. A jury whose vote is tied in an order says
+    ``tie`` in it. Two candidates with the same text are a tie, and nothing is asked.
 
     Args:
         critic: the judge to ask; a :class:`Critic` with the rubric ``pairwise`` or another whose labels are A, B and
@@ -91,7 +91,10 @@ class PairwiseCritic(Jury):
             return Verdict(Status.ABSTAIN, reasoning=f"nothing to compare: it takes two candidates, there are {number}")
         if _are_equal(case):
             return Verdict(None, label="tie", reasoning="a tie, because both candidates are the same text")
-        return self._read(await self._both.assess(case))
+        both = await self._both.assess(case)
+        if any(map(_is_tied, both.judgments)):
+            both = self._both.aggregate(map(_with_tie, both.judgments), generator=case.generator)
+        return self._read(both)
 
     def _read(self, both: Verdict) -> Verdict:
         """Return the verdict on the two opinions. The ensemble's own vote does not consider the order."""
@@ -199,6 +202,15 @@ def _swapped(case: Case) -> Case:
 def _are_equal(case: Case) -> bool:
     first, second = case.candidates
     return first.strip() == second.strip()
+
+
+def _is_tied(judgment: Judgment) -> bool:
+    """Whether a jury prefers a candidate only by its rule for ties, such as the vote of its first juror."""
+    return isinstance(judgment, Verdict) and judgment.tally.tied and judgment.label in _OTHER
+
+
+def _with_tie(judgment: Judgment) -> Judgment:
+    return evolve(judgment, label="tie") if _is_tied(judgment) else judgment
 
 
 def _turned(label: str) -> str:

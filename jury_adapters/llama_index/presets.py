@@ -241,8 +241,8 @@ class JuryPairwiseEvaluator(PresetEvaluator):
     ``score`` is 1.0 if the response is better, 0.0 if the second one is, 0.5 for a tie; only 1.0 is ``passing``.
     ``pairwise_source`` is ``"original"`` if the result holds with the response shown first (and, asked in both orders,
     also with the second one first), ``"flipped"`` if an existing jury was asked only with the second one first, and
-    ``"neither"`` if the orders disagree or the vote is tied: the order decided then, and the score is 0.5. If one order
-    gives no decision, the result is invalid.
+    ``"neither"`` if the orders disagree or the vote is tied: no preference won then, and the score is 0.5. The label of
+    ``result.verdict`` is ``A``, ``B`` or ``tie`` accordingly. If one order gives no decision, the result is invalid.
 
     Args:
         llm: the judge; see :class:`PresetEvaluator` for this and the other arguments. An existing Critic has the rubric

@@ -13,9 +13,9 @@ from jury_adapters.core.evidence import note_on_left_out
 from jury_adapters.core.feedback import agreeing_jurors, notes_of, reason_of, without_errors
 from jury_adapters.core.field_names import FIELD_NAMES, columns_of
 from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.serial import judgment_from_dict, to_dict
-from jury_adapters.core.verdict import Verdict, case_score
+from jury_adapters.core.verdict import Verdict, case_score, is_pairwise_opinion
 
 
 # No quoted types in the signatures: the oldest supported pydantic inspects them.
@@ -86,6 +86,8 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
         contexts: the contexts to echo; None if none were given.
     """
     compared = _comparison(judgment, case)
+    if compared is not None and compared[2] == "neither" and judgment.label != "tie":
+        judgment = evolve(judgment, label="tie")  # a report of the results counts the label
     passing, score, source = compared or (_PASSING.get(judgment.status), case_score(judgment), None)
     feedback = feedback_of(judgment)
     if judgment.status in (Status.FAIL, Status.ABSTAIN):
@@ -186,16 +188,28 @@ def _comparison(judgment: Judgment, case: Case) -> tuple[bool | None, float, str
 
 
 def _source(judgment: Judgment) -> str:
-    """Return ``original``, unless only the other order was shown (``flipped``), or the order decided (``neither``)."""
-    if isinstance(judgment, Verdict) and "position_consistent" not in judgment.metadata:
+    """Return ``original``, unless only the other order was shown (``flipped``), or no preference won (``neither``)."""
+    if _is_tied(judgment):
+        return "neither"
+    if isinstance(judgment, Verdict) and not is_pairwise_opinion(judgment):
         for_it = [juror for juror in judgment.judgments if juror.label == judgment.label]
         sources = {_source(juror) for juror in for_it} - {"neither"}
-        if not for_it or not sources or judgment.tally.tied:
+        if not sources:
             return "neither"
         return "original" if "original" in sources else "flipped"
     if judgment.metadata.get("position_consistent") is False:
         return "neither"
     return "flipped" if judgment.metadata.get("shown_order") == ("B", "A") else "original"
+
+
+def _is_tied(judgment: Judgment) -> bool:
+    """Whether a vote was tied, and no rule for ties that the user gave decided it."""
+    if not isinstance(judgment, Verdict):
+        return False
+    if is_pairwise_opinion(judgment):
+        return judgment.label == "tie" and any(map(_is_tied, judgment.judgments))
+    by_rule = judgment.label != "tie" and any(map(is_pairwise_opinion, judgment.judgments))
+    return judgment.tally.tied and not by_rule
 
 
 _PASSING: Mapping[Status | None, bool] = {Status.PASS: True, Status.FAIL: False}

@@ -212,3 +212,39 @@ def test_equal_candidates_are_a_tie_and_nothing_is_asked():
     assert "the same text" in verdict.reasoning
     assert critic.judge(question="When?", candidates=["Same.", "Other."]).label == "tie"
     assert len(asked) == 2
+
+
+def prefers(candidate, name):
+    def judge(case):
+        return Judgment(None, label="A" if case.candidates[0] == candidate else "B")
+
+    return Judge.from_function(judge, name=name)
+
+
+FIRST, SECOND = (prefers(candidate, f"for the {candidate}") for candidate in CANDIDATES)
+
+
+@pytest.mark.parametrize("jurors", [(FIRST, SECOND), (SECOND, FIRST)])
+@pytest.mark.parametrize("options", [{}, {"schedule": "early_stop"}, {"voting": "weighted"}])
+def test_pairwise_critics_whose_vote_is_tied_prefer_neither(jurors, options):
+    jury = Ensemble([PairwiseCritic(juror) for juror in jurors], **options)
+    for asked in (jury, Ensemble([jury, PairwiseCritic(jurors[1])])):
+        verdict = asked.judge(case())
+        assert (verdict.status, verdict.label, verdict.tally.tied) == (None, "tie", True)
+        assert verdict.reasoning.endswith("neither is better")
+
+
+@pytest.mark.parametrize(
+    ("options", "label"), [({"tie": "first"}, "A"), ({"priority": ["B"]}, "B"), ({"tie": "abstain"}, None)]
+)
+def test_a_rule_for_ties_that_was_given_decides_between_pairwise_critics(options, label):
+    jury = Ensemble([PairwiseCritic(FIRST), PairwiseCritic(SECOND)], **options)
+    assert jury.judge(case()).label == label
+
+
+@pytest.mark.parametrize("swap", [True, False])
+def test_a_jury_whose_vote_is_tied_prefers_neither(swap):
+    verdict = PairwiseCritic(Ensemble([FIRST, SECOND], name="two"), swap=swap).judge(case())
+    assert (verdict.status, verdict.label) == (None, "tie")
+    assert {judgment.label for judgment in verdict.judgments} == {"tie"}
+    assert verdict.metadata["position_consistent"] is (True if swap else None)

@@ -5,7 +5,7 @@ import json
 import pytest
 from llama_index.core.evaluation import BatchEvalRunner
 
-from jury_adapters import Critic, Ensemble, Judgment, PairwiseCritic, judge
+from jury_adapters import Critic, Ensemble, Judgment, PairwiseCritic, Report, judge
 from jury_adapters.checks import LengthBetween, NotEmpty
 from jury_adapters.llama_index import (
     JuryAnswerRelevancyEvaluator,
@@ -60,6 +60,37 @@ def test_a_judge_that_prefers_the_first_one_is_asked_in_both_orders(given):
 def test_a_preference_that_both_orders_share_stands(given):
     result = JuryPairwiseEvaluator(**given).evaluate(**PAIR)
     assert (result.score, result.passing, result.pairwise_source) == (1.0, True, "original")
+
+
+@judge
+def omega(case):
+    return Judgment(None, label="B" if case.candidates[0] == "Alpha." else "A", reasoning="it is Omega")
+
+
+TIED = {
+    "models": {"llms": [alpha, omega]},
+    "the other first": {"llms": [omega, alpha]},
+    "early stopping": {"llms": [alpha, omega], "schedule": "early_stop"},
+    "one order": {"llms": [alpha, omega], "swap": False},
+    "an ensemble": {"jury": Ensemble([alpha, omega])},
+    "an ensemble in one order": {"jury": Ensemble([alpha, omega]), "swap": False},
+    "an ensemble of pairwise critics": {"jury": Ensemble([PairwiseCritic(alpha), PairwiseCritic(omega)])},
+}
+
+
+@pytest.mark.parametrize("given", TIED.values(), ids=TIED)
+def test_a_tied_vote_is_a_tie_in_the_result_and_in_a_report_of_it(given):
+    result = JuryPairwiseEvaluator(**given).evaluate(**PAIR)
+    assert (result.score, result.passing, result.pairwise_source) == (0.5, None, "neither")
+    assert result.verdict.label == "tie"
+    assert Report.from_results([result]).figures.summary.labels == {"tie": 1}
+
+
+def test_a_rule_for_ties_that_the_user_gave_decides():
+    incumbent = Ensemble([PairwiseCritic(alpha), PairwiseCritic(omega)], priority=["B"])
+    result = JuryPairwiseEvaluator(jury=incumbent).evaluate(**PAIR)
+    assert (result.score, result.passing, result.pairwise_source) == (0.0, False, "original")
+    assert result.verdict.label == "B"
 
 
 def test_a_critic_that_asks_in_both_orders_is_not_wrapped_again():

@@ -9,10 +9,14 @@ from typing import Literal
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.tolerance import equal
+from jury_adapters.core.verdict import Verdict, is_pairwise_opinion
 from jury_adapters.core.voting.ballots import BallotVote, Mode, share_of, tally_of
 from jury_adapters.core.voting.base import Box, VoteResult
 
 TiePolicy = Literal["fail", "pass", "abstain", "first"]
+
+TIE = "tie"
+"""Label of a comparison in which neither candidate is better."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +55,11 @@ class MostVotes(BallotVote):
         winner = next((ballot for ballot in self.priority if ballot in tied), None)
         rule = self.tie or self._default_tie(mode)
         if winner is None and rule == "first":
-            winner = next(ballot for _, ballot in box.voted if ballot in tied)
+            place, winner = next(vote for vote in box.voted if vote[1] in tied)
+            if self.tie is None and _is_comparison(judgments[place]):
+                reason = f"a tie of {', '.join(tied)}: neither is better"
+                share = share_of(box, None) if confidence is None else confidence
+                return self._won(mode, box, judgments, TIE, confidence=share, tied=True, reason=reason)
         if winner is not None:
             return self._won(mode, box, judgments, winner, confidence=confidence, tied=True)
         reason = f"a tie of {', '.join(tied)} counts as {rule.upper()}"
@@ -67,3 +75,10 @@ class MostVotes(BallotVote):
         if self.disagree_label is not None:
             return "abstain"
         return "fail" if mode == "status" else "first"
+
+
+def _is_comparison(judgment: Judgment) -> bool:
+    """Whether a judgment is the opinion of a pairwise juror, or the verdict of a jury of such jurors."""
+    if is_pairwise_opinion(judgment):
+        return True
+    return isinstance(judgment, Verdict) and bool(judgment.judgments) and all(map(_is_comparison, judgment.judgments))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
-from jury_adapters import Judgment, Status
+from jury_adapters import Judgment, Status, Verdict
 from jury_adapters.core.judgment import LABEL_ONLY, PASS_OR_FAIL
 from jury_adapters.core.voting import STRATEGIES, FunctionVote, options_of
 from jury_adapters.core.voting.rules.average import Average
@@ -61,6 +61,11 @@ SURE_LABELS = (
     Judgment(None, label="B"),
     ABSTAIN,
     ERROR,
+)
+PREFERENCES = (  # of pairwise critics, which tie by default, and of a function
+    *[Verdict(None, label=label, metadata={"position_consistent": True}) for label in ("A", "B", "tie")],
+    *[Judgment(None, label=label) for label in ("A", "B")],
+    ABSTAIN,
 )
 
 LEAVING = ("abstain", "ignore")
@@ -185,6 +190,8 @@ LABELS = numbered(
     *[(kind(disagree_label="!", default_label="?"), PLAIN_LABELS, None) for kind in (Majority, Unanimous, Weighted)],
     *[(strategy, PLAIN_LABELS, None) for strategy in (Majority(), Unanimous(), FirstDisagreement(), Weighted())],
     *[(strategy, RATED_LABELS, None) for strategy in (Majority(), Unanimous(on_split="abstain"), Weighted())],
+    *[(kind(**options), PREFERENCES, None) for kind in (Majority, Weighted) for options in ({}, {"priority": ("B",)})],
+    *[(Weighted(use_confidence=False), PREFERENCES, weights) for weights in WEIGHTS[1:]],
 )
 BAYES = {
     "all good": (0.9, 0.8, 0.7, 0.6, 0.6),
