@@ -70,7 +70,7 @@ class GivenLabels:
         self._lines: dict[int, Columns | None] = {}
         if not reviewed:
             paths = None if field_map is None else paths_in(file, field_map)
-            self._lines = _columns_of_file(file, paths)
+            self._lines = _columns_of_file(file, paths, column)
         self._matching: Matching | None = None
         self._compared = ComparedTexts(file, self._lines, column)
         self._set(_reviewed(file) if reviewed else _labelled_rows(file, column, self._lines))
@@ -290,12 +290,13 @@ def paths_in(file: Path, field_map: FieldMap) -> FieldMap | None:
     return FieldMap(paths) if paths else None
 
 
-def _columns_of_file(file: Path, field_map: FieldMap | None) -> dict[int, Columns | None]:
+def _columns_of_file(file: Path, field_map: FieldMap | None, label_column: str) -> dict[int, Columns | None]:
     """Return the columns of each row by line, under our names where a field map has them; None for an unreadable row.
 
-    An empty cell is an empty answer, as where cases are read, unless no row has an answer.
+    An empty cell is an empty answer, as where cases are read, unless no row has an answer. A label may be in the
+    metadata of a row, as in the cases that ``Report.write_results`` wrote.
     """
-    rows = {row.line: _row_with(field_map, row) for row in read_rows(file)}
+    rows = {row.line: _with_label(_row_with(field_map, row), label_column) for row in read_rows(file)}
     if not any(columns and _content(columns)[1] for columns in rows.values()):
         return {
             line: columns and {name: value for name, value in columns.items() if value != ""}
@@ -313,6 +314,20 @@ def _row_with(field_map: FieldMap | None, row: Row) -> Columns | None:
     return field_map.known_in(values).apply(values)
 
 
+def _metadata_of(row: Columns) -> Columns:
+    own = row.get("metadata")
+    return own if isinstance(own, Mapping) else {}
+
+
+def _with_label(row: Columns | None, label_column: str) -> Columns | None:
+    """Return a row with a label of its metadata as a column."""
+    own = _metadata_of(row or {})
+    if row is None or label_column in row or label_column not in own:
+        return row
+    rest = {name: value for name, value in own.items() if name != label_column}
+    return {**row, "metadata": rest, label_column: own[label_column]}
+
+
 def _labelled_rows(
     file: Path, column: str, rows: Mapping[int, Columns | None], id_column: str | None = None
 ) -> Iterator[_Row]:
@@ -320,7 +335,7 @@ def _labelled_rows(
     seen: dict[tuple[str, str | None], str] = {}
     for line, row in rows.items():
         values = row or {}
-        columns |= {str(name) for name in values}
+        columns |= set(map(str, (*values, *_metadata_of(values))))
         label = human_label(values.get(column))
         if label is None:
             continue

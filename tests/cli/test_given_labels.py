@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from jury_adapters import Report
+from jury_adapters.checks import NotEmpty
 from jury_adapters.cli.app import app
 from jury_adapters.cli.given_labels import GivenLabels
 from jury_adapters.core.case import Case
@@ -78,6 +80,28 @@ def test_rows_with_answers_of_two_systems_are_told_apart(folder, command):
     done = run(*arguments)
     assert "8 of 20 labels of labels.jsonl belong to no case of a" in done.stderr
     assert " bad" not in done.stdout
+
+
+@pytest.mark.parametrize("command", [["report"], ["report", "--agreement", "--draws", 100], ["replay"]])
+def test_labels_in_the_metadata_of_kept_cases_are_read(folder, command):
+    verdicts = []
+    for row in answers("a"):
+        given = {"id": row["id"], "gold": "good" if row["id"] > "q5" else "bad", "document": "a.txt"}
+        case = Case(question=row["question"], answer=row["answer"], metadata=given)
+        verdicts.append((case, NotEmpty().judge(case)))
+    Report.from_results(verdicts).write_results("kept.jsonl", cases="kept_cases.jsonl")
+    (folder / "again.yaml").write_text("jurors: [{recorded: NotEmpty}]")
+    options = ["--jury", "again.yaml"] if command == ["replay"] else []
+    done = run(*command, "kept.jsonl", *options, "--labels", "kept_cases.jsonl", "--pass-label", "good")
+    assert done.exit_code == 0, done.stderr
+    assert "pass 4 (good) and fail 8 (bad)" in " ".join(done.stdout.split())
+
+
+def test_a_column_without_labels_is_told_apart_from_those_of_the_metadata(folder):
+    (folder / "labels.jsonl").write_text(json.dumps({"answer": "It is 0.", "metadata": {"id": "q0", "rating": "good"}}))
+    done = run("report", "a.out.jsonl", "--labels", "labels.jsonl")
+    assert "name it with --label-column. There are: answer, id, metadata, rating" in done.stderr
+    assert run("report", "a.out.jsonl", "--labels", "labels.jsonl", "--label-column", "rating").exit_code == 0
 
 
 def test_labels_that_match_no_case_are_counted(folder):
