@@ -282,8 +282,8 @@ class Report:
     def to_rows(self) -> list[dict[str, JsonValue]]:
         """Return one flat row per case, for a table, a spreadsheet or a data frame.
 
-        A juror's opinion is in the column ``vote:NAME``, and a text or number of a case's metadata in the column
-        ``meta:NAME``.
+        The result of a criterion is in the column ``criterion:NAME``, and its score, if any, in ``score:NAME``. A
+        juror's opinion is in the column ``vote:NAME``, a text or number of a case's metadata in ``meta:NAME``.
         """
         return flat_rows(self.entries)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from jury_adapters.core.formatting import to_word
-from jury_adapters.core.opinions import juror_names, opinions_of
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.opinions import Path, criteria_of, juror_names, opinions_of
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict
@@ -16,13 +17,15 @@ from jury_adapters.report.figures import contest
 def flat_rows(entries: Sequence[Entry]) -> list[dict[str, JsonValue]]:
     """Return one row per case.
 
-    A juror's opinion is in the column ``vote:NAME``, and a text or number of the metadata in the column ``meta:NAME``.
+    The result of a criterion is in the column ``criterion:NAME``, and its score, if it has one, in ``score:NAME``; a
+    juror's opinion is in the column ``vote:NAME``, and a text or number of the metadata in the column ``meta:NAME``.
     """
     names = juror_names(path for entry in entries for path, _ in opinions_of(entry.judgment))
-    return [_row(entry, names) for entry in entries]
+    criteria = juror_names(path for entry in entries for path, _ in criteria_of(entry.judgment))
+    return [_row(entry, names, criteria) for entry in entries]
 
 
-def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue]:
+def _row(entry: Entry, names: Mapping[Path, str], criteria: Mapping[Path, str]) -> dict[str, JsonValue]:
     judgment = entry.judgment
     verdict = judgment if isinstance(judgment, Verdict) else None
     recorded = judgment.usage.recorded or NO_USAGE
@@ -52,5 +55,15 @@ def _row(entry: Entry, names: dict[tuple[str, ...], str]) -> dict[str, JsonValue
         "error": judgment.error,
         "unmet": "; ".join(entry.unmet) or None,
         **{f"meta:{name}": value for name, value in metadata.items() if isinstance(value, str | int | float)},
+        **_criteria_columns(judgment, criteria),
         **{f"vote:{names[path]}": to_word(vote) for path, vote in opinions_of(judgment)},
     }
+
+
+def _criteria_columns(judgment: Judgment, names: Mapping[Path, str]) -> dict[str, JsonValue]:
+    columns: dict[str, JsonValue] = {}
+    for path, result in criteria_of(judgment):
+        columns[f"criterion:{names[path]}"] = to_word(result)
+        if result.score is not None:
+            columns[f"score:{names[path]}"] = result.score
+    return columns

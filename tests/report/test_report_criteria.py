@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from jury_adapters import Case, Ensemble, Scorecard
 from jury_adapters.calibration import Votes
+from jury_adapters.checks import LengthBetween
 from jury_adapters.cli.app import app
 from jury_adapters.core.batch import Judged
 from jury_adapters.report import Report
@@ -137,3 +138,14 @@ def test_the_command_says_that_criteria_are_not_compared(tmp_path, monkeypatch):
     result = CliRunner().invoke(app, ["report", "r.jsonl", "--agreement"], catch_exceptions=False)
     assert result.exit_code == 0
     assert "r.jsonl holds verdicts on several criteria" in " ".join(result.stderr.split())
+
+
+def test_rows_have_a_column_for_each_criterion_beside_those_of_its_jurors():
+    long = Ensemble([LengthBetween(minimum=3, name="3"), LengthBetween(minimum=9, name="9")])
+    card = Scorecard({"long": long, "rated": lambda case: 0.75})
+    row, empty = Report.from_results(card.judge_many([Case(answer="An answer."), Case(answer="no")])).to_rows()
+    assert {name: value for name, value in row.items() if name.startswith(("criterion:", "score:", "vote:"))} == {
+        "criterion:long": "PASS", "criterion:rated": "PASS", "score:rated": 0.75,
+        "vote:3": "PASS", "vote:9": "PASS", "vote:rated": "PASS",
+    }  # fmt: skip
+    assert empty["criterion:long"] == "FAIL"
