@@ -9,6 +9,7 @@ from jury_adapters.core.batch import as_case, refuse_one
 from jury_adapters.core.budget import judges_without_price
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
+from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.jury import Jury, unique_names
 from jury_adapters.core.usage import NO_USAGE
@@ -55,6 +56,8 @@ class CostEstimate:
         unreadable: number of input rows that are not valid cases; they cost nothing and get an ERROR.
         per_tier: True if the rows and the totals assume that every case reaches every tier. A cascade that decides
             cases earlier takes less.
+        stops_early: True if the judge, or a jury inside it, has ``schedule="early_stop"``. The estimate is that of
+            asking every juror.
         heading: the heading of the rows in the table; by default ``"tier"`` or ``"juror"``.
     """
 
@@ -63,6 +66,7 @@ class CostEstimate:
     unreadable: int = 0
     per_tier: bool = False
     heading: str = ""
+    stops_early: bool = False
 
     @property
     def calls(self) -> int:
@@ -115,6 +119,8 @@ class CostEstimate:
         yield "Retries and repair requests add to it, and judgments that a store already holds take nothing."
         if self.per_tier:
             yield "Each tier is estimated as if every case got there; a case that is decided earlier takes less."
+        if self.stops_early:
+            yield "Every juror is estimated as if it were asked; early stopping asks no more once the vote is settled."
         missing = (row.without_price or (row.name,) for row in self.rows if not row.cost_complete)
         unpriced = ", ".join(dict.fromkeys(name for names in missing for name in names))
         if unpriced:
@@ -154,7 +160,11 @@ def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
         )
         for (name, part), usage, asked_here in zip(parts, used, asked, strict=True)
     )  # fmt: skip
-    return CostEstimate(rows, count, unreadable, isinstance(judge, CascadedJury))
+    return CostEstimate(rows, count, unreadable, isinstance(judge, CascadedJury), stops_early=_stops_early(judge))
+
+
+def _stops_early(judge: Judge) -> bool:
+    return (isinstance(judge, Ensemble) and judge.schedule == "early_stop") or any(map(_stops_early, judge.members))
 
 
 def _parts(judge: Judge) -> list[tuple[str, Judge]]:

@@ -60,6 +60,9 @@ class JuryEvaluator(BaseEvaluator):
         evidence_tools: the tools of an agent whose outputs are contexts: names, or a predicate of a step; by default
             all but those known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
 
+    Attributes:
+        jury: the judge. ``evaluator.jury.estimate_cost(rows)`` estimates what a batch will cost.
+
     Raises:
         ConfigurationError: ``jury`` is not a judge, the store or the budget is invalid, ``evidence_tools`` is neither
             names nor a predicate, or a budget in dollars meets a juror whose price is unknown.

@@ -66,6 +66,16 @@ def test_a_cascade_has_a_row_per_tier_as_if_every_case_got_there():
     assert "as if every case got there; a case that is decided earlier takes less" in str(estimate)
 
 
+@pytest.mark.parametrize("inside", [False, True])
+def test_early_stopping_is_estimated_as_if_every_juror_were_asked(inside):
+    panel = Ensemble([critic(), critic("dear")], schedule="early_stop")
+    jury = CascadedJury([Tier("panel", panel, "final")]) if inside else panel
+    estimate = jury.estimate_cost(CASES)
+    assert (estimate.calls, estimate.stops_early) == (20, True)
+    assert "as if it were asked; early stopping asks no more once the vote is settled" in str(estimate)
+    assert "early stopping" not in str(Ensemble(panel.members).estimate_cost(CASES))
+
+
 def test_repeated_asks_and_chains_count():
     assert critic(samples=3).estimate_cost(CASES).calls == 30
     assert all_of(critic(), critic("dear")).estimate_cost(CASES).calls == 20
