@@ -65,7 +65,8 @@ def compare(
     samples.
 
     With --labels, human labels correct the difference for what the jury gets wrong, which may be more for one system
-    than for the other. A label belongs to an answer: label both answers of a random part of the cases.
+    than for the other. A label belongs to an answer: label both answers of a random part of the cases, as `jury review
+    --sample N` on both files does.
 
     `jury report B --compare A` adds the same comparison, without labels, to a report.
 

@@ -6,11 +6,10 @@ import getpass
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
 from json import dumps
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -20,6 +19,7 @@ from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.interrupt import CtrlC
 from jury_adapters.cli.label_file import UNSURE, Label, LabelFile, Said, Seen, said_in, said_of
 from jury_adapters.cli.options import AsJson, Quiet, file_argument, file_option, number_option
+from jury_adapters.cli.review_selection import Selection, Which
 from jury_adapters.cli.review_summary import ReviewSummary
 from jury_adapters.cli.reviewer_conflicts import contradictions, final_labels, latest
 from jury_adapters.cli.showing import has_texts, show_case, show_verdict
@@ -34,8 +34,6 @@ from jury_adapters.core.return_values import is_failed_run
 
 if TYPE_CHECKING:
     from jury_adapters.report.entries import Entry
-
-Which = Literal["escalated", "contested", "all"]
 
 
 def review(
@@ -55,9 +53,16 @@ def review(
     by: Annotated[str, typer.Option(help="Who labels.", show_default="your login name")] = "",
     limit: Annotated[int | None, number_option("Ask about N cases at most.", 1)] = None,
     only: Annotated[
-        Which,
-        typer.Option(help="Where the jury asks for review; where its jurors differ too; or all, in random order."),
-    ] = "contested",
+        Which | None,
+        typer.Option(
+            help="Where the jury asks for review; where its jurors differ too; or all, in random order.",
+            show_default="contested",
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        number_option("Ask about N random cases only: the same ones in each file of results with these ids.", 1),
+    ] = None,
     verdict_first: Annotated[bool, typer.Option("--show", help="Show the verdict before you answer.")] = False,
     blind: Annotated[bool, typer.Option("--blind", help="Never show the verdict.")] = False,
     as_json: AsJson = False,
@@ -72,6 +77,9 @@ def review(
     Every label is on the disk before the next case is shown. Run again to go on. Several reviewers may share one file;
     it is what `jury calibrate` reads. Calibrate with labels of --only all: contested cases are not a fair sample.
 
+    For `jury compare`, label both answers to the same random cases: run it with --sample N on the results of each
+    system, with one file of --labels. Cases are drawn by id, else by question.
+
     Exit code: 0, 2 for bad input, 130 stopped by Ctrl-C (with the summary).
     """
     messages = Messages()
@@ -83,11 +91,12 @@ def review(
             raise InputError(f"--labels {file}: labels are JSON lines; give it a name that ends in .jsonl")
         if any(file.exists() and path.exists() and file.samefile(path) for path in (results, cases) if path):
             raise InputError(f"--labels would add labels to {file}, which is read; give another file")
+        selection = Selection.of(only, sample)
         entries = _entries(results, cases, messages)
         who = by.strip() or _login()
         before = said_in(file) if file.exists() and file.stat().st_size else []
         seen: Seen = "never" if blind else "before" if verdict_first else "after"
-        session = _Session(entries, before, only, who=who, seen=seen, messages=messages)
+        session = _Session(entries, before, selection, who=who, seen=seen, messages=messages)
         stopped = session.run(file, limit)
     except ConfigurationError as error:
         messages.error(str(error))
@@ -106,12 +115,21 @@ class _Session:
     """Session of one reviewer at the terminal, from the first case to the last."""
 
     def __init__(
-        self, entries: Sequence[Entry], before: Sequence[Said], only: Which, *, who: str, seen: Seen, messages: Messages
+        self,
+        entries: Sequence[Entry],
+        before: Sequence[Said],
+        selection: Selection,
+        *,
+        who: str,
+        seen: Seen,
+        messages: Messages,
     ) -> None:
-        self._entries = {_identity(entry): entry for entry in entries if not is_failed_run(entry.judgment)}
+        every = {_identity(entry): entry for entry in entries}
+        # A failed run has its place in a sample too: that of another system has the same cases.
+        self._wanted = [entry for entry in selection.choose([*every.values()]) if not is_failed_run(entry.judgment)]
+        self._entries = {identity: entry for identity, entry in every.items() if not is_failed_run(entry.judgment)}
         self._said = {identity: said for (identity, by), said in latest(before).items() if by == who}
-        self._wanted = _chosen(list(self._entries.values()), only)
-        self._only = only
+        self._selection = selection
         self._who = who
         self._seen = seen
         self._messages = messages
@@ -124,9 +142,10 @@ class _Session:
     def run(self, path: Path, limit: int | None) -> bool:
         """Ask about one case after the other; return whether Ctrl-C ended the session."""
         asked = [entry for entry in self._wanted if _identity(entry) not in self._said][:limit]
+        self._hint_at_sample(path, limit)
         if not asked:
-            done = f"{self._who} has labelled every case of --only {self._only}"
-            none = f"no case is of --only {self._only}; --only all asks about every case"
+            done = f"{self._who} has labelled every case of {self._selection}"
+            none = f"no case is of {self._selection}; --only all asks about every case"
             self._messages.info(f"nothing to ask: {done if self._wanted else none}")
             return False
         choices = choices_of(_labels(self._entries.values()), UNSURE)
@@ -145,6 +164,22 @@ class _Session:
             return True
         return False
 
+    def _hint_at_sample(self, path: Path, limit: int | None) -> None:
+        """Say that --limit selects other cases than those of another system with labels in the same file.
+
+        It passes over answers that both systems share and that have a label, so more than the limit would be labelled
+        where the answers are equal.
+        """
+        if limit is None or self._selection != Selection("all"):
+            return
+        ids = {item for _, item in self._entries} - {None}
+        others = {item for key, item in self._said if item in ids and (key, item) not in self._entries}
+        if others:
+            self._messages.info(
+                f"{path} has labels of other answers to {counted(len(others), 'case')} with these ids; for jury "
+                "compare, label the same random cases of both systems: give --sample N for both, not --limit"
+            )
+
     def summary(self, path: Path) -> ReviewSummary:
         """Summarize the labels of this reviewer for these results."""
         mine = {identity: said for identity, said in self._said.items() if identity in self._entries}
@@ -161,7 +196,7 @@ class _Session:
         reviewers = Counter(by for _, by in last)
         return ReviewSummary(
             path, self._who, len(self._now), len(mine),
-            sum(_identity(entry) not in self._said for entry in self._wanted), self._only,
+            sum(_identity(entry) not in self._said for entry in self._wanted), self._selection,
             dict(sorted(counts.items())), len(both), sum(said.said == opinion for said, opinion in both),
             sum(said.verdict_seen == "before" for said, _ in both),
             sum(truth is not None for truth in final_labels(everybody).values()), contradictions(everybody),
@@ -201,7 +236,7 @@ class _Session:
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         return Label(
             _case(entry), entry.line, entry.item_id, said, self._who, now, seconds, note, entry.judgment, seen,
-            self._only,
+            self._selection.only,
         )  # fmt: skip
 
     def _keep(self, label: Label, file: LabelFile) -> None:
@@ -243,21 +278,6 @@ def _entries(results: Path, cases: Path | None, messages: Messages) -> list[Entr
         cases_left = counted(lacking, "case is", "cases are")
         messages.info(f"{source}: {cases_left} left out, which {results} has and which cannot be found in it as judged")
     return found
-
-
-def _chosen(entries: Sequence[Entry], only: Which) -> list[Entry]:
-    """Return the cases to ask about, in order.
-
-    With ``all``, the order is pseudo-random and always the same. The cases labelled first are therefore a fair sample,
-    which calibration needs. Other selections begin with the most contested cases.
-    """
-    from jury_adapters.report.figures import contest
-
-    if only == "all":
-        return sorted(entries, key=lambda entry: sha256(repr(_identity(entry)).encode()).digest())
-    weight = {id(entry): contest(entry.judgment)[0] for entry in entries}
-    taken = [entry for entry in entries if entry.judgment.needs_review or (only == "contested" and weight[id(entry)])]
-    return sorted(taken, key=lambda entry: -weight[id(entry)])
 
 
 def _labels(entries: Collection[Entry]) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.cli.label_file import Said
+from jury_adapters.cli.review_selection import Selection
 from jury_adapters.cli.reviewer_conflicts import describe_contradictions
 from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.formatting import counted, percent, visible
@@ -42,7 +43,7 @@ class ReviewSummary:
     labelled: int
     total: int
     left: int
-    chosen: str
+    chosen: Selection
     said: dict[str, int]
     compared: int
     agreed: int
@@ -64,7 +65,8 @@ class ReviewSummary:
             "labels_by_reviewer": dict(self.reviewers),
             "contradicting": len(self.split),
             "left": self.left,
-            "only": self.chosen,
+            "only": self.chosen.only,
+            "sample": self.chosen.sample,
             "said": dict(self.said),
             "agreement_with_jury": {
                 "n": self.compared,
@@ -80,7 +82,7 @@ class ReviewSummary:
         lines = [
             f"{counted(self.labelled, 'case')} labelled by {visible(self.by)} now, {self.total:,} so far"
             + (f" ({said}); " if said else "; ")
-            + f"{self.left:,} left of those to look at (--only {self.chosen})"
+            + f"{self.left:,} left of those to look at ({self.chosen})"
         ]
         if self.compared:
             low, high = wilson(self.agreed, self.compared)
@@ -88,8 +90,8 @@ class ReviewSummary:
                 f"agreement with the jury: {self.agreed:,} of {self.compared:,} that both decided, "
                 f"{percent(self.agreed / self.compared)} (95 % interval {100 * low:.1f} to {100 * high:.1f} %)"
             )
-            if self.chosen != "all":
-                lines.append(f"these cases were chosen ({self.chosen}): on cases at random, expect another figure")
+            if self.chosen.only != "all":
+                lines.append(f"these cases were chosen ({self.chosen.only}): on cases at random, expect another figure")
             if self.unblinded:
                 given = counted(self.unblinded, "label was", "labels were")
                 lines.append(f"of these {given} given with the verdict seen")

@@ -75,7 +75,7 @@ class _Shares(NamedTuple):
         return (
             f"{fact} in {self.hits:,} of {counted(self.n, 'case')} with both labels, and in {self.other_hits:,} of the "
             f"{self.others:,} others, so the labelled cases are not a random sample; label both answers of a random "
-            "part of the cases"
+            "part of the cases (jury review --sample N, on the results of both systems)"
         )
 
 

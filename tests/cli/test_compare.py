@@ -330,7 +330,7 @@ def test_labels_of_one_system_alone_do_not_correct(exports, system):
     assert (
         "The labels do not correct the difference: both answers are the same in 60 of 60 cases with both labels, and "
         "in 0 of the 60 others, so the labelled cases are not a random sample; label both answers of a random part of "
-        "the cases."
+        "the cases (jury review --sample N, on the results of both systems)."
     ) in said
 
 
