@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jury_adapters.core.field_names import columns_of, differ, ignored
+from jury_adapters.core.field_names import RELEVANT_IDS, RELEVANT_TEXTS, columns_of, differ, ignored
 from jury_adapters.core.input_output import (
     THREAD,
     Found,
@@ -16,13 +16,14 @@ from jury_adapters.core.input_output import (
 from jury_adapters.core.loose_values import messages_in, opened, steps_text
 from jury_adapters.core.row_formats import with_expected_calls
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES
+from jury_adapters.core.values import is_missing
 
 EXPECTED_CALLS = "expected_calls"
 """Metadata key under which judges of trajectories look for the calls of a reference run."""
 
 
 def read_reference(value: object, read: Callable[[object], Found] = read_outputs) -> Found:
-    """Read the expected outputs of a run: a reference answer, and the steps of a reference trajectory."""
+    """Read the expected outputs of a run: a reference answer, the steps of a trajectory, and relevant documents."""
     state = opened(value)
     if not isinstance(state, Mapping):
         return _as_reference(read(value))
@@ -30,13 +31,15 @@ def read_reference(value: object, read: Callable[[object], Found] = read_outputs
         state = with_expected_calls(dict(state), column)
     columns = columns_of(state, ("reference",), part_of="reference")
     name = columns.of.get("reference")
+    apart = {key: state[key] for key in (*RELEVANT_IDS, *RELEVANT_TEXTS) if not is_missing(state.get(key))}
     calls = state.get(EXPECTED_CALLS)
     if isinstance(calls, list | tuple):
-        state = {key: given for key, given in state.items() if key != EXPECTED_CALLS}
+        apart[EXPECTED_CALLS] = calls
+    state = {key: given for key, given in state.items() if key not in apart}
     found = _as_reference(read(state)) if name is None else read_reference_value(state[name], read)
     found |= reported((*columns.conflicts, *_answers_beside(state, name)))
-    if isinstance(calls, list | tuple):
-        found["metadata"] = {**found.get("metadata", {}), EXPECTED_CALLS: calls}
+    if apart:
+        found["metadata"] = {**found.get("metadata", {}), **apart}
     return found
 
 

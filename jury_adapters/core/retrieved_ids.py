@@ -1,12 +1,12 @@
-"""Ids of the documents that a retriever returned, as they are kept in the metadata of a case."""
+"""Ids of the documents that a retriever returned, as the metadata of a case have them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
+from typing import Any
 
-from jury_adapters.core.case import Case
-from jury_adapters.core.field_names import RETRIEVED_IDS
-from jury_adapters.core.loose_values import field_of
+from jury_adapters.core.field_names import FIELD_NAMES, RELEVANT_IDS, RELEVANT_TEXTS, RETRIEVED_IDS, columns_of
+from jury_adapters.core.loose_values import field_of, opened
 
 
 def retrieved_ids(documents: object) -> tuple[str, ...] | None:
@@ -22,11 +22,34 @@ def retrieved_ids(documents: object) -> tuple[str, ...] | None:
     return known if len(known) == len(ids) else None
 
 
-def with_retrieved_ids(case: Case, ids: tuple[str, ...] | None) -> Case:
-    """Return the case with the ids in ``metadata["retrieved_ids"]``, unless they are unknown or it has others."""
-    if ids is None or any(name in case.metadata for name in RETRIEVED_IDS):
-        return case
-    return case.model_copy(update={"metadata": {**case.metadata, RETRIEVED_IDS[0]: ids}})
+def add_retrieved_ids(metadata: MutableMapping[str, Any], outputs: object) -> None:
+    """Add the ids of the documents in the outputs of a run, if only ids say which documents are relevant.
+
+    Other cases do not get them: a vector store may make new ids in every process, and equal cases would then differ.
+
+    Args:
+        metadata: the metadata of the case.
+        outputs: the outputs of the run, or the documents themselves.
+    """
+    if not any(name in metadata for name in RELEVANT_IDS):
+        return
+    if any(name in metadata for name in (*RETRIEVED_IDS, *RELEVANT_TEXTS)):
+        return
+    ids = _ids_in(opened(outputs))
+    if ids is not None:
+        metadata[RETRIEVED_IDS[0]] = ids
+
+
+def _ids_in(outputs: object) -> tuple[str, ...] | None:
+    if not isinstance(outputs, Mapping):
+        return retrieved_ids(outputs)
+    for name in RETRIEVED_IDS:
+        if isinstance(given := outputs.get(name), list | tuple):
+            return tuple(str(one) for one in given)
+    column = columns_of(outputs, ("contexts",)).of.get("contexts")
+    if column is None and len(outputs) == 1:  # LangSmith wraps values other than mappings: {"output": ...}
+        column = next((name for name in FIELD_NAMES["answer"].exact if name in outputs), None)
+    return None if column is None else retrieved_ids(outputs[column])
 
 
 def _id_of(document: object) -> str | None:

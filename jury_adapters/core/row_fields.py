@@ -37,6 +37,7 @@ from jury_adapters.core.input_output import (
 )
 from jury_adapters.core.loose_values import candidates_of, from_json, messages_in, opened, text_of, texts_of
 from jury_adapters.core.references import read_reference, read_reference_value
+from jury_adapters.core.retrieved_ids import add_retrieved_ids
 from jury_adapters.core.row_formats import plain_format
 from jury_adapters.core.run_parts import merged
 from jury_adapters.core.values import is_missing
@@ -88,6 +89,7 @@ class _Reading:
 
     def fields(self, evidence: Evidence) -> Found:
         named, rest = self.named, self.rest
+        documents = named.get("contexts", rest.get("outputs"))
         apart: Found = {"candidates": candidates_of(named["candidates"])} if "candidates" in named else {}
         if "attachments" in named:
             apart["attachments"] = images_of_column(named["attachments"], self.image_folder)
@@ -121,6 +123,7 @@ class _Reading:
         if "attachments" in apart and (beside := gave.get("attachments")):
             found["attachments"] = tuple(dict.fromkeys((*apart["attachments"], *beside)))
         found["metadata"] = self._metadata(found["metadata"])
+        add_retrieved_ids(found["metadata"], documents)
         return _with_generator(found)
 
     def _take_nodes(self) -> None:

@@ -20,6 +20,7 @@ from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.input_output import QUESTION_GUESS, read_inputs, read_outputs, read_thread
 from jury_adapters.core.references import read_reference
+from jury_adapters.core.retrieved_ids import add_retrieved_ids
 from jury_adapters.core.run_parts import merged
 
 _log = logging.getLogger(__name__)
@@ -114,6 +115,7 @@ class CaseReader:
                 "%s. Say where it is with a field map, such as field_map={'question': 'inputs.request'} (logged once)",
                 guess,
             )
+        add_retrieved_ids(fields["metadata"], outputs)
         if metadata:
             fields["metadata"].update(metadata)
         if generator is not None:

@@ -15,7 +15,8 @@ from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.loose_values import opened, text_of, texts_of
-from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
+from jury_adapters.core.retrieved_ids import retrieved_ids
+from jury_adapters.core.retriever_cases import with_retrieved_ids
 from jury_adapters.langchain.answer_guess import AnswerGuess, unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.collector import RETRIEVER, Collector

@@ -24,7 +24,8 @@ from jury_adapters.core.conversation import Conversation, role_of
 from jury_adapters.core.evidence import Evidence
 from jury_adapters.core.field_names import FIELD_NAMES, columns_of, plainly_named
 from jury_adapters.core.message_texts import text_in
-from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
+from jury_adapters.core.retrieved_ids import retrieved_ids
+from jury_adapters.core.retriever_cases import with_retrieved_ids
 from jury_adapters.core.values import EMPTY
 from jury_adapters.llama_index.response_images import answer_blocks, asked_with, context_images, node_images
 from jury_adapters.llama_index.responses import contexts_of, listed, steps_of, text_of

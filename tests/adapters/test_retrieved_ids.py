@@ -5,7 +5,8 @@ from langchain_core.documents import Document
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from jury_adapters import Case
-from jury_adapters.core.retrieved_ids import retrieved_ids, with_retrieved_ids
+from jury_adapters.core.retrieved_ids import retrieved_ids
+from jury_adapters.core.retriever_cases import with_retrieved_ids
 
 
 @pytest.mark.parametrize(
