@@ -272,6 +272,29 @@ def test_outages_and_budgets_are_not_called_disagreement(run, server):
     assert "disagree, so" not in result.stdout.str()
 
 
+def test_a_juror_that_broke_is_named_though_the_others_decided(run):
+    result = run(
+        """
+        import pytest
+        from jury_adapters import Ensemble
+
+        def down(case):
+            if "ferry" in case.answer: raise ConnectionError("503 \\x1b[31m")
+            return True
+
+        jurors = {"yes": lambda case: True, "too": lambda case: True, "down": down}
+
+        @pytest.mark.parametrize("answer", ["the ferry", "a ferry", "a boat"])
+        def test_it(jury, answer): jury.using(Ensemble(jurors)).check(answer=answer)
+
+        def test_alone(jury): jury.using(down).judge(answer="the ferry")
+        """
+    )
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["4 verdicts: 1 ERROR, 3 PASS", "down broke 3 of 4 times: ConnectionError: 503*"])
+    assert "\x1b[31m" not in result.stdout.str()
+
+
 def test_jurors_that_the_budget_left_out_are_counted(run, server):
     result = run(
         f"""
@@ -297,6 +320,7 @@ def test_jurors_that_the_budget_left_out_are_counted(run, server):
             "needs review: *::test_it",
         ]
     )
+    assert "broke" not in result.stdout.str()
 
 
 def test_judging_asserts_nothing(run):
