@@ -15,6 +15,7 @@ from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
+from jury_adapters.core.constant_abstention import ConstantAbstention
 from jury_adapters.core.context import judging
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
@@ -101,6 +102,7 @@ class AgentGuard:
         self.evidence = Evidence(evidence_tools)
         self._sinks = sinks_of(on_verdict)
         self._has_warned = False
+        self._abstention = ConstantAbstention()
 
     def case_of(self, state: Mapping[str, Any], response_format: object = None) -> Case:
         """Return the case of a turn whose last message is the draft.
@@ -126,7 +128,9 @@ class AgentGuard:
         if isinstance(case, Judgment):
             return None, case
         with judging(), unheard(), self._scope.applied():
-            return case, self.jury.judge(case)
+            judgment = self.jury.judge(case)
+        self._abstention.add(judgment)
+        return case, judgment
 
     async def ajudged(self, make: Callable[[], Case]) -> tuple[Case | None, Judgment]:
         """Judge a case; see :meth:`judged`."""
@@ -134,7 +138,9 @@ class AgentGuard:
         if isinstance(case, Judgment):
             return None, case
         with judging(), unheard(), self._scope.applied():
-            return case, await self.jury.ajudge(case)
+            judgment = await self.jury.ajudge(case)
+        self._abstention.add(judgment)
+        return case, judgment
 
     def _made(self, make: Callable[[], Case]) -> Case | Judgment:
         try:

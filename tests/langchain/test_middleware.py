@@ -23,6 +23,7 @@ from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.langchain import JuryEvaluator, route_on_verdict, to_case
 from jury_adapters.langchain.agent_guard import UNREVIEWED
 from jury_adapters.langchain.middleware import REFUSAL, JuryMiddleware
+from jury_adapters.testing import ScriptedModel
 
 ASKED = {"messages": [("user", "How is it?")]}
 BOTH = pytest.mark.parametrize(
@@ -601,6 +602,15 @@ def test_the_verdict_of_an_earlier_turn_does_not_stand_for_this_one():
     assert judged.invoke(ASKED, thread)["jury_verdict"]["status"] == Status.PASS
     assert judged.invoke(ASKED, thread)["jury_verdict"] is None
     assert isinstance(judged.get_state(thread).values["messages"][-1], AIMessage)
+
+
+@BOTH
+def test_a_jury_that_needs_what_no_turn_has_is_named_in_the_log(run, caplog):
+    guard = JuryMiddleware(Critic(ScriptedModel(["Answer: YES"]), "correctness", name="right"))
+    for _ in range(5):
+        assert texts(run(agent(ScriptedChat(script=["an answer"]), guard), ASKED))[-1] == "an answer"
+    (logged,) = [one.getMessage() for one in caplog.records]
+    assert "right abstained from each of the first 3 runs: nothing to judge: no reference" in logged
 
 
 @BOTH

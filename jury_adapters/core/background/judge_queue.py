@@ -34,6 +34,7 @@ from jury_adapters.core.background.sink_calls import SinkFailures, call_sink, si
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
+from jury_adapters.core.constant_abstention import ConstantAbstention
 from jury_adapters.core.context import change_context, run_context
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.jitter import OWN
@@ -96,6 +97,7 @@ class JudgeQueue:
         self.judge = judge
         self.exit_timeout = exit_timeout
         self._tally: Counter[str] = Counter()
+        self._abstention = ConstantAbstention()
         self._sinks = sinks_of(on_verdict)
         self._failures: dict[int, SinkFailures] = {}
         self._on_error = sinks_of(on_error)
@@ -323,6 +325,7 @@ class JudgeQueue:
             else:
                 change_context(run=run)  # each task has its own context
                 judgment = await self._scope.run_judge(self.judge, case)
+                self._abstention.add(judgment)
             return JudgedRun(run, case, judgment)
         except GeneratorExit:
             raise
