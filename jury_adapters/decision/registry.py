@@ -98,7 +98,8 @@ def _named(name: str, base_url: str | None, api_key: str | SecretStr | None, tim
     if not model:
         raise ConfigurationError("the model has no name; write 'openai:<model>'")
     if vendor is None and base_url is None:
-        raise ConfigurationError(f"which vendor has {plain_repr(name)}? Write 'openai:{name}', or give base_url=")
+        meant = f"openai:{name.removeprefix('openai/')}"
+        raise ConfigurationError(f"which vendor has {plain_repr(name)}? Write {plain_repr(meant)}, or give base_url=")
     key = Key(api_key, "OPENAI_API_KEY" if vendor else None, vendor or plain_address(base_url))
     key.reveal()  # reports a missing key now instead of at the first of a thousand cases
     address = base_url or vendor_address(VENDORS[OpenAIDecisionModel.vendor])

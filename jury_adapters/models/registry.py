@@ -251,6 +251,10 @@ def _named(
 
 def _meant(name: str, prefix: str, rest: str) -> str:
     """Return the advice for a name without a known vendor; the prefix may be that of another package."""
+    owner, slash, model = name.partition("/")
+    if slash and not rest:
+        vendor = _PREFIXES.get(owner.lower().removesuffix("_ai"))  # together_ai of LiteLLM
+        return f"Did you mean '{vendor}:{model}'?" if vendor else f"Write 'vendor:model' (openrouter:{name}, say)."
     if not rest:
         return f"Write 'vendor:model' (openai:{name}, say)."
     if any(character.isdigit() for character in prefix):  # a name and a tag, such as llama3:8b
