@@ -190,6 +190,13 @@ def read_tier(given: object) -> TierSpec:
         raise problem(f"a tier is a mapping such as {_TIER}, not {shown(given)}")
     of_judges = {*KINDS, *CriticSpec.model_fields} - TierSpec.model_fields.keys()
     outside = [key for key in given if key in of_judges]
+    policy = given.get("policy")
+    if "threshold" in outside and policy in THRESHOLD_POLICIES:
+        raise problem_at(
+            "threshold", f"{policy} has its threshold in a mapping: policy: {{{policy}: {shown(given['threshold'])}}}"
+        )
+    if outside and "judge" in given:
+        raise problem_at(outside[0], f"belongs to the judge; write it inside `judge:`, as in {_TIER}")
     if outside:
         raise problem_at(outside[0], f"the judge of a tier has a key of its own: {_TIER}")
     return TierSpec.model_validate(given)

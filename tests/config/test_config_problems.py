@@ -93,7 +93,7 @@ BAD = {
     "scorecard: {a: {check: not_empty, weight: 2}}\nthreshold: 1\npass_when: any":
         "line 3: pass_when: give this, or `weight:` beside criteria and `threshold:`; not both",
     "scorecard: {a: {check: not_empty, weight: 2}}\nthreshold: 1\npass_when: all": "line 3: pass_when: give this, or",
-    "tiers: [{name: a, judge: {check: not_empty}, timeout: 3}]": "tiers[0].timeout: the judge of a tier has a key",
+    "tiers: [{name: a, judge: {check: not_empty}, timeout: 3}]": "tiers[0].timeout: belongs to the judge; write it",
     "{rubric: It is polite., model: 'ollama:x'}": 'in a jury file, criterion: "..." instead of rubric:',
     "scorecard: {a: {check: not_empty}}\njuror_timeout: 0": "line 2: juror_timeout: ",
     "scorecard: {a: {check: not_empty}}\nvoting: majority": "line 2: voting: unknown key 'voting'",
@@ -123,6 +123,10 @@ BAD = {
     "tiers: [{judge: {check: not_empty}}]": "tiers[0]: needs `name:`",
     "tiers: [{name: a}]": "tiers[0]: needs `judge:`, such as judge: {check: not_empty}",
     "tiers: [{name: a, check: not_empty}]": "tiers[0].check: the judge of a tier has a key of its own: {name: screen",
+    "tiers: [{name: a, policy: escalate_below, threshold: 0.85, judge: {check: not_empty}}]":
+        "tiers[0].threshold: escalate_below has its threshold in a mapping: policy: {escalate_below: 0.85}",
+    "tiers: [{name: a, policy: final, threshold: 0.85, judge: {check: sentence_support}}]":
+        "tiers[0].threshold: belongs to the judge; write it inside `judge:`, as in {name: screen, policy: rej",
     "tiers: [{name: a, judge: not_empty}]": "tiers[0].judge: a judge is a mapping such as {check: not_empty}",
     "tiers: [{name: a, polcy: final, judge: {check: not_empty}}]":
         "tiers[0].polcy: unknown key 'polcy'. Did you mean 'policy'?",
