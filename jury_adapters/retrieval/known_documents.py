@@ -25,7 +25,9 @@ class RetrievalMeasure(Judge):
     accept them by name. By id: ``metadata["retrieved_ids"]``, in the order of the retriever, and
     ``metadata["relevant_ids"]``, a list, or a mapping from ids to grades. Without relevant ids, the texts of
     ``contexts`` are compared with ``metadata["relevant_contexts"]``; differences of white space do not matter. The
-    names of LlamaIndex (``expected_ids``) and ragas (``reference_context_ids``, ``reference_contexts``) work too.
+    names of LlamaIndex (``expected_ids``) and ragas (``reference_context_ids``, ``reference_contexts``) work too. Of
+    the row of a run, the relevant documents are read from ``reference_outputs``, and the ids of the retrieved ones from
+    ``outputs``.
 
     A case without known relevant documents is ABSTAIN, and so is one with relevant ids but without retrieved ids. A
     case with relevant texts and no contexts scores 0: nothing was retrieved.
@@ -69,7 +71,9 @@ class RetrievalMeasure(Judge):
         relevant, retrieved, what = _documents(case)
         if relevant is None:
             names = f"metadata[{RELEVANT_IDS[0]!r}] or metadata[{RELEVANT_TEXTS[0]!r}]"
-            return abstain(f"no relevant documents are known: the case has no {names}")
+            return abstain(
+                f"no relevant documents are known: the case has no {names}; those of a run are in its reference outputs"
+            )
         if retrieved is None:
             return abstain(f"the case has relevant ids but no metadata[{RETRIEVED_IDS[0]!r}]")
         try:
