@@ -129,7 +129,7 @@ _add(
 _add(
     "review", _LABELS, "Label the contested cases yourself.",
     "jury review results.jsonl",
-    "jury review results.jsonl --only all --by ann --limit 100",
+    "jury review results.jsonl --sample 100 --by ann",
 )  # fmt: skip
 _add(
     "sample-size", _LABELS, "Plan how many human labels are needed.",
