@@ -72,6 +72,7 @@ class NameIndex:
         self._acronyms = dotted | {acronym.lower() for acronym in set(_ACRONYM.findall(self.source))}
         for word in list(self._words):
             self._words.update(_SYNONYMS.get(word, ()))
+        self._words.update(_SCALES[letter] for letter in set(_DEGREES.findall(self.source)))
         for word in {word.lower() for word in set(_CAPITAL.findall(self.source))}:
             self._roots.update(_roots(word))
         self._initials = _initials(self.source)
@@ -160,6 +161,8 @@ _ACRONYM = re.compile(r"\b[A-Z][A-Z0-9]+\b")
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
 _LONG_NAME = re.compile(r"\b[A-Z]\w+(?:[ -](?:(?:of|the|for|and|on|de|in) ){0,2}[A-Z]\w+)+")
 _MODEL = re.compile(r"[A-Za-z]{1,2}-?\d+[a-z]?")  # F-16, A320, F-16s
+_DEGREES = re.compile(r"(?:\d|°|\bdegrees?|\bdeg\.?)[ o]{0,2}([CF])\b")  # an o stands for the sign in many PDF files
+_SCALES = {"C": "celsius", "F": "fahrenheit"}
 _ROMAN = re.compile(r"[ivx]{1,5}")
 _LONG_MONTHS = "january february march april may june july august september october november december"
 _MONTH_NAMES = tuple(_LONG_MONTHS.split())

@@ -22,6 +22,8 @@ _CANDIDATES = 3  # number of best places that are compared in full
 _MARKS = re.compile(
     r"^[ \t]{0,8}(?:\(?\d{1,2}[.)]|[-*•])[ \t]{1,4}(?=[^\s\d])|\[\d{1,3}(?:, ?\d{1,3}){0,9}\]", re.MULTILINE
 )
+# The same within a line: the label of a step ("Step 2: ...") or "2) ..." at the start of a sentence.
+_LABEL = re.compile(r"^\W{0,6}(?:step \d{1,2}(?:\W{0,4}[:.)-](?!\d))|\(?\d{1,2}\)(?= ))\W{0,6}", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W_]")
 _LONGEST = 200  # words; longer sentences are cut, so that comparing one place stays cheap
 
@@ -137,8 +139,12 @@ def read_source(contexts: tuple[str, ...], question: str) -> Source:
 
 @lru_cache(maxsize=4)
 def read_sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of an answer, tidied. The last few results are cached."""
-    return tuple(line for line in sentences(_MARKS.sub("", tidy(text))) if _LETTER.search(line))
+    """Return the sentences of an answer, tidied and without list marks. The last few results are cached."""
+    found = [line for line in sentences(_MARKS.sub("", tidy(text))) if _LETTER.search(line)]
+    lines = [_LABEL.sub("", line) for line in found]
+    if found and not _LETTER.search(lines[-1]):
+        lines[-1] = found[-1]  # the answer is "Step 2."
+    return tuple(line for line in lines if _LETTER.search(line))
 
 
 def common_length(first: Sequence[str], second: Sequence[str]) -> int:

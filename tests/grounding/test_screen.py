@@ -83,6 +83,8 @@ class TestNamesAndNumbers:
             ("Marta Olsen of Bergen built it for $3 million.", ["number: $3 million", "name: Bergen"]),
             ("The ferry takes 45 hours.", ["number: 45 hours"]),
             ("Some 3,100 people live there.", ["number: 3,100"]),
+            ("Step 7.", ["number: 7"]),
+            ("In step 7.5 the ferry leaves.", ["number: 7.5"]),
         ],
     )
     def test_flags(self, answer, missing):
@@ -100,6 +102,9 @@ class TestNamesAndNumbers:
             "Marta built it, together with Jens Olsen.",
             "Olsen's harbour dates from the 1870s, the 19th century.",
             "1. Lunvik has 2400 people.\n2. It has two thousand four hundred of them.",
+            "Step 1: Go to Lunvik. Step 2: take the ferry.",
+            "**Step 1** - Go to Lunvik.\n### Step 2. The ferry\nTake it.",
+            "(1) Go to Lunvik. (2) Take the ferry.",
             "Lunvik [3] has some 2, 400 people.",
             "Two people built it; the three of them were poor.",
             "Water is there. Ships come.",
@@ -109,6 +114,12 @@ class TestNamesAndNumbers:
         judgment = judge(NamesAndNumbers(), answer)
         assert judgment.status is ABSTAIN
         assert not judgment.findings
+
+    @pytest.mark.parametrize("written", ["75 \u00b0C", "75\u00b0 C", "75 \u2103", "75 \u00baC", "75 degrees C", "75 C"])
+    def test_a_scale_of_temperatures_is_known_by_its_letter(self, written):
+        contexts = f"The water of the harbour may be at {written}."
+        assert judge(NamesAndNumbers(), "It is at 75 degrees Celsius.", contexts).status is ABSTAIN
+        assert named(judge(NamesAndNumbers(), "It is at 75 degrees Fahrenheit.", contexts)) == ["name: Fahrenheit"]
 
     def test_what_the_question_says_is_known(self):
         question = "Did Pia Berg visit Lunvik in 1999?"
