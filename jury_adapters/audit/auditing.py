@@ -236,7 +236,8 @@ def audit(
     Args:
         jury: a jury, or any judge whose judgments are PASS or FAIL.
         cases: cases with right answers, and contexts or a reference for each; by default 60 invented cases that come
-            with the package. Cases whose human label (``gold``) is FAIL are left out, and the log counts them.
+            with the package. Where cases have human labels (``gold``), those whose label is FAIL and those without one
+            are left out, and the log counts them.
         pass_labels: the human labels that mean PASS, if they are other words.
         operators: the names of the operators, see :data:`OPERATORS`; by default all but ``omission``.
         sizes: the numbers of probes; see :class:`Sizes`.

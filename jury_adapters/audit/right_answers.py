@@ -1,4 +1,4 @@
-"""Cases of an audit, whose answers are right: those with a human label of FAIL are left out."""
+"""Cases of an audit, whose answers are right: where cases have human labels, those with a label that means PASS."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _log = logging.getLogger(__name__)
 
 
 def right_answers(cases: Iterable[Case | Mapping[str, object]], pass_labels: Collection[str] = ()) -> tuple[Case, ...]:
-    """Return the given cases without those whose human label means FAIL; the log says how many are left out.
+    """Return the cases whose human label means PASS, or all if none has a label; the log counts those left out.
 
     Args:
-        cases: the cases; those without a human label are taken to be right.
+        cases: the cases. If some have a human label, the answers of the others were not checked.
         pass_labels: the human labels that mean PASS; the others then mean FAIL.
 
     Raises:
         UnclearLabels: a human label has no PASS or FAIL meaning, or no case has one of the ``pass_labels``.
-        ConfigurationError: the cases are not a list of cases, or the human label of every case means FAIL.
+        ConfigurationError: the cases are not a list of cases, or there are human labels and none means PASS.
 
     >>> labelled = [Case(answer=text, metadata={"gold": gold}) for text, gold in (("4", "PASS"), ("5", "FAIL"))]
     >>> [case.answer for case in right_answers(labelled)]
@@ -38,15 +38,23 @@ def right_answers(cases: Iterable[Case | Mapping[str, object]], pass_labels: Col
     said = {label: meanings.status_of(label) for label in seen}
     if None in said.values():
         raise UnclearLabels(f"human labels are {tally(seen)}, and an audit needs to know which answers are right")
+    if not seen:
+        return given
     found = tuple(
-        case for case, label in zip(given, labels, strict=True) if label is None or said[label] is Status.PASS
+        case for case, label in zip(given, labels, strict=True) if label is not None and said[label] is Status.PASS
     )
-    wrong = len(given) - len(found)
-    if wrong and not found:
-        raise ConfigurationError(
-            "an audit needs right answers, and the human label of every case is FAIL; give cases with right answers"
-        )
+    unlabelled = labels.count(None)
+    if not found:
+        of = "no human label means PASS" if unlabelled else "the human label of every case is FAIL"
+        raise ConfigurationError(f"an audit needs right answers, and {of}; give cases with right answers")
+    wrong = len(given) - len(found) - unlabelled
     if wrong:
-        left_out = counted(wrong, "case is", "cases are")
-        _log.warning("auditing: %s left out, because the human label is FAIL: an audit needs right answers", left_out)
+        _say_left_out(wrong, "the human label is FAIL")
+    if unlabelled:
+        _say_left_out(unlabelled, f"{'it has' if unlabelled == 1 else 'they have'} no human label and others do")
     return found
+
+
+def _say_left_out(number: int, why: str) -> None:
+    left_out = counted(number, "case is", "cases are")
+    _log.warning("auditing: %s left out, because %s: an audit needs right answers", left_out, why)

@@ -16,6 +16,7 @@ from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury
 from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS
+from jury_adapters.cli.missing_labels import UnreadRows, why_no_labels
 from jury_adapters.cli.options import (
     AllowBaseUrl,
     AllowCommands,
@@ -23,6 +24,7 @@ from jury_adapters.cli.options import (
     Concurrency,
     DryRun,
     Force,
+    LabelColumn,
     Map,
     MaxCalls,
     MaxTokens,
@@ -44,7 +46,7 @@ from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.formatting import counted
-from jury_adapters.core.human_labels import UnclearLabels
+from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, with_label_of
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.whole_file import whole_file
 
@@ -64,6 +66,7 @@ def audit(
     ] = None,
     *,
     map_: Map = None,
+    label_column: LabelColumn = GOLD,
     pass_label: PassLabels = None,
     jury: Annotated[Path | None, file_option("The jury, as YAML.", show_default="the offline grounding screen")] = None,
     allow_commands: AllowCommands = False,
@@ -115,7 +118,8 @@ def audit(
 
     Right answers are changed so that they become wrong (a number, a name, a negation) or stay right (another notation),
     changed in ways that must not matter (order, padding, tone, claimed author), asked about again, and given hostile
-    text. No human labels are needed. Cases whose human label means FAIL are left out.
+    text. No human labels are needed. Where cases have some (column `gold`, or what --label-column names),
+    only those whose label means PASS are used.
 
     The report has the share of wrong answers that get FAIL (the kill rate), false alarms, flips, and the weaknesses
     that chance does not explain, for the jury and for each juror. With --store, an audit that was interrupted continues
@@ -139,7 +143,7 @@ def audit(
             check_place(report, sources=(*sources, junit), ours=PAGE, force=force)
         if junit is not None:
             check_place(junit, sources=(*sources, report))
-        found = None if cases is None else _cases(cases, FieldMap.parse(map_ or ()), messages)
+        found = None if cases is None else _cases(cases, FieldMap.parse(map_ or ()), messages, label_column)
         permissions: Permissions = {"allow_commands": allow_commands, "allow_base_url": allow_base_url}
         sizes = Sizes(per_operator, per_change, injections)
         judge = _jury(jury, permissions)
@@ -181,12 +185,15 @@ def audit(
     raise typer.Exit(ExitCode.NOT_MET if unmet or broke else ExitCode.OK)
 
 
-def _cases(path: Path, field_map: FieldMap, messages: Messages) -> list[Case]:
+def _cases(path: Path, field_map: FieldMap, messages: Messages, label_column: str) -> list[Case]:
     file = CaseFile(path, messages.info, field_map=field_map)
-    found = [case for case in file if isinstance(case, Case)]
+    found = list(file)
     if not found:
         raise InputError(file.why_none())
-    return found
+    if label_column != GOLD and not any(human_label(case.metadata.get(label_column)) for case in found):
+        columns = {str(name) for case in found for name in case.metadata}
+        raise InputError(why_no_labels(path, label_column, columns, UnreadRows(file.unreadable, file.first_problem)))
+    return [with_label_of(case, label_column) for case in found]
 
 
 def _jury(path: Path | None, permissions: Permissions) -> Jury:

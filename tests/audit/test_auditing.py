@@ -391,11 +391,15 @@ def test_answers_that_people_failed_are_not_right_answers(caplog):
         for case, gold in zip(example_cases()[:6], ["PASS", "FAIL", "fail", False, None, True], strict=True)
     ]
     with_label = {probe.case.metadata.get("gold") for probe in plan_audit(passes_all, cases, sizes=SMALL).probes}
-    assert with_label <= {"PASS", None, True}
-    (said,) = [record.getMessage() for record in caplog.records]
-    assert said == "auditing: 3 cases are left out, because the human label is FAIL: an audit needs right answers"
+    assert with_label <= {"PASS", True}
+    assert [record.getMessage() for record in caplog.records] == [
+        "auditing: 3 cases are left out, because the human label is FAIL: an audit needs right answers",
+        "auditing: 1 case is left out, because it has no human label and others do: an audit needs right answers",
+    ]
     with pytest.raises(ConfigurationError, match="the human label of every case is FAIL"):
         audit(passes_all, cases[1:4], sizes=SMALL)
+    with pytest.raises(ConfigurationError, match="no human label means PASS"):
+        audit(passes_all, cases[1:5], sizes=SMALL)
 
 
 def test_labels_in_other_words_need_those_that_mean_pass(caplog):
@@ -407,5 +411,5 @@ def test_labels_in_other_words_need_those_that_mean_pass(caplog):
         with pytest.raises(ConfigurationError, match=r"human labels are bad 2, good 2, unsure 1, .* pass_labels="):
             run(passes_all, cases)
     probes = plan_audit(passes_all, cases, pass_labels=["good"], sizes=SMALL).probes
-    assert {probe.case.metadata.get("gold") for probe in probes} <= {"good", None}
+    assert {probe.case.metadata.get("gold") for probe in probes} == {"good"}
     assert "3 cases are left out, because the human label is FAIL" in caplog.text

@@ -163,3 +163,21 @@ def test_human_labels_in_other_words_are_not_taken_for_right_answers(jury_file, 
     assert "--pass-label LABEL" in refused.stderr
     assert jury("audit", cases, "--jury", jury_file, "--pass-label", "ok", *SMALL).exit_code == 0
     assert "1 case is left out, because the human label is FAIL" in caplog.text
+
+
+def test_labels_may_have_another_column_and_cases_without_one_are_left_out(jury_file, tmp_path, caplog):
+    text = "The tank holds 300 litres."
+    rows = [
+        {"question": str(n), "answer": text, "contexts": [text], **({"editor": label} if label else {})}
+        for n, label in enumerate(["publish", "reject", "", "publish"])
+    ]
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    audited = ("audit", cases, "--jury", jury_file, *SMALL)
+    done = jury(*audited, "--label-column", "editor", "--pass-label", "publish")
+    assert done.exit_code == 0, done.output
+    assert "1 case is left out, because the human label is FAIL" in caplog.text
+    assert "1 case is left out, because it has no human label and others do" in caplog.text
+    refused = jury(*audited, "--label-column", "editr")
+    assert refused.exit_code == 2
+    assert "no case has a label in the column 'editr'; name it with --label-column. There are: editor" in refused.stderr
