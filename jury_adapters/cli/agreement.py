@@ -102,7 +102,7 @@ def agreement_of(
         measured = with_stop(full_report(votes, draws=options.draws or DRAWS), _decision_of(file))
         return measured if given is None else _with_sample_of(given, measured)
     except UnclearLabels as error:
-        raise InputError(f"{file}: {error.what}; {NAME_PASS_LABELS}") from None
+        raise InputError(f"{people.file or file}: {error.what}; {NAME_PASS_LABELS}") from None
 
 
 def _decision_of(file: str) -> GateDecision | None:

@@ -204,8 +204,8 @@ def _found(
         report_group(found, file, messages)
     found = with_given_labels(found, file, people, messages)
     if people.pass_labels:
-        check_pass_labels_of(found.label_comparison, file)
-        report_pass_labels(found.label_comparison, file, messages)
+        check_pass_labels_of(found.label_comparison, people.file or file)
+        report_pass_labels(found.label_comparison, people.file or file, messages)
     if cases is not None:
         _check_texts(found, file, cases, messages)
     found.unreadable, found.unread = _unread_in(cases or named_cases(file), file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -92,20 +93,25 @@ def listed_labels(pass_labels: Collection[str]) -> Collection[str]:
 def check_pass_labels(truths: Iterable[str], pass_labels: Collection[str], known: Collection[str] = ()) -> None:
     """Check that cases have the PASS labels, and no other spellings of them, which would mean FAIL.
 
+    Cases that all have one label may be a batch without any PASS. They are accepted, unless the label is nearly the
+    PASS label, or a word for PASS.
+
     Args:
         truths: the human labels.
         pass_labels: the labels that mean PASS.
         known: labels of jurors, which are accepted as PASS labels even if no case has them as a human label.
 
     Raises:
-        UnclearLabels: a label of ``pass_labels`` is neither a human label nor known, or a human label differs from one
-            only in capitals.
+        UnclearLabels: a label of ``pass_labels`` is neither a human label nor known, although the labels differ; or a
+            human label differs from one only in capitals.
         ConfigurationError: ``pass_labels`` is a text instead of a list.
     """
     seen = truths if isinstance(truths, Counter) else Counter(truths)
     for label in listed_labels(pass_labels) if seen else ():
         if label not in seen and label not in known:
-            near = get_close_matches(label, seen, n=1)
+            near = get_close_matches(label, [one for one in seen if not _negates(one, label)], n=1)
+            if not near and len(seen) == 1 and _OBVIOUS.get(next(iter(seen)).casefold()) is not Status.PASS:
+                continue
             meant = f" (did you mean {near[0]!r}?)" if near else ""
             raise UnclearLabels(f"no labelled case has the label {plain_repr(label)}{meant}; there are {tally(seen)}")
     spelt = {label.casefold(): label for label in pass_labels}
@@ -253,6 +259,11 @@ _OBVIOUS = {
     **dict.fromkeys(("pass", "passed", "true", "yes"), Status.PASS),
     **dict.fromkeys(("fail", "failed", "false", "no"), Status.FAIL),
 }
+
+
+def _negates(label: str, other: str) -> bool:
+    """Whether a label is the negation of another, such as ``invalid`` or ``not valid`` of ``valid``."""
+    return re.fullmatch(rf"(?:in|im|il|ir|un|dis|non?|not)[\s_-]*{re.escape(other)}", label, re.IGNORECASE) is not None
 
 
 def _opened(judgment: Judgment) -> Iterator[Judgment]:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of
+from jury_adapters.core.errors import plain_repr
 from jury_adapters.core.first_labels import FirstLabels
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import (
@@ -248,6 +249,9 @@ class LabelComparison:
             return ()
         found = list(warn_of_constants(rows))
         found.extend(describe_sample(self.contradicting, self.selected, self.reading(), failed_runs=self.failed_runs))
+        if self.pass_labels and self.pass_fail and not any(self.reading().truth(one) == PASS for one in self.labels):
+            listed = " or ".join(map(plain_repr, self.pass_labels))
+            found.append(f"No labelled case has the label {listed}, so all mean FAIL: {tally(self.labels)}.")
         if len(self.labels) == 1 and not self.pass_labels:
             found.append("There is one human label only, so nothing shows whether other cases are told apart.")
         if len({row.score.cases for row in rows if row.kind == "juror"}) > 1:

@@ -114,3 +114,14 @@ def test_labels_in_a_wrong_encoding_are_reported():
     save_as_latin_1("latin.csv", [*ROWS[:2], "e,für alle,publish"])
     said = refused(run("report", "r.jsonl", "--labels", "latin.csv", *options))
     assert "latin.csv: no case that could be read has a label in the column 'editor'; 1 row" in said
+
+
+def test_a_batch_of_labels_without_any_pass_is_read_and_a_wrong_one_named_with_its_file():
+    assert run("judge", "cases.csv", "--jury", "jury.yaml", "--out", "r.jsonl").exit_code == 0
+    Path("labels.csv").write_text("id,editor\nc,reject\nd,reject\n", encoding="utf-8")
+    given = ("r.jsonl", "--labels", "labels.csv", "--label-column", "editor", "--pass-label")
+    for more in ((), ("--agreement", "--draws", 100), ("--html", "page.html")):
+        done = run("report", *given, "publish", *more)
+        assert done.exit_code == 0, done.output
+        assert "No labelled case has the label 'publish', so all mean FAIL: reject 2." in " ".join(done.stdout.split())
+        assert "labels.csv: no labelled case has the label 'rejct'" in refused(run("report", *given, "rejct", *more))

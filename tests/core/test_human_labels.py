@@ -52,7 +52,30 @@ def test_a_label_that_nobody_gave_is_refused_unless_jurors_use_it():
         check_pass_labels(["valid"], "valid")
 
 
+@pytest.mark.parametrize(
+    ("only", "given"), [("reject", "publish"), ("FAIL", "good"), ("invalid", "valid"), ("not good", "good")]
+)
+def test_a_batch_without_any_pass_label_is_accepted(only, given):
+    check_pass_labels([only] * 3, [given])
+    assert LabelMeanings.of((), [given], [only]).status_of(only) == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("labels", "given", "said"),
+    [
+        (["publish"], "pubish", "did you mean 'publish'"),
+        (["publish"], "Publish", "did you mean 'publish'"),
+        (["PUBLISH"], "publish", "differ only in capitals"),
+        (["yes"], "good", "there are yes 1"),
+        (["ok", "bad"], "good", "there are bad 1, ok 1"),
+    ],
+)
+def test_a_pass_label_that_looks_like_a_mistake_is_refused(labels, given, said):
+    with pytest.raises(UnclearLabels, match=said):
+        check_pass_labels(labels, [given])
+
+
 def test_labels_in_a_message_are_visible():
     with pytest.raises(UnclearLabels) as caught:
-        check_pass_labels(["\x1b[31mred"], ["valid"])
+        check_pass_labels(["\x1b[31mred", "blue"], ["valid"])
     assert "\x1b" not in str(caught.value)
