@@ -35,7 +35,12 @@ class _AskingSpec(AnswersSpec):
     threshold: float | None = Field(
         None, ge=0, le=1, description="The score that passes, in place of the rubric's own rule."
     )
-    samples: int = Field(1, ge=1, le=100, description="How often the model is asked per case; a majority decides.")
+    samples: int = Field(
+        1,
+        ge=1,
+        le=100,
+        description="How often the model is asked per case; a majority decides. At temperature 0 it hardly varies.",
+    )
     temperature: float | None = Field(0.0, ge=0, description="0 for the most likely answer; null for the vendor's own.")
     max_tokens: int = Field(2000, ge=1, description="The most output tokens, hidden reasoning included.")
     logprobs: bool = Field(False, description="Score by the probabilities of the answer's tokens.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from os import PathLike
@@ -13,11 +14,14 @@ from jury_adapters.core.cache import JudgmentCache, open_cache
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.values import unit_interval
 from jury_adapters.critic.rubric import Rubric, bundled_rubrics
+from jury_adapters.models.base import Named
 from jury_adapters.models.registry import split_name
 from jury_adapters.models.settings import MAX_TOKENS, TEMPERATURE
 from jury_adapters.models.wrapped import WrappedModel
 
 P = ParamSpec("P")
+
+_log = logging.getLogger(__name__)
 
 
 def checked_name(name: object) -> str:
@@ -90,6 +94,25 @@ def check_own_settings(
                 f"{name}={value:g} has no effect, because {model.name} has {name}={own:g} of its own; set it there, or "
                 "leave it out here"
             )
+
+
+def warn_of_equal_samples(model: Named, temperature: float | None, samples: int) -> None:
+    """Log that several samples of a model hardly differ, because its most likely answer is asked for each time.
+
+    Model objects of LangChain and LlamaIndex, and functions, may have a temperature of their own.
+
+    Args:
+        model: the model, as a critic holds it.
+        temperature: the temperature of the critic.
+        samples: the number of requests per case.
+    """
+    if samples > 1 and temperature == 0 and not isinstance(model, WrappedModel):
+        _log.warning(
+            "%s: samples=%d asks for the most likely answer each time, because the temperature is 0, so that a "
+            "majority adds little; give a temperature too: 1, say, or None (in a file null) for the vendor's own",
+            model.name,
+            samples,
+        )
 
 
 def checked_flag(flag: object, what: str) -> bool:

@@ -32,6 +32,7 @@ from jury_adapters.critic.arguments import (
     checked_threshold,
     checked_whole,
     explains_wrong_calls,
+    warn_of_equal_samples,
 )
 from jury_adapters.critic.asked_labels import check_asked_labels
 from jury_adapters.critic.asking import (
@@ -93,7 +94,8 @@ class Critic(AskingJudge):
             takes the text of a reply and returns what a ``@judge`` function returns. After a ValueError, the model is
             asked once more. The prompt then does not ask for a JSON object. With a store, the function must be
             importable.
-        samples: the number of requests per case; the majority of the answers decides (self-consistency).
+        samples: the number of requests per case; the majority of the answers decides (self-consistency). Give a
+            ``temperature`` too: at 0 the answers hardly differ.
         threshold: the lowest score (0..1) that passes, instead of the rubric's own rule.
         temperature: 0 for the most likely answer. For a model that refuses the parameter, it is left out. A temperature
             that is set on a model object takes precedence, and so does its ``max_tokens``.
@@ -166,6 +168,7 @@ class Critic(AskingJudge):
         check_own_settings(self.model.inner, temperature, max_tokens)
         self.threshold = checked_threshold(threshold)
         self.samples = checked_whole(samples, "samples")
+        warn_of_equal_samples(self.model.inner, temperature, self.samples)
         self.logprobs = checked_flag(logprobs, "logprobs")
         self.image_urls = checked_flag(image_urls, "image_urls")
         if self.logprobs and self._parser is not None:

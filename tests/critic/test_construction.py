@@ -243,3 +243,25 @@ def test_the_signature_is_still_the_critics_own():
     parameters = inspect.signature(Critic).parameters.values()
     assert [one.name for one in parameters][:3] == ["model", "rubric", "name"]
     assert all(one.kind is one.KEYWORD_ONLY for one in list(parameters)[2:])
+
+
+@pytest.mark.parametrize(
+    ("options", "warned"),
+    [({}, False), ({"samples": 3}, True), ({"samples": 3, "temperature": 1}, False),
+     ({"samples": 3, "temperature": None}, False)],
+)  # fmt: skip
+def test_samples_at_temperature_0_are_warned_of(options, warned, caplog):
+    Critic("openai:gpt-4o-mini", "faithfulness", api_key=KEY, **options)
+    said = [record.getMessage() for record in caplog.records]
+    assert [message.startswith("openai:gpt-4o-mini: samples=3 asks for the most likely") for message in said] == (
+        [True] if warned else []
+    )
+    assert KEY not in " ".join(said)
+
+
+def test_models_that_decide_their_temperature_themselves_are_not_warned_of(caplog):
+    async def answer(prompt):
+        return YES
+
+    Critic(answer, "faithfulness", samples=3)
+    assert caplog.records == []
