@@ -15,8 +15,9 @@ from jury_adapters.calibration.slim_judgments import SlimJudgments
 from jury_adapters.calibration.types import Answer, On, Raw
 from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.case import Case
-from jury_adapters.core.case_groups import group_of_row, row_of_case
+from jury_adapters.core.case_groups import group_of_row, row_of_case, without_case
 from jury_adapters.core.duplicates import IDENTITY_BYTES, Identity, compact_identity, identity_of
+from jury_adapters.core.errors import InputError
 from jury_adapters.core.human_labels import LabelMeanings, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import votes_in
@@ -86,7 +87,9 @@ class JudgedItems:
         item = str(index) if own_id is None else own_id
         truth = row.get("gold") if own_label else labels.get(item) if labels else label
         identity = identity_of(None if case is None else case.content_hash, own_id)
-        self.put(item, judgment, truth, row, identity=identity, number=index + 1, answer=answer)
+        self.put(
+            item, judgment, truth, row, identity=identity, number=index + 1, answer=answer, case_known=case is not None
+        )
 
     def put(
         self,
@@ -98,6 +101,7 @@ class JudgedItems:
         identity: Identity | None,
         number: int,
         answer: AnswerFacts | None = None,
+        case_known: bool = True,
     ) -> None:
         """Add one judgment with what is known of its item; none for a run of the application that failed.
 
@@ -111,6 +115,7 @@ class JudgedItems:
             identity: the identity of the item, by which copies are found.
             number: the number of the row in messages.
             answer: facts about the answer of the item; None for those of the row.
+            case_known: whether the row has the fields of the case, and not only the metadata in its verdict.
 
         Raises:
             ConfigurationError: the item has no such group.
@@ -118,7 +123,10 @@ class JudgedItems:
         if is_failed_run(judgment):
             return
         known = {**metadata_of(judgment), **row} if self._group else {}
-        group = group_of_row(known, self._group, f"item {item}") if self._group else None
+        try:
+            group = group_of_row(known, self._group, f"item {item}") if self._group else None
+        except InputError as error:
+            raise error if case_known else without_case(error) from None
         generator, length = AnswerFacts.of_row(row) if answer is None else answer
         if (facts := _Facts(group, generator)) != _NO_FACTS:
             self._facts[len(self._names)] = facts

@@ -18,6 +18,7 @@ from jury_adapters.core.case_groups import group_of_row, row_of_case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of, one_label, refuse_other_content
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr, unknown
 from jury_adapters.core.field_names import holds_no_field
+from jury_adapters.core.judged_file import JudgedFile, cases_for_group
 from jury_adapters.core.results_file import (
     field_map_named_in,
     label_column_named_in,
@@ -115,6 +116,7 @@ def result_items(
     if lines and (column := label_column_named_in(path)):
         lines = {line: {**row, "gold": row.get(column)} for line, row in lines.items()}
     rows = _by_id(lines, str(source))
+    judged = _file_for_group(path, group) if source is None else None
     collected = JudgedItems(group, f"{path}, line")
     by_id = source is not None or isinstance(gold, Mapping)
     with_id = []
@@ -127,15 +129,17 @@ def result_items(
         item = at if result.item_id is None else result.item_id
         at_line = {} if result.line is None else lines.get(result.line, {})
         row = at_line if result.item_id is None else rows.get(item, {})
+        case = None if judged is None else judged.of(result.key, result.line)
         if source is None:
             row = metadata_of(result.judgment)
+            row = row if case is None else {**row_of_case(case), "gold": row.get("gold")}
         truth = gold.get(item) if isinstance(gold, Mapping) else row.get("gold")
         if in_order is not None:
             truth = in_order[results - 1] if results <= len(in_order) else None
         collected.put(
             item, result.judgment, truth, row if not group and holds_no_field(row) else _in_our_names(row),
             identity=identity_of(result.key, result.item_id), number=result.at,
-            answer=result.answer,
+            answer=result.answer, case_known=case is not None or (source is not None and bool(row)),
         )  # fmt: skip
     if in_order is not None and len(in_order) != results:
         raise ConfigurationError(f"gold has {len(in_order)} entries for {results} results")
@@ -143,6 +147,12 @@ def result_items(
         refuse_other_content(with_id)
     named = pass_labels or pass_labels_named_in(path, collected.labels_used())
     return collected.votes(on, screening_tiers=screening_tiers, pass_labels=named)
+
+
+def _file_for_group(results: str | Path, group: str) -> JudgedFile | None:
+    """Return the file that was judged, if the groups of the cases are in it and not in the results."""
+    cases = cases_for_group(results, group)
+    return None if cases is None else JudgedFile(results, cases, lambda case: case)
 
 
 def _recorded(

@@ -253,7 +253,8 @@ class Votes:
                 them in its column ``gold`` (and also has answers, generators and groups). By default the metadata of
                 the cases that the verdicts hold. For results in memory, as in :meth:`from_verdicts`.
             cases: the file that was judged, for labels (where ``gold`` gives none) and groups.
-            group: as in :meth:`from_recorded`, of the file of the cases.
+            group: as in :meth:`from_recorded`, of the file of the cases; by default the file that the results name,
+                where the group is not in the results.
             screening_tiers: as in :meth:`from_verdicts`.
             labels: as in :meth:`from_rows`.
             pass_label: as in :meth:`from_verdicts`; by default what the results name (``jury judge --pass-label``),

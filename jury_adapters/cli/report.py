@@ -43,6 +43,7 @@ from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import GOLD
+from jury_adapters.core.judged_file import cases_for_group
 from jury_adapters.core.results_file import field_map_named_in
 from jury_adapters.critic.recorded import is_store
 
@@ -142,7 +143,7 @@ def report(
         )  # fmt: skip
         if html is not None:
             write_page(html, found, compared)
-            _report_no_texts(html, Path(file), cases, messages)
+            _report_no_texts(html, Path(file), cases, group, messages)
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
@@ -213,9 +214,9 @@ def _found(
     return found, compared
 
 
-def _report_no_texts(page: Path, results: Path, cases: Path | None, messages: Messages) -> None:
+def _report_no_texts(page: Path, results: Path, cases: Path | None, group: str | None, messages: Messages) -> None:
     """Say that a page is without texts, which results do not hold and a store does."""
-    if cases is None and not is_store(results):
+    if cases is None and not is_store(results) and cases_for_group(results, group) is None:
         judged = named_cases(results) or "CASES"
         messages.info(
             f"{page} is without the texts of the cases, which results do not hold; add them: --cases {judged}"

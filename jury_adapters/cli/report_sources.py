@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import counted, visible
+from jury_adapters.core.judged_file import cases_for_group
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.results_file import (
     cases_named_in,
@@ -138,7 +139,7 @@ def group_of_file(file: str, cases: Path | None, messages: Messages) -> str:
     path = Path(file)
     if is_store(file) or not path.is_file() or not is_result(first_row(path)):
         return ""
-    group = known_group(path, FileEntries(path, cases))
+    group = known_group(path, FileEntries(path, cases or cases_for_group(path, None)))
     if not group and (named := group_named_in(path)):
         _report_unknown_group(path, named, _GIVE_CASES, messages)
     return group

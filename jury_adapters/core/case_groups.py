@@ -54,10 +54,15 @@ def group_of_case(case: Case | None, judgment: Judgment | None, field: str, wher
     try:
         return group_of_row(judgment.case_metadata if isinstance(judgment, Verdict) else {}, field, where)
     except InputError as error:
-        raise InputError(
-            f"{error}; the case itself is not known, only the metadata in its verdict; give the file that was judged "
-            "for its texts (jury report --cases CASES, or cases= in Python)"
-        ) from None
+        raise without_case(error) from None
+
+
+def without_case(error: InputError) -> InputError:
+    """Return the error of a missing group for a case of which only the metadata in its verdict is known."""
+    return InputError(
+        f"{error}; the case itself is not known, only the metadata in its verdict; give the file that was judged "
+        "for its texts (jury report --cases CASES, or cases= in Python)"
+    )
 
 
 def row_of_case(case: Case) -> dict[str, Any]:

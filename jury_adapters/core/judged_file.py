@@ -7,7 +7,9 @@ from pathlib import Path
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import read_cases
-from jury_adapters.core.results_file import field_map_named_in
+from jury_adapters.core.case_groups import group_of_case
+from jury_adapters.core.errors import InputError
+from jury_adapters.core.results_file import cases_named_in, field_map_named_in, group_named_in, read_results
 
 
 class JudgedFile:
@@ -44,3 +46,27 @@ class JudgedFile:
         if at_line is not None and key in (None, at_line[0]):
             return at_line[1]
         return None if key is None else self._by_key.get(key)
+
+
+def cases_for_group(results: str | Path, group: str | None) -> Path | None:
+    """Return the file of cases that results name, if the groups are in it and not in the results.
+
+    Results keep the metadata of the cases. Other fields, such as the question, are in the file that was judged.
+
+    Args:
+        results: the results of the run.
+        group: the field that identifies the group of a case; empty for independent cases, which need no file; None for
+            what the results name.
+
+    Raises:
+        InputError: the results cannot be read.
+    """
+    group = group_named_in(results) if group is None else group
+    first = next(read_results(results), None) if group else None
+    if first is None:
+        return None
+    try:
+        group_of_case(None, first.judgment, group, "")
+    except InputError:
+        return cases_named_in(Path(results))
+    return None

@@ -179,18 +179,19 @@ def entries_at(entries: Entries, positions: Collection[int]) -> Iterator[Entry]:
 
 
 def known_group(path: str | Path, entries: Entries) -> str:
-    """Return the field that groups the cases according to a results file; empty if its first case lacks the field.
+    """Return the field that groups the cases according to a results file; empty if cases lack the field.
 
     Args:
         path: the file.
-        entries: its entries.
+        entries: its entries; only the first is examined if the texts of the cases are not known.
 
     Raises:
         InputError: a line is not a result; the message names it.
     """
     group = group_named_in(path)
     try:
-        for entry in entries_at(entries, [0]) if group else ():
+        texts_known = not isinstance(entries, FileEntries) or entries.cases is not None
+        for entry in (entries if texts_known else entries_at(entries, [0])) if group else ():
             group_of_case(entry.case, entry.judgment, group, entry.place)
     except InputError:
         return ""

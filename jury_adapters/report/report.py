@@ -15,6 +15,7 @@ from jury_adapters.core.formatting import visible
 from jury_adapters.core.human_labels import UnclearLabels, listed_labels
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judge import CaseLike
+from jury_adapters.core.judged_file import cases_for_group
 from jury_adapters.core.results_file import pass_labels_named_in, planned_in
 from jury_adapters.core.runs import JudgedRun, Run
 from jury_adapters.core.sequential_gate import GateDecision
@@ -167,14 +168,14 @@ class Report:
             pass_labels: the human labels that mean PASS; by default those that the results name, unless the labels in
                 use are different ones.
             group: as for the class; by default that of the run, and ``""`` for none. Results hold the metadata of the
-                cases; fields such as the question need ``cases``.
+                cases; for other fields, such as the question, the file that they name is read, with the texts.
             prepare_page: whether to collect the cases for :meth:`write_html`, which otherwise reads the results again.
 
         Raises:
             InputError: a line is not a result, a store is empty, or a case has no such group; the message names it.
         """
         recorded = is_store(path)
-        entries = recorded_of(path) if recorded else FileEntries(path, cases)
+        entries = recorded_of(path) if recorded else FileEntries(path, cases or cases_for_group(path, group))
         group = (known_group(path, entries) if group is None else group) if not recorded else group or ""
         juries: set[str] = set()
         prepared = PreparedPage(group) if prepare_page else None

@@ -5,6 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from jury_adapters import Report
+from jury_adapters.calibration import Votes
 from jury_adapters.cli.app import app
 from jury_adapters.core.clustered_shares import clustered_paired_interval, clustered_wilson
 from jury_adapters.core.statistics import wilson
@@ -105,10 +107,58 @@ def test_later_commands_keep_the_group_of_the_run(folder):
 
 def test_a_kept_group_that_is_not_in_the_results_is_reported(folder):
     assert judge("--group", "answer", "--out", "results.jsonl", "-q").exit_code == 0
+    (folder / "cases.jsonl").rename(folder / "moved.jsonl")
     without = run("report", "results.jsonl")
     assert without.exit_code == 0
     assert "the run was grouped by answer, which is not in the results" in " ".join(without.stderr.split())
-    assert "95 % interval, 2 groups" in run("report", "results.jsonl", "--cases", "cases.jsonl").stdout
+    assert "95 % interval, 2 groups" in run("report", "results.jsonl", "--cases", "moved.jsonl").stdout
+
+
+def asked(folder):
+    rows = [{**row, "question": f"q{at % 8}", "contexts": [f"c{at}"], "gold": "PASS"} for at, row in enumerate(ROWS)]
+    return written(folder / "asked.jsonl", rows)
+
+
+@pytest.mark.parametrize("given", ["--group of jury judge", "--group of jury report"])
+def test_report_finds_a_group_in_the_judged_file_that_the_results_name(folder, given):
+    """The question is not in the results; the cases lie beside them."""
+    early, late = (("--group", "question"), ()) if given.endswith("judge") else ((), ("--group", "question"))
+    assert judge(*early, "--out", "r.jsonl", "-q", cases=asked(folder)).exit_code == 0
+    for form in ((), ("--markdown",)):
+        found = run("report", "r.jsonl", *late, *form)
+        assert found.exit_code == 0, found.output
+        assert "95 % interval, 8 groups" in found.stdout
+    measured = run("report", "r.jsonl", "--agreement", "--draws", 100, *late)
+    assert measured.exit_code == 0, measured.output
+    assert "Its items come from 8 groups only" in measured.stdout
+
+
+def test_a_page_with_the_texts_that_the_group_needed_is_not_said_to_be_without_them(folder):
+    assert judge("--out", "r.jsonl", "-q", cases=asked(folder)).exit_code == 0
+    assert "is without the texts" in " ".join(run("report", "r.jsonl", "--html", "page.html").stderr.split())
+    assert "is without" not in run("report", "r.jsonl", "--html", "page.html", "--group", "question").stderr
+    assert "q7" in (folder / "page.html").read_text()
+
+
+def test_a_judged_file_that_was_changed_since_is_reported_and_does_not_end_the_report(folder):
+    assert judge("--group", "question", "--out", "r.jsonl", "-q", cases=asked(folder)).exit_code == 0
+    lines = (folder / "asked.jsonl").read_text().splitlines()
+    (folder / "asked.jsonl").write_text("\n".join(lines[:-1]) + "\n")
+    for agreement in ((), ("--agreement", "--draws", 100)):
+        kept = run("report", "r.jsonl", *agreement)
+        assert kept.exit_code == 0, kept.output
+        assert "the run was grouped by question, which is not in the results" in " ".join(kept.stderr.split())
+        given = run("report", "r.jsonl", "--group", "question", *agreement)
+        assert given.exit_code == 2
+        assert "7-4" in given.stderr
+        assert "give the file that was judged" in " ".join(given.stderr.split())
+
+
+def test_python_finds_a_group_in_the_judged_file_that_the_results_name(folder):
+    assert judge("--group", "question", "--out", "r.jsonl", "-q", cases=asked(folder)).exit_code == 0
+    assert Report.read("r.jsonl").figures.summary.groups == 8
+    votes = Votes.from_results("r.jsonl", group="question")
+    assert (len(set(votes.groups)), votes.has_gold) == (8, True)
 
 
 def test_replay_keeps_or_takes_a_group(folder):
@@ -176,9 +226,12 @@ def test_a_table_and_a_text_of_the_case(folder):
     (folder / "cases.csv").write_text("\n".join(lines) + "\n")
     assert "95 % interval, 8 groups: " in judge("--group", "Document Name", cases="cases.csv").stdout
     assert "95 % interval, 4 groups: " in judge("--group", "question", "--out", "r.jsonl", cases="cases.csv").stdout
-    without = run("report", "r.jsonl", "--group", "question")
-    assert (without.exit_code, "only the metadata in its verdict" in without.stderr) == (2, True)
-    assert "95 % interval, 4 groups: " in run("report", "r.jsonl", "--group", "question", "--cases", "cases.csv").stdout
+    assert "95 % interval, 4 groups: " in run("report", "r.jsonl", "--group", "question").stdout
+    (folder / "cases.csv").rename(folder / "moved.csv")
+    for agreement in ((), ("--agreement",)):
+        without = run("report", "r.jsonl", "--group", "question", *agreement)
+        assert (without.exit_code, "only the metadata in its verdict" in without.stderr) == (2, True)
+    assert "95 % interval, 4 groups: " in run("report", "r.jsonl", "--group", "question", "--cases", "moved.csv").stdout
 
 
 @pytest.mark.parametrize(
@@ -197,7 +250,7 @@ def test_every_command_says_that_a_kept_group_is_not_known(folder, command):
     judge("--group", "question", "--out", "r.jsonl", cases="asked.jsonl")
     (folder / "again.yaml").write_text("jurors: [{recorded: NotEmpty}]\n")
     said = "the run was grouped by question, which is not in the results"
-    known = run(*command, *(() if command[0] in ("compare", "replay") else ("--cases", "asked.jsonl")))
+    known = run(*command)
     assert said not in " ".join(known.stderr.split())
     (folder / "asked.jsonl").unlink()
     done = run(*command)
