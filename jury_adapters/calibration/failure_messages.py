@@ -10,9 +10,9 @@ from typing import NamedTuple, Self
 from jury_adapters.calibration.failure import CalibrationFailed
 from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.calibration.more_labels import labels_for_power
+from jury_adapters.calibration.power import POWER
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds, fewest_labels
 from jury_adapters.core.formatting import percent
-from jury_adapters.statistics.power import POWER
 
 
 class Baseline(NamedTuple):

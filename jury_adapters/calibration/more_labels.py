@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from jury_adapters.calibration.gold import FEWEST_LABELS
+from jury_adapters.calibration.power import guarantee_sample, power_of_guarantee
 from jury_adapters.calibration.simulated_grants import ThresholdSequence, threshold_sequences
 from jury_adapters.calibration.thresholds import Method, Trials, fewest_decided
-from jury_adapters.statistics.power import guarantee_sample, power_of_guarantee
 
 
 class _FirstTest(NamedTuple):

@@ -215,8 +215,12 @@ def _found(
 
 
 def _report_no_texts(page: Path, results: Path, cases: Path | None, group: str | None, messages: Messages) -> None:
-    """Say that a page is without texts, which results do not hold and a store does."""
-    if cases is None and not is_store(results) and cases_for_group(results, group) is None:
+    """Say that a page is without texts, which results do not hold and a store does, or whence it has them."""
+    if cases is not None or is_store(results):
+        return
+    if (read := cases_for_group(results, group)) is not None:
+        messages.info(f"{page} has the texts of the cases: {read} was read for the group")
+    else:
         judged = named_cases(results) or "CASES"
         messages.info(
             f"{page} is without the texts of the cases, which results do not hold; add them: --cases {judged}"

@@ -7,8 +7,8 @@ from math import sqrt
 
 import numpy as np
 
+from jury_adapters.calibration.power import binomial_weights
 from jury_adapters.core.statistics import Z95, wilson
-from jury_adapters.statistics.power import binomial_weights
 
 
 def wilson_half_width(n: int, rate: float) -> float:

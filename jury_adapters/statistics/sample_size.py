@@ -8,6 +8,7 @@ from functools import partial
 
 from jury_adapters.calibration.binomial import check_level, fewest_items, most_errors
 from jury_adapters.calibration.gold import FEWEST_LABELS
+from jury_adapters.calibration.power import MOST, POWER, guarantee_sample, paired_sample, unpaired_sample
 from jury_adapters.calibration.thresholds import Method, check_method, fewest_decided, level_of_test
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.formatting import counted, percent
@@ -15,7 +16,6 @@ from jury_adapters.core.tolerance import equal, exceeds
 from jury_adapters.core.values import JsonValue
 from jury_adapters.statistics.design_effect import Clusters, check_share
 from jury_adapters.statistics.half_width import JudgedCases, wilson_half_width
-from jury_adapters.statistics.power import MOST, POWER, guarantee_sample, paired_sample, unpaired_sample
 
 _FLOOR = f"calibrate grants nothing on fewer than {FEWEST_LABELS} decided cases, however modest the guarantee"
 

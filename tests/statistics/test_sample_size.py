@@ -12,11 +12,11 @@ from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_confint, samplesize_proportions_2indep_onetail
 from support.examples import examples
 
+from jury_adapters.calibration.power import MOST, binomial_weights, power_of_guarantee, power_of_mcnemar
 from jury_adapters.calibration.thresholds import Trials, choose_thresholds
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.statistics import SampleSize, cases_for_difference, labels_for_guarantee, labels_for_interval
 from jury_adapters.statistics.half_width import JudgedCases, wilson_half_width
-from jury_adapters.statistics.power import MOST, binomial_weights, power_of_guarantee, power_of_mcnemar
 
 SHARES = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)  # scipy overflows below 1e-300
 
