@@ -133,7 +133,7 @@ def test_a_price_without_any_model_is_refused(folder, prices):
     [
         (["--group", "tiket"], "has no tiket, the field that groups the cases"),
         (["--label-column", "verdict"], "no case has a label in the column 'verdict'"),
-        (["--pass-label", "good"], "good"),
+        (["--pass-label", "bda"], "bda"),
         (["--map", "answer=reply"], "no row could be read as a case"),
         (["--out", "results.txt"], "give a name that ends in .jsonl"),
         (["--out", "there.jsonl"], "exists already"),
