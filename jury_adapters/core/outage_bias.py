@@ -66,8 +66,8 @@ class OutageBias:
     >>> for answer in ("a", "ab", "long"):
     ...     bias.add(card.judge(answer=answer))
     >>> print(bias.warning)
-    2 of 3 cases could not be decided because a judge broke. The only case decided without a judge that broke is FAIL, \
-so the pass rate is probably too low: it would be 66.7 % if the 2 cases had passed.
+    2 of 3 cases could not be decided because a judge broke. The only case decided without the vote of such a judge is \
+FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases had passed.
     """
 
     def __init__(self) -> None:
@@ -119,9 +119,9 @@ so the pass rate is probably too low: it would be 66.7 % if the 2 cases had pass
         of_these = "case" if undecided == 1 else f"{undecided:,} cases"
         what = " or ".join(kind for kind, cases in did.items() if cases)
         those = (
-            f"The only case decided without a judge that {what} is {status.value}"
+            f"The only case decided without the vote of such a judge is {status.value}"
             if number == 1
-            else f"The {number:,} cases decided without a judge that {what} are all {status.value}"
+            else f"The {number:,} cases decided without the vote of such a judge are all {status.value}"
         )
         return (
             f"{undecided:,} of {counted(total, 'case')} could not be decided because a judge {what}. {those}, so the "

@@ -31,8 +31,8 @@ def down(case):
 
 ANSWERS = ["good", "good", "poor"]
 WARNING = (
-    "2 of 3 cases could not be decided because a judge broke. The only case decided without a judge that broke is "
-    "FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases had passed."
+    "2 of 3 cases could not be decided because a judge broke. The only case decided without the vote of such a judge "
+    "is FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases had passed."
 )
 CARD = Scorecard({"good": good, "other": down})
 

@@ -105,7 +105,7 @@ def test_a_screen_that_goes_on_rejecting_makes_the_pass_rate_too_low(tmp_path):
     told = json.loads(done.stdout)
     assert (told["passed"], told["failed"], told["abstained"]) == (4, 10, 6)
     assert told["pass_rate_warning"] == (
-        "6 of 20 cases could not be decided because a judge was over budget. The 10 cases decided without a judge that "
-        "was over budget are all FAIL, so the pass rate is probably too low: it would be 50.0 % if the 6 cases had "
+        "6 of 20 cases could not be decided because a judge was over budget. The 10 cases decided without the vote of "
+        "such a judge are all FAIL, so the pass rate is probably too low: it would be 50.0 % if the 6 cases had "
         "passed."
     )

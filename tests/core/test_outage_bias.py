@@ -40,7 +40,7 @@ JURIES = {
 def test_only_fails_are_decided_without_the_broken_judge(name):
     warning = warning_of(JURIES[name], ANSWERS)
     assert warning.startswith("9 of 20 cases could not be decided because a judge broke. The ")
-    assert "decided without a judge that broke are all FAIL, so the pass rate is probably too low" in warning
+    assert "decided without the vote of such a judge are all FAIL, so the pass rate is probably too low" in warning
     assert warning.endswith("it would be 75.0 % if the 9 cases had passed.")
 
 
@@ -67,8 +67,8 @@ def test_no_warning_where_the_rate_is_not_known_to_be_biased(jury, answers):
 
 def test_a_single_case_is_in_the_singular():
     assert warning_of(JURIES["scorecard"], ["good, down", "poor, down"]) == (
-        "1 of 2 cases could not be decided because a judge broke. The only case decided without a judge that broke is "
-        "FAIL, so the pass rate is probably too low: it would be 50.0 % if the case had passed."
+        "1 of 2 cases could not be decided because a judge broke. The only case decided without the vote of such a "
+        "judge is FAIL, so the pass rate is probably too low: it would be 50.0 % if the case had passed."
     )
 
 
@@ -96,7 +96,7 @@ UNSURE = [answer.replace("down", "unsure") for answer in ANSWERS]
 def test_only_fails_are_decided_without_the_criterion_that_abstained(jury):
     warning = warning_of(jury, UNSURE)
     assert warning.startswith("9 of 20 cases could not be decided because a judge abstained. The ")
-    assert "decided without a judge that abstained are all FAIL, so the pass rate is probably too low" in warning
+    assert "decided without the vote of such a judge are all FAIL, so the pass rate is probably too low" in warning
     assert warning.endswith("it would be 75.0 % if the 9 cases had passed.")
 
 
@@ -134,8 +134,8 @@ def budgeted(calls):
 def test_only_a_screen_still_decides_once_the_budget_is_spent():
     jury = CascadedJury([Tier("screen", good, "reject_on_any_fail"), Tier("final", budgeted(2))])
     assert warning_of(jury, ["good", "poor"] * 10) == (
-        "8 of 20 cases could not be decided because a judge was over budget. The 10 cases decided without a judge that "
-        "was over budget are all FAIL, so the pass rate is probably too low: it would be 50.0 % if the 8 cases had "
+        "8 of 20 cases could not be decided because a judge was over budget. The 10 cases decided without the vote of "
+        "such a judge are all FAIL, so the pass rate is probably too low: it would be 50.0 % if the 8 cases had "
         "passed."
     )
 
