@@ -75,7 +75,7 @@ class PairScore:
     @classmethod
     def of_judgments(cls, name: str, cases: Sequence[Case], judgments: Sequence[Judgment], kind: Kind) -> PairScore:
         """Return the score of judgments on these cases."""
-        costs = tuple(judgment.usage.cost_usd or 0.0 for judgment in judgments)
+        costs = tuple(judgment.usage.total.cost_usd or 0.0 for judgment in judgments)
         return cls(name, _truths(cases), tuple(judgment.label for judgment in judgments), costs, kind)
 
     @classmethod

@@ -52,7 +52,8 @@ class RecordedCritic(Judge):
             orders disagree, the others have no PASS/FAIL meaning. By default, no label has one.
         threshold: the lowest score that passes, for votes with only a score.
         name: the juror's name; the judge's by default.
-        cost: the approximate price of a vote in US dollars. If given, each vote counts as one call at that price.
+        cost: the approximate price of a vote in US dollars. If given, each vote counts as one call at that price on
+            record (``usage.recorded``): nothing is asked or paid for now.
 
     >>> critic = RecordedCritic("gpt-4o", labels={"valid": "pass", "invalid": "fail", "tie": "abstain"})
     >>> critic.judge(metadata={"votes": {"gpt-4o": {"label": "valid"}}}).passed
@@ -75,7 +76,7 @@ class RecordedCritic(Judge):
         self._judge = judge
         self._names: tuple[str, ...] = (judge,)
         self._asked: Counter[bool] = Counter()
-        self._usage = Usage(calls=1, cost_usd=cost) if cost else NO_USAGE
+        self._usage = Usage(calls=1, cost_usd=cost).as_recorded() if cost else NO_USAGE
         self._votes = read_votes(votes) if isinstance(votes, str | Path) else votes
         self._meanings = _Meanings(labels)
         self._labels = self._meanings.plain  # a guarantee identifies a judge by its plain attributes
@@ -157,7 +158,7 @@ class RecordedCritic(Judge):
 
     def _served(self, judgment: Judgment) -> Judgment:
         """Return a judgment from a store or a results file as this judge's own."""
-        usage = self._usage if self._usage.calls else judgment.usage.as_recorded()
+        usage = self._usage if self._usage.recorded else judgment.usage.as_recorded()
         why = self._meanings.why_abstains(judgment.label, otherwise=judgment.status is None)
         if why:
             return abstain(why, model=judgment.model, family=judgment.family, usage=usage)

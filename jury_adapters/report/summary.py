@@ -248,8 +248,8 @@ class Summary:
 
     @property
     def cost_saved_usd(self) -> float:
-        """Estimated cost of the saved cases in US dollars, at the mean cost of the judged ones; see :attr:`usage`."""
-        return self.cases_saved * self.usage.cost_usd / self.cases if self.cases else 0.0
+        """Estimated cost of the saved cases in US dollars, at the mean cost of the judged ones, now or on record."""
+        return self.cases_saved * self.usage.total.cost_usd / self.cases if self.cases else 0.0
 
     def label_interval(self, label: str) -> tuple[float, float]:
         """Return the 95 % interval of the share of a label among the labels without a PASS/FAIL meaning."""

@@ -193,7 +193,7 @@ def test_a_large_model_decides_unless_two_small_ones_agree_and_none_is_against_i
     def judged(*small):
         votes = {f"{model}/{PROMPT}": vote for model, vote in zip((*SMALL, LARGE), (*small, "B"), strict=True)}
         verdict = pair_jury().judge(Case(metadata={"votes": votes}))
-        return verdict.label, verdict.usage.calls
+        return verdict.label, verdict.usage.total.calls
 
     assert judged("A", "A", "A") == judged("A", "tie", "A") == ("A", 3)
     assert judged("A", "B", "A") == judged("A", "tie", "tie") == judged("tie", "tie", "tie") == ("B", 4)

@@ -345,3 +345,16 @@ def test_more_results_than_are_read_at_once_and_the_same_jury_twice(tmp_path):
     options = ("--jury", tmp_path / "jury.yaml")
     told = json.loads(replay(tmp_path / "results.jsonl", *options, *options, "--json").stdout)
     assert [(one["cases"], one["decided"], one["passed"]) for one in told] == [(2_002, 2_002, 2_002)] * 2
+
+
+def test_recorded_votes_are_not_calls_of_a_run_that_judges_with_them(juries):
+    votes = {name: {"label": "valid"} for name in SMALL}
+    rows = [{"item_id": str(number), "answer": f"text {number}", "votes": votes} for number in range(4)]
+    (juries / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["judge", str(juries / "votes.jsonl"), "--jury", str(juries / "panel.yaml")]
+    shown = CliRunner().invoke(app, arguments, catch_exceptions=False).stdout
+    assert "model calls      0, $0.00; on record 12, $0.0036" in shown
+    told = json.loads(CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False).stdout)
+    assert (told["calls"], told["cost_usd"], told["recorded"]["calls"]) == (0, 0.0, 12)
+    (replayed,) = json.loads(replay(juries / "votes.jsonl", "--jury", juries / "panel.yaml", "--json").stdout)
+    assert (replayed["calls"], replayed["cost_usd"]) == (12, pytest.approx(0.0036))

@@ -184,7 +184,8 @@ def test_the_model_is_the_recorded_one_or_the_judge_and_its_family_is_known():
     assert critic.judge(case(1)).family == "openai"
     assert critic.judge(case(1)).critic == "juror"
     assert critic.cost == 0.5
-    assert [critic.judge(case(i)).usage for i in (1, 99)] == [Usage(calls=1, cost_usd=0.5), Usage()]
+    paid_before = Usage(recorded=Usage(calls=1, cost_usd=0.5))
+    assert [critic.judge(case(i)).usage for i in (1, 99)] == [paid_before, Usage()]
     assert RecordedCritic("gpt-4o", VOTES).judge(case(1)).usage == Usage()
     assert critic.judge(case(3)).reasoning == "both \ufffd ways"
 
