@@ -11,6 +11,7 @@ from jury_adapters.core.label_scores import headings
 from jury_adapters.core.over_budget import over_budget_note
 from jury_adapters.report.counters import failed_runs_note
 from jury_adapters.report.flips import FLIPS_SHOWN
+from jury_adapters.report.human_rate import HOW_TO_CORRECT, human_rate
 from jury_adapters.report.model_calls import model_calls
 from jury_adapters.report.stopped_runs import describe_missing, missing_cases
 
@@ -52,6 +53,8 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
     yield f"### Jury report{f': {code(title)}' if title else ''}\n"
     yield from _label_comparison(summary.label_comparison)
     yield _headline(summary)
+    if (rate := human_rate(summary.label_comparison)) is not None:
+        yield f"\nThe rate is that of the verdicts: {rate}; {HOW_TO_CORRECT}."
     if summary.pass_rate_warning:
         yield f"\n**Warning**: {code(summary.pass_rate_warning, _LONGEST_NOTE)}"
     if compared is not None:

@@ -16,6 +16,7 @@ from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.label_scores import headings
 from jury_adapters.core.usage import Usage
 from jury_adapters.report.embedded import shown
+from jury_adapters.report.human_rate import corrected_rate, human_rate
 from jury_adapters.report.model_calls import uncounted_votes
 from jury_adapters.report.stopped_runs import describe_missing, missing_cases
 
@@ -99,6 +100,8 @@ def _without_cases(
         interval=figures.summary.pass_interval,
         uncounted=uncounted_votes(figures.summary),
         against=against,
+        human_rate=human_rate(against),
+        corrected=corrected_rate(agreement),
         label_headings=headings(pass_fail=against.pass_fail),
         figures=figures,
         agreement=agreement,

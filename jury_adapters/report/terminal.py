@@ -25,6 +25,7 @@ from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.report.counters import GateCount, failed_runs_note
+from jury_adapters.report.human_rate import human_rate
 from jury_adapters.report.model_calls import model_calls
 from jury_adapters.report.stopped_runs import describe_missing, missing_cases
 from jury_adapters.report.summary import Summary
@@ -94,6 +95,8 @@ def _outcomes(summary: Summary) -> Iterable[Text]:
     count = summary.statuses
     if summary.decided or not summary.labels:
         yield _line("passed", _share(summary, summary.passed, summary.decided, "decided"), "green")
+        if (rate := human_rate(summary.label_comparison)) is not None:
+            yield _line("human labels", rate.line, "yellow")
         of_these = f" ({failed_runs_note(summary.failed_runs)}: not judged)" if summary.failed_runs else ""
         yield _line("failed", f"{count[Status.FAIL]:,}{of_these}", "red" if count[Status.FAIL] else "")
     if summary.failed_by_errors:
