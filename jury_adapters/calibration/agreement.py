@@ -23,6 +23,7 @@ from jury_adapters.core.agreement import Level
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.formatting import percent
 from jury_adapters.core.statistics import wilson
+from jury_adapters.core.values import JsonValue
 
 Weights = Literal["identity", "linear", "quadratic"]
 Shorts: TypeAlias = NDArray[np.float32]
@@ -85,7 +86,8 @@ def gwet_ac(votes: Votes, weights: Weights = "identity", *, resampling: Resampli
         resampling: number of draws and seed.
 
     Returns:
-        1 is perfect, 0 is chance. Details: ``observed`` (weighted agreement) and ``by_chance``.
+        1 is perfect, 0 is chance. Details: ``observed`` (weighted agreement), ``by_chance``, and ``voted`` (number of
+        items with a vote); both follow from the votes as for :func:`fleiss_kappa`.
     """
     if weights not in ("identity", "linear", "quadratic"):
         raise ConfigurationError(unknown("weights", weights, ("identity", "linear", "quadratic")))
@@ -102,7 +104,15 @@ def gwet_ac(votes: Votes, weights: Weights = "identity", *, resampling: Resampli
 def fleiss_kappa(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estimate:
     """Return Fleiss' kappa: agreement of a panel beyond chance, where chance is given by the labels' overall shares.
 
-    Items may have different numbers of votes; with the same number for all items, it is the textbook coefficient.
+    It is ``(observed - by_chance) / (1 - by_chance)``. The observed agreement is the mean, over the items with two
+    votes or more, of the share of agreeing pairs. Chance is the sum of the squared shares of the labels; a label's
+    share is the mean, over all items with a vote, of its share among the votes on the item. Items with a single vote
+    count for chance only, as in Gwet (2014), *Handbook of Inter-Rater Reliability*. With the same number of votes on
+    all items, it is the textbook coefficient.
+
+    Returns:
+        The estimate; ``n`` is the number of items with two votes or more. Details: ``observed``, ``by_chance`` and
+        ``voted`` (number of items with a vote).
     """
 
     def by_chance(shares: Floats) -> Floats:
@@ -258,11 +268,14 @@ def _chance_corrected(
     chance = float(by_chance(agreement.shares(agreement.whole))[0])
     value = float(coefficient(agreement.whole)[0])
     interval: Interval | None = agreement.smoothed.interval(resampling, coefficient)[0]
+    voted = int(votes.answered.any(axis=1).sum())
+    single = voted - agreement.items
+    of = f" (by the mean shares of the labels on {voted:,} items, {single:,} of them with one vote)" if single else ""
     sentence = (
-        f"Two votes on an item agree in {percent(observed)}; by chance they would agree in {percent(chance)}. That is "
-        f"{number(value)} on a scale on which 0 is chance and 1 is perfect."
+        f"Two votes on an item agree in {percent(observed)}; by chance they would agree in {percent(chance)}{of}. That "
+        f"is {number(value)} on a scale on which 0 is chance and 1 is perfect."
     )
-    details = {"observed": observed, "by_chance": chance}
+    details: dict[str, JsonValue] = {"observed": observed, "by_chance": chance, "voted": voted}
     return Estimate(name, value, agreement.items, interval, sentence, (*warnings, *agreement.few), details=details)
 
 

@@ -379,3 +379,18 @@ def test_the_sentence_on_effective_votes_has_the_direction_of_the_correlation(wr
 def test_the_number_of_a_label_share_is_that_of_the_items_with_votes():
     votes = Votes.from_rows([("a", "a"), ("a", "b"), (None, None), (None, "b")])
     assert [(one.subject, one.n) for one in label_shares(votes)] == [("a", 3), ("b", 3)]
+
+
+def test_chance_says_which_items_it_rests_on_where_some_have_one_vote():
+    """By hand: 18 items with two votes and 2 with one; shares of PASS are 1, 0 and 1/2, and 0 of the single votes."""
+    rows = [["PASS", "PASS"]] * 10 + [["FAIL", "FAIL"]] + [["PASS", "FAIL"]] * 7 + [["FAIL", None]] * 2
+    found = fleiss_kappa(Votes.from_rows(rows), resampling=ONCE)
+    share = (10 + 7 / 2) / 20
+    chance = share**2 + (1 - share) ** 2
+    assert found.details == pytest.approx({"observed": 11 / 18, "by_chance": chance, "voted": 20})
+    assert found.value == pytest.approx((11 / 18 - chance) / (1 - chance))
+    assert found.n == 18
+    said = "in 56.1 % (by the mean shares of the labels on 20 items, 2 of them with one vote)."
+    assert said in found.sentence
+    assert said.replace("56.1", "43.9") in gwet_ac(Votes.from_rows(rows), resampling=ONCE).sentence
+    assert "with one vote" not in fleiss_kappa(Votes.from_rows(rows[:18]), resampling=ONCE).sentence
