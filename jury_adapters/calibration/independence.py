@@ -29,14 +29,14 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
 
     Returns:
         n_eff, from 1 (all err together) to the number of jurors (errors are uncorrelated), or above it if errors
-        tend to cancel. Details: ``jurors`` and the ``matrix`` of error correlations in their order, ``phi``,
-        ``phi_within_families``, ``phi_across_families``, ``families`` (by juror, if the model's name shows it) and
-        ``undefined_pairs``.
+        tend to cancel. ``n`` is the number of items with a gold label and two votes or more. Details: ``jurors`` and
+        the ``matrix`` of error correlations in their order, ``phi``, ``phi_within_families``, ``phi_across_families``,
+        ``families`` (by juror, if the model's name shows it) and ``undefined_pairs``.
     """
     name = "effective number of votes"
     labelled = votes.take(votes.gold != MISSING)
-    jurors, items = len(votes.jurors), len(labelled.items)
-    if not items:
+    jurors, items = len(votes.jurors), int((labelled.answered.sum(axis=1) >= 2).sum())
+    if not len(labelled.items):
         return undefined(name, 0, "no item has a gold label, so errors are not known")
     if jurors < 2:
         return undefined(name, items, "it takes 2 jurors")

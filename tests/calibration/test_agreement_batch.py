@@ -394,3 +394,14 @@ def test_chance_says_which_items_it_rests_on_where_some_have_one_vote():
     assert said in found.sentence
     assert said.replace("56.1", "43.9") in gwet_ac(Votes.from_rows(rows), resampling=ONCE).sentence
     assert "with one vote" not in fleiss_kappa(Votes.from_rows(rows[:18]), resampling=ONCE).sentence
+
+
+def test_the_effective_number_counts_the_labelled_items_with_two_votes():
+    """A screening tier decided ten labelled cases, and five have one vote only."""
+    rows = [["PASS", "PASS"], ["FAIL", "PASS"], ["FAIL", "FAIL"]] * 20 + [[None, None]] * 10 + [["PASS", None]] * 5
+    found = effective_votes(Votes.from_rows(rows, gold=["PASS"] * 75), resampling=ONCE)
+    assert found.n == 60
+    assert found.value == effective_votes(Votes.from_rows(rows[:60], gold=["PASS"] * 60), resampling=ONCE).value
+    unshared = effective_votes(Votes.from_rows([["PASS", None], [None, "PASS"]], gold=["PASS"] * 2))
+    assert (unshared.n, unshared.value) == (0, None)
+    assert "on the items they share" in unshared.reason
