@@ -1,4 +1,4 @@
-"""What human labels say about the pass rate of the jury, for the reader of its headline."""
+"""Pass rate by human labels, to be read beside the pass rate by the verdicts."""
 
 from __future__ import annotations
 
