@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from json import dumps
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -36,9 +37,11 @@ from jury_adapters.cli.replayed_cases import NO_TEXTS, ReplayedCases, cases_with
 from jury_adapters.cli.report_sources import group_of_file, named_cases
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.formatting import counted, money, percent, two_decimals, visible
-from jury_adapters.core.human_labels import GOLD, human_label
+from jury_adapters.core.human_labels import GOLD, human_label, human_label_of
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.results_file import is_result, pass_labels_named_in
 from jury_adapters.core.row_files import first_row
@@ -46,6 +49,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic, is_store
 from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from
+from jury_adapters.report.joint_opinions import AgreementDifference, JointOpinions
 from jury_adapters.report.summary import Summary
 from jury_adapters.store.opening import is_url, place_name
 
@@ -89,7 +93,7 @@ def replay(
 
     Where cases have a human label (--labels, --label-column), the juries against human labels come first: the share of
     the labelled cases that each decides, and how its decisions compare. A case that is there several times counts once
-    in this.
+    in this. Of several juries, each is compared with the first on the cases that both decide, with an exact test.
 
     Exit code: 0, or 2 for bad input.
     """
@@ -115,8 +119,9 @@ def replay(
             _check_texts(one, path, judged)
         passing = pass_label or _pass_labels_of(file, judged, label_column)
         by = group_of_file(votes, cases or named_cases(file), messages) if group is None else group
-        results = _replayed(list(zip(jury, juries, strict=True)), judged, label_column, passing, by)
+        results, joint = _replayed(list(zip(jury, juries, strict=True)), judged, label_column, passing, by)
         _tell_apart(results, jury)
+        _compare_with_first(results, joint)
         for result, one in zip(results, juries, strict=True):
             for lack in check_votes(one, judged, str(file)):
                 messages.info(f"{visible(result.name)}: {lack}" if len(juries) > 1 else lack)
@@ -138,10 +143,13 @@ class Replayed:
     Attributes:
         name: the jury's name, or that of its file; both if two juries have the same name.
         summary: the figures of the run.
+        minus_first: its agreement with human labels minus that of the first jury; None for the first jury, and without
+            labelled cases that both decide.
     """
 
     name: str
     summary: Summary
+    minus_first: AgreementDifference | None = None
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return all figures as JSON values; calls and cost are those of the recorded votes."""
@@ -151,6 +159,7 @@ class Replayed:
             "group": summary.group or None,
             "groups": summary.groups,
             "label_comparison": summary.label_comparison.to_dict(),
+            "minus_first": None if self.minus_first is None else self.minus_first.to_dict(),
             "cases": summary.cases,
             "decided": summary.valid,
             "passed": summary.passed,
@@ -206,8 +215,11 @@ def _pass_labels_of(votes: Path, cases: Iterable[Case], column: str) -> Sequence
 
 def _replayed(
     juries: Sequence[tuple[Path, Jury]], cases: Iterable[Case], column: str, pass_labels: Sequence[str], group: str
-) -> list[Replayed]:
+) -> tuple[list[Replayed], JointOpinions]:
     """Let juries vote over the cases, which are read once.
+
+    Returns:
+        The result of each jury, and the opinions of all on the labelled cases.
 
     Raises:
         InputError: the human labels cannot be compared with the verdicts, or a case has no such group.
@@ -216,17 +228,37 @@ def _replayed(
         Replayed(jury.name or path.stem, Summary(pass_labels=pass_labels, gold=column, group=group))
         for path, jury in juries
     ]
-    places = count(1)
+    places, joint = count(1), JointOpinions()
     remaining = iter(cases)
     while some := list(islice(remaining, _AT_ONCE)):
         names = [f"case {at}" for at in islice(places, len(some))]
-        for result, (_, jury) in zip(results, juries, strict=True):
-            for name, case, verdict in zip(names, some, jury.judge_many(some), strict=True):
-                result.summary.add(case, verdict, name)
+        verdicts = zip(*[list(jury.judge_many(some)) for _, jury in juries], strict=True)
+        for name, case, of_each in zip(names, some, verdicts, strict=True):
+            _count(results, joint, case, of_each, name)
     for result in results:
         if result.summary.label_comparison.problem:
             raise InputError(result.summary.label_comparison.problem)
-    return results
+    return results, joint
+
+
+def _count(
+    results: Sequence[Replayed], joint: JointOpinions, case: Case, verdicts: Sequence[Judgment], name: str
+) -> None:
+    """Count the verdicts of all juries on a case; copies of a labelled case count once."""
+    first = results[0].summary
+    labelled = first.label_comparison.cases
+    for result, verdict in zip(results, verdicts, strict=True):
+        result.summary.add(case, verdict, name)
+    label = human_label_of(case, verdicts[0], first.label_comparison.column)
+    if label is not None and first.label_comparison.cases > labelled:
+        joint.add(label, verdicts, group_of_case(case, verdicts[0], first.group, name) if first.group else None)
+
+
+def _compare_with_first(results: Sequence[Replayed], joint: JointOpinions) -> None:
+    readings = [result.summary.label_comparison.reading() for result in results]
+    names = [result.name for result in results]
+    for position in range(1, len(results)):
+        results[position].minus_first = joint.difference(0, position, readings, names)
 
 
 def _tell_apart(results: Sequence[Replayed], files: Sequence[Path]) -> None:
@@ -244,6 +276,11 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
         for section in _sections(results):
             console.print(Text(f"\n{section}"), soft_wrap=True)
         console.print()
+        differences = [str(result.minus_first) for result in results if result.minus_first is not None]
+        for sentence in differences:
+            console.print(Text(fill(sentence, 98, initial_indent="  ", subsequent_indent="  ")), soft_wrap=True)
+        if differences:
+            console.print()
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("jury", no_wrap=True, min_width=12)
     for heading in ("decided", "pass", "agreement", "calls", "saved", "cost"):

@@ -249,7 +249,7 @@ these verdicts.'
     decimals = max(_decimals(100 * number, 0, 1) for number in (value, *interval))
     low, high = (f"{_rounded(100 * end, decimals):.{decimals}f}" for end in interval)
     test = "exact McNemar test" if groups is None else "sign-flip test of groups"
-    tested = "" if p is None else f"; {test}, {_p_value(p)}"
+    tested = "" if p is None else f"; {test}, {p_value_in_words(p)}"
     of_groups = "" if groups is None else f", {counted(groups, 'group')}:"
     head = f"{_more_or_fewer(value, decimals)} a (b minus a, 95 % interval{of_groups} {low} to {high}{tested})"
     if (winner := better(interval, p)) is not None:
@@ -335,7 +335,8 @@ def _two_digits(number: float) -> int:
     return ceil(number / unit) * unit
 
 
-def _p_value(p: float) -> str:
+def p_value_in_words(p: float) -> str:
+    """Return a p value that stays on its side of 0.05: ``p = 0.250``, or ``p < 0.001``."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.{_decimals(p, _SIGNIFICANT, 3)}f}"
 
 

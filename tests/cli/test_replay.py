@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from jury_adapters import Case, Critic, Ensemble, Judge, Judgment, Scorecard
 from jury_adapters.cli.app import app
+from jury_adapters.core.statistics import paired_interval
 from jury_adapters.replay import recorded_jury
 
 VOTES = files("jury_adapters.cli") / "data" / "codefeedback_200.jsonl.gz"
@@ -358,3 +359,54 @@ def test_recorded_votes_are_not_calls_of_a_run_that_judges_with_them(juries):
     assert (told["calls"], told["cost_usd"], told["recorded"]["calls"]) == (0, 0.0, 12)
     (replayed,) = json.loads(replay(juries / "votes.jsonl", "--jury", juries / "panel.yaml", "--json").stdout)
     assert (replayed["calls"], replayed["cost_usd"]) == (12, pytest.approx(0.0036))
+
+
+def two_juries(folder, groups=1, more=3):
+    """70 labelled cases: `plain` is right on 53, and `veto` on some more; ten cases have no label."""
+    (folder / "plain.yaml").write_text("jurors: [{recorded: plain}]\n")
+    (folder / "veto.yaml").write_text("jurors: [{recorded: veto}]\n")
+    said = {True: "PASS", False: "FAIL"}
+    rows = []
+    for at in range(80):
+        good = at % 2 == 0
+        plain, veto = (good == (at < right) for right in (53, 53 + more))
+        votes = {"plain": {"label": said[plain]}, "veto": {"label": said[veto]}}
+        rows.append({"item_id": at, "votes": votes, "doc": at // groups, **({"gold": said[good]} if at < 70 else {})})
+    (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder / "votes.jsonl", "--jury", folder / "plain.yaml", "--jury", folder / "veto.yaml"
+
+
+def test_two_juries_are_compared_on_the_same_labelled_cases(tmp_path):
+    """Reference values: Newcombe's method 10 for 53, 0, 3, 14 and McNemar's exact test, 2 / 2^3."""
+    first, second = json.loads(replay(*two_juries(tmp_path), "--json").stdout)
+    assert first["minus_first"] is None
+    found = second["minus_first"]
+    assert found["p_value"] == pytest.approx(0.25)
+    assert (found["jury"], found["cases"], found["agrees_more"]) == ("plain", 70, None)
+    assert found["difference"] == pytest.approx(3 / 70)
+    assert found["interval"] == pytest.approx(paired_interval(53, 0, 3, 14))
+    text = " ".join(replay(*two_juries(tmp_path)).stdout.split())
+    assert (
+        "veto agrees with human labels on 56 of the 70 labelled cases that both decide, plain on 53: no difference is "
+        "shown (+4.3 points, 95 % interval "
+    ) in text
+    assert "exact McNemar test, p = 0.250)." in text
+
+
+def test_a_jury_that_agrees_more_is_called_so_and_groups_count_once(tmp_path):
+    text = " ".join(replay(*two_juries(tmp_path, more=17)).stdout.split())
+    assert (
+        "veto agrees with human labels on 70 of the 70 labelled cases that both decide, plain on 53: it agrees more"
+        in text
+    )
+    grouped = json.loads(replay(*two_juries(tmp_path, 10, more=17), "--group", "doc", "--json").stdout)[1][
+        "minus_first"
+    ]
+    assert (grouped["groups"], grouped["agrees_more"]) == (7, None)  # the cases that differ are of two documents
+
+
+def test_one_jury_or_no_label_has_no_difference(tmp_path):
+    votes, *juries = two_juries(tmp_path)
+    assert "that both decide" not in replay(votes, *juries[:2]).stdout
+    votes.write_text(votes.read_text().splitlines(keepends=True)[75])
+    assert "that both decide" not in replay(votes, *juries).stdout
