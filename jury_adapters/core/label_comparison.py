@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import ContradictingLabels, identity_of
-from jury_adapters.core.errors import plain_repr
 from jury_adapters.core.first_labels import FirstLabels
 from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import (
@@ -75,9 +74,7 @@ class LabelComparison:
         self.column = column
         self.known_labels: Collection[str] = ()
         self.labels: Counter[str] = Counter()
-        self.merged = 0
-        self.failed_runs = 0
-        self.contradicting = 0
+        self.merged = self.failed_runs = self.contradicting = 0
         self.selected: Collection[str] = ()
         self._human: Counter[tuple[str, Hashable]] = Counter()  # number of cases by label and group
         self._jury: Counts = Counter()
@@ -161,9 +158,8 @@ class LabelComparison:
             juries: the comparisons of the juries, by name.
         """
         found = LabelComparison(self.pass_labels, column=self.column)
-        found.known_labels = self.known_labels
         found.labels, found.merged, found._learned = self.labels.copy(), self.merged, self._learned
-        found._human = self._human
+        found._human, found.known_labels = self._human, self.known_labels
         found._jurors = {(name,): one._jury for name, one in juries.items()}
         return found
 
@@ -193,9 +189,9 @@ class LabelComparison:
             jurors: the names of jurors; an ambiguous name needs the tiers around it: ``"tier / juror"``.
         """
         found = LabelComparison(self.pass_labels, column=self.column)
-        found.known_labels = self.known_labels
         found.labels, found.merged, found._human = self.labels.copy(), self.merged, self._human
         found._learned, found._contradiction = self._learned, self._contradiction
+        found.known_labels = self.known_labels
         names = juror_names(self._jurors)
         found._jurors = {path: counts for path, counts in self._jurors.items() if names[path] in jurors}
         return found
@@ -249,9 +245,6 @@ class LabelComparison:
             return ()
         found = list(warn_of_constants(rows))
         found.extend(describe_sample(self.contradicting, self.selected, self.reading(), failed_runs=self.failed_runs))
-        if self.pass_labels and self.pass_fail and not any(self.reading().truth(one) == PASS for one in self.labels):
-            listed = " or ".join(map(plain_repr, self.pass_labels))
-            found.append(f"No labelled case has the label {listed}, so all mean FAIL: {tally(self.labels)}.")
         if len(self.labels) == 1 and not self.pass_labels:
             found.append("There is one human label only, so nothing shows whether other cases are told apart.")
         if len({row.score.cases for row in rows if row.kind == "juror"}) > 1:

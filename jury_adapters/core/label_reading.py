@@ -86,11 +86,13 @@ def describe_sample(
 
 
 def _describe_other_labels(reading: Reading) -> Iterator[str]:
-    """Yield a sentence if several human labels mean FAIL only because others are listed as PASS."""
+    """Yield a sentence if all human labels, or several, mean FAIL only because others are listed as PASS."""
     if reading.problem or reading.meanings is None or not reading.meanings.only:
         return
     others = {label: times for label, times in reading.labels.items() if reading.truth(label) == str(Status.FAIL)}
-    if len(others) > 1:
+    if others and len(others) == len(reading.labels):
+        yield f"No labelled case has a label that means PASS; all mean FAIL ({tally(others)})."
+    elif len(others) > 1:
         yield (
             f"All labels that are not said to mean PASS count as FAIL ({tally(others)}). To leave out a label that "
             "means neither, such as unclear, leave its cells empty."

@@ -88,10 +88,10 @@ def test_a_batch_without_any_pass_has_figures_and_says_what_its_labels_mean():
     against = counted([("reject", Judgment("FAIL")), ("reject", Judgment("PASS"))], ["publish"])
     assert (against.problem, against.unknown_pass_label) == ("", "")
     assert (against.jury.false_passes.hits, against.jury.false_passes.n) == (1, 2)
-    said = "No labelled case has the label 'publish', so all mean FAIL: reject 2."
+    said = "No labelled case has a label that means PASS; all mean FAIL (reject 2)."
     assert said in against.notes
     both = counted([("reject", Judgment("FAIL")), ("publish", Judgment("PASS"))], ["publish"])
-    assert not any("so all mean FAIL" in note for note in both.notes)
+    assert not any("all mean FAIL" in note for note in both.notes)
 
 
 def test_juries_of_labels_have_no_false_passes_and_the_most_frequent_label_beside_them():
