@@ -1,8 +1,8 @@
-"""Notice, before anything is sent, of fields that rubrics require or criteria speak of, and that no case has."""
+"""Notice, before anything is sent, of fields that critics need and no case has, and of contexts that no critic sees."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,8 @@ def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, message
     """Print the fields that no case has: those that rubrics require, and those that a criterion speaks of.
 
     A critic abstains without a field that its rubric requires, and judges without one of which a criterion of one
-    sentence speaks. The cases are read only as far as is needed, and not at all for a judge without critics.
+    sentence speaks. It is also printed that the cases have contexts and no critic is shown them. The cases are read
+    only as far as is needed, and not at all for a judge without critics.
 
     Args:
         judge: the jury.
@@ -37,16 +38,18 @@ def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, message
     required = {key: set(rubric.requires) for key, rubric in rubrics.items()}
     spoken_of = {field: rubric for rubric in rubrics.values() for field in _spoken_of(rubric)}
     lacking = set(spoken_of)
-    some = False
+    first: Case | None = None
     for case in cases if rubrics else ():
-        some = True
+        first = first or case
         lacking = {field for field in lacking if not getattr(case, field)}
         for key, fields in required.items():
             fields.intersection_update(missing_fields(rubrics[key], case, variables_of(rubrics[key], case)))
         if not lacking and not any(required.values()):
             break
-    if not some:
+    if first is None:
         return
+    if first.contexts:
+        _report_unseen_contexts(rubrics.values(), file, messages)
     for key, rubric in rubrics.items():
         for field in (name for name in rubric.requires if name in required[key]):
             fix = f"--map {field}=COLUMN" if field in FIELD_NAMES else f"a column {field}"
@@ -63,11 +66,27 @@ def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, message
         )
 
 
+def _report_unseen_contexts(rubrics: Collection[Rubric], file: Path, messages: Messages) -> None:
+    """Print that no critic is shown the contexts, if that follows from the words of a criterion."""
+    criteria = [rubric.criteria for rubric in rubrics if _is_one_sentence(rubric)]
+    if criteria and not any("contexts" in rubric.user_template.names for rubric in rubrics):
+        messages.info(
+            f"{file}: the cases have contexts, and no critic is shown them, because no criterion speaks of them "
+            f"({criteria[0]!r}). Where they matter, let it say contexts, sources, passages or documents"
+        )
+
+
+def _is_one_sentence(rubric: Rubric) -> bool:
+    from jury_adapters.critic.criteria import user_prompt_for
+
+    return rubric.user_prompt == user_prompt_for(rubric.criteria)
+
+
 def _spoken_of(rubric: Rubric) -> Iterator[str]:
     """Yield the fields that a criterion of one sentence speaks of; a rubric with another prompt has none."""
-    from jury_adapters.critic.criteria import fields_spoken_of, user_prompt_for
+    from jury_adapters.critic.criteria import fields_spoken_of
 
-    if rubric.user_prompt == user_prompt_for(rubric.criteria):
+    if _is_one_sentence(rubric):
         yield from (field for field in fields_spoken_of(rubric.criteria) if field not in rubric.requires)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_adapters import Critic, Ensemble
+from jury_adapters import Critic, Ensemble, Scorecard
 from jury_adapters.cli.empty_fields import report_empty_fields
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import Case
@@ -58,3 +58,21 @@ def test_fields_that_no_case_has_are_named(capsys: pytest.CaptureFixture[str]) -
     assert said("Every claim is in the contexts.", [bare, whole], capsys) == ""
     assert said("The answer is polite.", [bare], capsys) == ""
     assert said("Every claim is in the contexts.", [], capsys) == ""
+
+
+def test_contexts_that_no_critic_is_shown_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = Case(answer="A complaint.", contexts=["I complain about the noise."])
+    shown = said("The summary says nothing that the letter does not say.", [whole, whole], capsys)
+    assert shown == (
+        "a.jsonl: the cases have contexts, and no critic is shown them, because no criterion speaks of them ('The "
+        "summary says nothing that the letter does not say.'). Where they matter, let it say contexts, "
+        "sources, passages or documents"
+    )
+    assert said("The summary says nothing that the document does not say.", [whole], capsys) == ""
+    faithful = Critic("openai:gpt-4o-mini", "faithfulness", api_key="none")
+    polite = Critic("openai:gpt-4o-mini", Rubric.from_criteria("The answer is polite."), api_key="none")
+    report_empty_fields(Scorecard({"faithful": faithful, "polite": polite}), [whole], Path("a.jsonl"), Messages())
+    report_empty_fields(
+        Critic("openai:gpt-4o-mini", "answer_relevance", api_key="none"), [whole], Path("a.jsonl"), Messages()
+    )
+    assert capsys.readouterr().err.count("no critic is shown") == 0
