@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from jury_adapters.core import event_loop
-from jury_adapters.core.held_loop import Named, report_held_loop
+from jury_adapters.core.held_loop import Named, report_held_loop, report_slow_in_batch
 
 if TYPE_CHECKING:
     from jury_adapters.core.case import Case
@@ -39,17 +39,17 @@ async def _assess_plain(judge: AssessableJudge, case: Case) -> Any:
 async def call_plain(judge: AssessableJudge, function: Callable[[Case], T], case: Case) -> T:
     """Call a plain function of a judge, in a worker thread if the judge is blocking.
 
-    If the function blocks an event loop for more than 50 ms, a warning is logged, once for each function.
+    If the function blocks an event loop, or other cases of a batch, for more than 50 ms, a warning is logged, once for
+    each function.
     """
     if judge.blocking:
         return await event_loop.in_worker_thread(lambda: function(case))
-    if event_loop.runs_inline():
-        return function(case)
+    report = report_slow_in_batch if event_loop.runs_inline() else report_held_loop
     started = perf_counter()
     try:
         return function(case)
     finally:
-        report_held_loop(judge, function, perf_counter() - started)
+        report(judge, function, perf_counter() - started)
 
 
 async def await_outcome(outcome: Any) -> Any:

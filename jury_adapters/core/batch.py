@@ -59,7 +59,8 @@ def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptio
         **options:
             ``max_concurrency``: the number of cases that are judged at once; by default as many as keep 64 requests to
             models in flight, see :mod:`jury_adapters.core.concurrency`. A case that only waits to retry a request does
-            not count; when such cases continue, the number may be exceeded for a while.
+            not count; when such cases continue, the number may be exceeded for a while. A judge of plain functions,
+            which never waits for a model, judges one case after the other in the calling thread.
             ``ordered``: True (default) yields in input order, False in the order in which the cases finish.
             ``progress``: called after each case with the number of cases done; see
                 :func:`jury_adapters.observability.progress_bar`.

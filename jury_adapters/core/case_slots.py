@@ -18,14 +18,17 @@ class BatchState:
             any hashable key.
         idle_cases: number of cases in flight with an idle slot; changed on the event loop that judges the cases.
         on_idle: called on that event loop whenever a slot becomes idle.
+        slow_judges: the judges whose function kept other cases waiting, by any hashable key; see
+            :mod:`jury_adapters.core.held_loop`.
     """
 
-    __slots__ = ("failing_models", "idle_cases", "on_idle")
+    __slots__ = ("failing_models", "idle_cases", "on_idle", "slow_judges")
 
     def __init__(self) -> None:
         self.failing_models: dict[object, object] = {}
         self.idle_cases = 0
         self.on_idle: Callable[[], None] | None = None
+        self.slow_judges: set[object] = set()
 
 
 class CaseSlot:

@@ -147,6 +147,41 @@ def test_one_slow_function_in_a_jury_keeps_no_other_slow_one_waiting(caplog):
     assert caplog.records == []
 
 
+@pytest.mark.parametrize(
+    ("name", "jury"), [("asks", lambda slow: slow), ("calls", lambda slow: Ensemble([slow, lambda case: True]))]
+)
+def test_a_slow_function_that_keeps_the_cases_of_a_batch_waiting_is_reported_once(caplog, name, jury):
+    slow = sleeper(0.06, name=name)
+    for _ in range(2):
+        assert len(list(jury(slow).judge_many([CASE] * 3, max_concurrency=16))) == 3
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert told.startswith(f"the judge {name!r} took ")
+    assert told.endswith(
+        " ms while the other cases of its batch waited; if it waits for something, run it in a worker thread: "
+        "@judge(blocking=True), or blocking = True in its class"
+    )
+
+
+def test_a_function_that_is_slow_for_one_case_of_a_batch_is_not_reported(caplog):
+    calls = []
+
+    @judge(name="loads a model first")
+    def loads_first(case):
+        time.sleep(0 if calls else 0.06)
+        calls.append(case)
+        return True
+
+    list(loads_first.judge_many([CASE] * 3))
+    list(sleeper(0.06, name="one case").judge_many([CASE]))
+    assert caplog.records == []
+
+
+def test_a_slow_check_of_the_package_in_a_batch_is_not_reported(caplog, monkeypatch):
+    monkeypatch.setattr("jury_adapters.core.held_loop._LONGEST_S", 0.0)
+    list(NamesAndNumbers().judge_many([{"answer": "Ann left.", "contexts": ["Ann left."]}] * 3))
+    assert caplog.records == []
+
+
 def test_a_slow_function_without_an_event_loop_holds_up_no_one(caplog):
     sleeper(0.08, name="alone").judge(CASE)
     asyncio.run(sleeper(0.08, name="threaded", blocking=True).ajudge(CASE))
