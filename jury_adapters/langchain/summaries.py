@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeAlias
 from uuid import UUID
@@ -55,6 +56,8 @@ class Line(NamedTuple):
         run_failed: whether the run of the application failed, so that no juror was asked.
         over_budget: whether a juror was not asked because its call did not fit the budget.
         stopped_early: whether some jurors were not asked, to save calls.
+        uncounted: the paths of the jurors whose calls are unknown, such as those that a time limit ended.
+        unpriced: whether the cost of a counted call is unknown.
     """
 
     status: Status | None
@@ -68,14 +71,19 @@ class Line(NamedTuple):
     run_failed: bool = False
     over_budget: bool = False
     stopped_early: bool = False
+    uncounted: tuple[Path, ...] = ()
+    unpriced: bool = False
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """Return the line of a judgment."""
-        run_failed, over_budget = is_failed_run(judgment), is_over_budget(judgment)
+        uncounted, unpriced = _unknown_costs(judgment)
+        kept = partial(
+            cls, run_failed=is_failed_run(judgment), over_budget=is_over_budget(judgment), uncounted=uncounted,
+            unpriced=unpriced,
+        )  # fmt: skip
         if not isinstance(judgment, Verdict):
-            single = (judgment.status, None, (), "status", judgment.usage, MissingVotes())
-            return cls(*single, run_failed=run_failed, over_budget=over_budget)
+            return kept(judgment.status, None, (), "status", judgment.usage, MissingVotes())
         tally = judgment.tally
         status = Status.ERROR if judgment.failed_by_errors else judgment.status
         broke = tuple(path for path, juror in opinions_of(judgment) if juror.status is Status.ERROR)
@@ -86,7 +94,17 @@ class Line(NamedTuple):
         )
         missing = MissingVotes.of(judgment)
         facts = (status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria)
-        return cls(*facts, run_failed=run_failed, over_budget=over_budget, stopped_early=judgment.partial)
+        return kept(*facts, stopped_early=judgment.partial)
+
+
+def _unknown_costs(judgment: Judgment) -> tuple[tuple[Path, ...], bool]:
+    """Return the paths of the jurors whose calls are unknown, and whether the cost of a counted call is."""
+    if judgment.usage.cost_complete:
+        return (), False
+    incomplete = [(path, vote) for path, vote in opinions_of(judgment) if not vote.usage.cost_complete]
+    incomplete = incomplete or [((judgment.critic or "the judge",), judgment)]
+    uncounted = tuple(path for path, vote in incomplete if vote.usage.uncounted)
+    return uncounted, len(uncounted) < len(incomplete)
 
 
 class Kept:
@@ -206,12 +224,21 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
 
 def _broken_jurors(lines: Sequence[Line]) -> str:
     """Return which jurors broke on how many of the rows, also where the others decided; empty if none did."""
-    times = Counter(path for line in lines for path in line.broke)
+    said, more = _jurors_by_rows([line.broke for line in lines])
+    named = [f"{name} broke on {rows}" for name, rows in said] + ([f"{more} more jurors broke"] if more else [])
+    return "".join(f"; {one}" for one in named)
+
+
+def _jurors_by_rows(paths: Sequence[Sequence[Path]]) -> tuple[list[tuple[str, str]], int]:
+    """Return the most frequent jurors with the number of their rows in words, and the number of the other jurors.
+
+    Args:
+        paths: the paths of the jurors of each row.
+    """
+    times = Counter(path for row in paths for path in row)
     names = juror_names(times)
-    said = [f"{names[path]} broke on {number} of {len(lines)} rows" for path, number in times.most_common(_MOST_NAMED)]
-    if len(times) > _MOST_NAMED:
-        said.append(f"{len(times) - _MOST_NAMED} more jurors broke")
-    return "".join(f"; {one}" for one in said)
+    said = [(names[path], f"{number} of {len(paths)} rows") for path, number in times.most_common(_MOST_NAMED)]
+    return said, max(0, len(times) - _MOST_NAMED)
 
 
 def _agreement(lines: Sequence[Line]) -> tuple[float | None, str]:
@@ -237,9 +264,9 @@ def _agreement_by_criterion(lines: Sequence[Line]) -> str:
     found: dict[Path, list[float]] = {}
     stopped = Counter[Path]()
     for line in lines:
-        for path, agreement, partial in line.criteria:
+        for path, agreement, stopped_early in line.criteria:
             found.setdefault(path, []).append(agreement)
-            stopped[path] += partial
+            stopped[path] += stopped_early
     names = juror_names(found)
     said = [f"{names[path]} {sum(each) / len(each):.3f} ({len(each)} rows)" for path, each in found.items()]
     early = early_stops_note(stopped.total())
@@ -250,7 +277,11 @@ def _cost(lines: Sequence[Line]) -> tuple[float, str]:
     usage = sum((line.usage for line in lines), NO_USAGE)
     comment = f"{usage.calls} calls, {usage.input_tokens} input and {usage.output_tokens} output tokens"
     if not usage.cost_complete:
-        comment += "; a lower bound, because the price of some calls is unknown"
+        said, more = _jurors_by_rows([line.uncounted for line in lines])
+        reasons = [f"the calls of {name} are unknown on {rows}" for name, rows in said]
+        reasons += [f"those of {more} more jurors are unknown"] if more else []
+        reasons += ["the cost of some calls is unknown"] if any(line.unpriced for line in lines) else []
+        comment += f"; a lower bound, because {', and '.join(reasons)}"
     return usage.cost_usd, comment
 
 

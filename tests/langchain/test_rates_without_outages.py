@@ -1,5 +1,6 @@
 """A FAIL that only broken jurors caused has no score and is in no pass rate of an experiment."""
 
+import asyncio
 from statistics import mean
 
 import pytest
@@ -7,10 +8,11 @@ from support.langsmith_runs import run_of
 from support.plain_judges import breaks, passes
 from support.vendor import VendorServer
 
-from jury_adapters import Budget, CascadedJury, Critic, Ensemble, Scorecard, Tier
+from jury_adapters import Budget, CascadedJury, Critic, Ensemble, Scorecard, Tier, Usage
 from jury_adapters.langchain import JuryEvaluator
 from jury_adapters.langchain.classic import JuryStringEvaluator
 from jury_adapters.langchain.langsmith import examples, offline_client, summary
+from jury_adapters.testing import ScriptedModel
 
 OUTAGE = Ensemble([passes, breaks], name="outage")
 JURIES = [
@@ -48,6 +50,34 @@ def test_a_juror_that_broke_is_named_although_the_others_decided(make):
         evaluator.evaluate_run(run)
     rate = summary(evaluator, metric="pass_rate")(runs, [])
     assert (rate.score, rate.comment) == (1.0, "2 of 2 passed; 0 abstained, 0 errors; down broke on 2 of 2 rows")
+
+
+async def never(prompt):
+    await asyncio.sleep(60)
+
+
+LATE = Critic(never, "answer_relevance", name="late").with_timeout(0.05)
+UNPRICED = Critic(ScriptedModel(["YES"], usage=Usage(calls=1, cost_complete=False)), "answer_relevance", name="free")
+LATE_TWICE = "the calls of late are unknown on 2 of 2 rows"
+
+
+@pytest.mark.parametrize(
+    ("jury", "reason"),
+    [
+        (LATE, LATE_TWICE),
+        (Ensemble([LATE, passes]), LATE_TWICE),
+        (Ensemble([LATE, UNPRICED]), f"{LATE_TWICE}, and the cost of some calls is unknown"),
+        (UNPRICED, "the cost of some calls is unknown"),
+    ],
+    ids=["alone", "jury", "both", "unpriced"],
+)
+def test_calls_that_a_time_limit_ended_are_not_said_to_have_no_price(jury, reason):
+    evaluator = JuryEvaluator(jury)
+    runs = [run_of("right"), run_of("right")]
+    for run in runs:
+        evaluator.evaluate_run(run)
+    cost = summary(evaluator, metric="cost_usd")(runs, [])
+    assert cost.comment.endswith(f"; a lower bound, because {reason}")
 
 
 def test_many_jurors_that_broke_are_counted():
