@@ -27,6 +27,9 @@ from jury_adapters.core.formatting import percent
 from jury_adapters.core.statistics import Z95, wilson
 from jury_adapters.core.values import JsonValue
 
+NOT_CORRECTED = "Human labels do not correct the pass rate"
+"""Words before the reason why labelled items are not a random sample."""
+
 _PPI, _RG = "true pass rate (PPI++)", "true pass rate (Rogan-Gladen)"
 
 
@@ -78,7 +81,8 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
             known, {"the verdict is PASS": said == 1, "there is a verdict": decided}, votes.groups
         )
         if selected and best.value is not None:
-            best = undefined(_PPI, len(said), selected)
+            sentence = f"{NOT_CORRECTED}: {selected}."
+            best = replace(undefined(_PPI, len(said), selected), sentence=sentence)
     else:
         unheard = "items that belong together are counted as independent, so the interval is too narrow"
         best = replace(fallback, warnings=(*fallback.warnings, unheard)) if votes.grouped else fallback

@@ -16,7 +16,7 @@ from jury_adapters.calibration.independence import effective_votes, residual_agr
 from jury_adapters.calibration.juror_drift import drift
 from jury_adapters.calibration.juror_stats import dissent, leniency
 from jury_adapters.calibration.label_comparison import compare_with_labels
-from jury_adapters.calibration.pass_rate import true_pass_rate
+from jury_adapters.calibration.pass_rate import NOT_CORRECTED, true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
@@ -113,8 +113,8 @@ class AgreementReport:
         return visible_lines("\n".join(_lines(self)))
 
     def _first(self, *names: str) -> str:
-        """Return the sentence of the first of these estimates that has a number; empty if none has."""
-        known = [estimate for estimate in self.estimates if estimate.value is not None and not _says_nothing(estimate)]
+        """Return the sentence of the first of these estimates that says something; empty if none does."""
+        known = [estimate for estimate in self.estimates if not _says_nothing(estimate)]
         return next((one.sentence for name in names for one in known if one.name.startswith(name)), "")
 
     def _warned(self) -> dict[str, list[str]]:
@@ -198,7 +198,12 @@ def with_selection(votes: Votes, estimates: Iterable[Estimate], *, compared: boo
 
 
 def _says_nothing(estimate: Estimate) -> bool:
-    """Whether a chance-corrected figure is based on so few items that it is meaningless."""
+    """Whether a figure is missing, or a chance-corrected one is based on so few items that it is meaningless.
+
+    That labels do not correct the pass rate, because they are not a random sample, does say something.
+    """
+    if estimate.value is None:
+        return not estimate.sentence.startswith(NOT_CORRECTED)
     return estimate.n < _FEWEST and estimate.name.startswith(_BEYOND_CHANCE)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 from jury_adapters import ConfigurationError
-from jury_adapters.calibration import Votes, prediction_powered_rate, rogan_gladen, true_pass_rate
+from jury_adapters.calibration import Votes, agreement_report, prediction_powered_rate, rogan_gladen, true_pass_rate
 from jury_adapters.calibration.binomial import exact_interval
 from jury_adapters.core.clustered_shares import GroupSum, clustered_wilson, effective_cases
 from jury_adapters.core.statistics import Z95, wilson
@@ -329,6 +329,9 @@ def test_labels_of_what_the_jury_fails_are_not_a_random_sample(passes, others):
         "others, so the labelled items are not a random sample; label a random part of all items"
     )
     assert found.details["labelled_only"] == passes / (27 + passes)
+    assert found.sentence == f"Human labels do not correct the pass rate: {found.reason}."
+    report = agreement_report(checked_by_verdict(27, passes, others), draws=0)
+    assert found.sentence in report.in_short
 
 
 def test_labels_of_what_the_jury_leaves_open_are_not_a_random_sample():

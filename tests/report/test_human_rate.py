@@ -49,7 +49,7 @@ def test_the_page_gives_the_corrected_rate_that_its_agreement_has():
 def test_the_page_says_why_there_is_no_corrected_rate():
     found = report(60, labelled=lambda at: at > 69)
     hero = found.to_html().partition('<section class="hero"')[2].partition("</section>")[0]
-    assert "There is no number to give: the verdict is PASS in 20 of the 30 items with a label" in hero
+    assert "Human labels do not correct the pass rate: the verdict is PASS in 20 of the 30 items with a label" in hero
 
 
 @pytest.mark.parametrize("found", [report(90), report(60, labelled=lambda at: False)], ids=["same rate", "no labels"])
