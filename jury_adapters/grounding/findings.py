@@ -32,6 +32,12 @@ def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
     return list(found.values())
 
 
+def uncompared_counts(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the counts up to ten in words that the source does not have, which :func:`missing_items` leaves out."""
+    asked = (quantity for line in lines for quantity in quantities(line) if _is_count(quantity, source))
+    return list(dict.fromkeys(quantity.text for quantity in asked if _problem(quantity, source)))
+
+
 def aligned(passages: Passages, line: str) -> Finding:
     """Return the check whether one sentence is in the contexts nearly verbatim."""
     name, found = _short(line), words(line)
@@ -175,11 +181,10 @@ def _problem(asked: Quantity, source: Source) -> str:
 def _spelled_out(asked: Quantity, source: Source) -> bool:
     """Return whether the source may state this number in a form that cannot be read.
 
-    Counts up to ten in words are often the result of counting items in the source. Outside English, number words are
-    not known, so only numbers that are not usually spelled out are checked: those with three digits or more before
-    trailing zeros, and those with a unit for which the source uses digits.
+    Outside English, number words are not known, so only numbers that are not usually spelled out are checked: those
+    with three digits or more before trailing zeros, and those with a unit for which the source uses digits.
     """
-    if asked.word and asked.readings and len(asked.readings[0]) < 3 and int(asked.readings[0]) <= 10:
+    if _is_count(asked, source):
         return True
     if source.english:
         return False
@@ -188,6 +193,15 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
     if asked.unit and not asked.word and source.numbers.has_unit(asked.unit):
         return False
     return asked.word or not asked.readings or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
+
+
+def _is_count(asked: Quantity, source: Source) -> bool:
+    """Return whether a number is a count up to ten in words, which is often the result of counting items in the source.
+
+    One with a unit for which the source has numbers, such as "nine hours" beside "eleven hours", is a measure.
+    """
+    small = asked.word and asked.readings and len(asked.readings[0]) < 3 and int(asked.readings[0]) <= 10
+    return bool(small) and not (asked.unit and source.numbers.has_unit(asked.unit))
 
 
 def _differs(plain: Sequence[str], window: Sequence[str], share: float) -> str:

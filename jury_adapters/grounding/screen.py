@@ -28,6 +28,7 @@ from jury_adapters.grounding.findings import (
     relevance,
     says_something,
     supported,
+    uncompared_counts,
     unreadable,
 )
 from jury_adapters.grounding.languages import is_foreign
@@ -52,7 +53,8 @@ class NamesAndNumbers(Judge):
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
     22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations).
 
-    It ignores counts up to ten written as words, single capitalised words that begin a sentence, titles, and, if the
+    It ignores counts up to ten written as words, unless the contexts have numbers with the same unit (the reason names
+    those that it ignored), single capitalised words that begin a sentence, titles, and, if the
     source is not running English, all names and all numbers that might be spelled out there. It ignores all names if
     the source is English and the answer is not, which it recognises by function words and accents of the answer, or by
     the language of the question. The reason says so. It cannot detect a wrong name or number that is elsewhere in the
@@ -76,7 +78,9 @@ class NamesAndNumbers(Judge):
         missing = missing_items(source, lines)
         if not missing:
             found = "every name and number" if source.compares_names else "all that was checked"
-            return abstain(f"{found} is in the contexts or the question, which proves nothing{_unchecked(source)}")
+            counts = listed(uncompared_counts(source, lines), 4)
+            but = f", but for counts up to ten in words, which are not compared ({counts})" if counts else ""
+            return abstain(f"{found} is in the contexts or the question{but}, which proves nothing{_unchecked(source)}")
         listing = listed(finding.name for finding in missing)
         reasoning = f"not in the contexts or the question: {listing}{_unchecked(source)}{_left_out(case)}"
         return Judgment(Status.FAIL, reasoning=reasoning, findings=tuple(missing[:_MOST_FINDINGS]))

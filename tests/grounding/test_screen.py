@@ -595,3 +595,32 @@ def test_names_of_an_answer_in_another_language_are_not_checked(answer):
 def test_the_names_of_a_short_answer_are_checked(answer):
     contexts = ["The painter and the mayor of the city were at the opening, and it was late."]
     assert "not checked" not in NamesAndNumbers().judge(answer=answer, contexts=contexts).reasoning
+
+
+@pytest.mark.parametrize(
+    ("answer", "contexts", "named"),
+    [
+        ("You may work five night shifts in a row.", "You may work four night shifts in a row at most.", "five"),
+        ("On the third day you get a badge.", "On day 2 of the stay you get a badge.", "third"),
+        ("Two wards and six rooms are closed.", "Wards A and B are closed, and rooms 1 to 5.", "Two, six"),
+    ],
+)
+def test_counts_in_words_that_are_not_compared_are_named(answer, contexts, named):
+    """They are often the result of counting, so they fail no answer; the reason does not say that they were found."""
+    found = NamesAndNumbers().judge(answer=answer, contexts=[contexts])
+    assert found.status is Status.ABSTAIN
+    assert f"but for counts up to ten in words, which are not compared ({named})" in found.reasoning
+
+
+@pytest.mark.parametrize(
+    ("answer", "contexts", "status"),
+    [
+        ("At least nine hours of rest are due.", "At least eleven hours of rest are due.", "FAIL"),
+        ("At least nine hours of rest are due.", "At least 9 hours of rest are due.", "ABSTAIN"),
+        ("The course takes two days.", "The course takes 3 days.", "FAIL"),
+        ("The course takes two days.", "The course takes 48 hours.", "ABSTAIN"),
+        ("Es dauert two hours.", "Der Kurs dauert 3 hours und beginnt am Morgen nach der Aufnahme.", "ABSTAIN"),
+    ],
+)
+def test_a_measure_in_words_is_compared_with_measures_in_its_unit(answer, contexts, status):
+    assert NamesAndNumbers().judge(answer=answer, contexts=[contexts]).status == status
