@@ -36,7 +36,9 @@ def corrected_difference(
     if not matching.pairs:
         raise ConfigurationError(
             "labels correct the difference of cases that are in both runs, and "
-            f"{matching.why_unpaired or 'no case is'}; give both answers to a question the same id"
+            f"{matching.why_unpaired or 'no case is'}. If both runs answer the same questions, give both answers to a "
+            "question the same id. If the questions are different ones, as of two months, correct each pass rate by "
+            "its labels: jury report --agreement on each file"
         )
     if matching.same_answers:
         raise ConfigurationError(
