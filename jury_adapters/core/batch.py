@@ -43,7 +43,7 @@ class BatchOptions(TypedDict, total=False):
 
 
 def stream(judge: Judge, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judged]:
-    """Judge many cases and yield each with its judgment as soon as the judgment is known.
+    """Judge many cases and yield each with its judgment, in input order or as soon as the judgment is known.
 
     Memory use does not grow with the number of cases. At most four times ``max_concurrency`` cases are in flight,
     including those that wait for a retry, and at most 16 times ``max_concurrency`` cases have been read and not yet

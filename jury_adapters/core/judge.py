@@ -227,7 +227,10 @@ class Judge(ABC):
         return await run_judge(self, Case.of(case, fields))
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
-        """Judge many cases and yield the judgments as they arrive; see :func:`jury_adapters.core.batch.stream`."""
+        """Judge many cases and yield the judgments in input order, or as they are known with ``ordered=False``.
+
+        See :func:`jury_adapters.core.batch.stream` for the options.
+        """
         from jury_adapters.core import stream
 
         return (item.judgment for item in stream(self, cases, **options))
