@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ValidationError, model_validator
 
-from jury_adapters.core.case_parts import FROZEN, Attachments, Message, Metadata, Step, Text, Texts
+from jury_adapters.core.case_parts import FROZEN, Attachments, Message, Metadata, Passages, Step, Text, Texts
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.evidence import Evidence, EvidenceTools
@@ -33,7 +33,7 @@ class Case(BaseModel):
         question: the question or task. Also called query, input, goal, user_input.
         answer: the answer to judge. Also called response, output, prediction, actual_output.
         contexts: the passages on which the answer should rest. Also called context, retrieved_contexts,
-            retrieval_context.
+            retrieval_context. A document of LangChain or a node of LlamaIndex counts by its text.
         reference: a right answer to compare with. Also called expected, ground_truth, reference_outputs.
         candidates: two or more answers to compare. Also called answers, or response + second_response, or
             prediction + prediction_b.
@@ -55,7 +55,7 @@ class Case(BaseModel):
 
     question: Text | None = None
     answer: Text | None = None
-    contexts: Texts = ()
+    contexts: Passages = ()
     reference: Text | None = None
     candidates: Texts = ()
     messages: tuple[Message, ...] = ()

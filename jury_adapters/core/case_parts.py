@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator
 
 from jury_adapters.core.images import Image, image_from, record_of
+from jury_adapters.core.message_texts import page_of
 from jury_adapters.core.values import EMPTY, FrozenDict, clean_text, freeze_mapping
 
 
@@ -15,6 +16,12 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"expected text, not {type(value).__name__}; Case.from_row() converts loose rows")
     return clean_text(value)
+
+
+def _passage(value: object) -> str:
+    """Return the text of a context, which may be a document of LangChain or a node of LlamaIndex."""
+    page = None if isinstance(value, str) else page_of(value)
+    return _text(value if page is None else page)
 
 
 def _texts(value: object) -> object:
@@ -51,6 +58,7 @@ def _records(attachments: tuple[Image, ...]) -> list[dict[str, Any]]:
 # Text is validated here, because pydantic refuses lone surrogates, which this package replaces.
 Text = Annotated[str, PlainValidator(_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts)]
+Passages = Annotated[tuple[Annotated[str, PlainValidator(_passage)], ...], BeforeValidator(_texts)]
 Attachments = Annotated[tuple[Image, ...], PlainValidator(_attachments), PlainSerializer(_records)]
 Metadata = Annotated[FrozenDict, PlainValidator(_frozen), PlainSerializer(_plain_dict)]
 

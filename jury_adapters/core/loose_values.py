@@ -18,6 +18,7 @@ from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation, role_of, text_of_message
 from jury_adapters.core.message_formats import is_other_item, plain_messages, reply_in
 from jury_adapters.core.message_texts import field_of as field_of  # noqa: PLC0414 - read from here everywhere
+from jury_adapters.core.message_texts import page_of as page_of  # noqa: PLC0414 - so is this
 from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.values import freeze, is_missing, shown
 
@@ -175,18 +176,6 @@ def from_json(text: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def page_of(value: object) -> str | None:
-    """Return the text of a LangChain document (an object or a mapping) or of a LlamaIndex node; else None."""
-    if isinstance(value, Mapping):
-        page = next((value[name] for name in ("page_content", "text") if isinstance(value.get(name), str)), None)
-        for inner in ("kwargs", "node"):  # as LangChain and LlamaIndex serialise it
-            if page is None and isinstance(value.get(inner), Mapping):
-                return page_of(value[inner])
-    elif (page := getattr(value, "page_content", None)) is None and hasattr(value, "node_id"):
-        page = value.get_content() if hasattr(value, "get_content") else None
-    return page if isinstance(page, str) else None
 
 
 def message_in(item: object) -> object:

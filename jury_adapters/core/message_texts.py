@@ -1,8 +1,21 @@
-"""Text of the content of a message, shared by all readers."""
+"""Text of the content of a message, and of a document, shared by all readers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+
+def page_of(value: Any) -> str | None:
+    """Return the text of a LangChain document (an object or a mapping) or of a LlamaIndex node; else None."""
+    if isinstance(value, Mapping):
+        page = next((value[name] for name in ("page_content", "text") if isinstance(value.get(name), str)), None)
+        for inner in ("kwargs", "node"):  # as LangChain and LlamaIndex serialise it
+            if page is None and isinstance(value.get(inner), Mapping):
+                return page_of(value[inner])
+    elif (page := getattr(value, "page_content", None)) is None and hasattr(value, "node_id"):
+        page = value.get_content() if hasattr(value, "get_content") else None
+    return page if isinstance(page, str) else None
 
 
 def text_in(content: object, role: str | None) -> str:

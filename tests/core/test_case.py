@@ -134,6 +134,30 @@ def test_the_constructor_takes_only_text_as_text_and_says_what_converts(value):
         Case(question=value)
 
 
+class Document:
+    def __init__(self, page_content):
+        self.page_content = page_content
+
+
+class Node:
+    node_id = "n1"
+
+    def get_content(self):
+        return "a node"
+
+
+def test_contexts_may_be_the_documents_of_a_retriever():
+    found = Case(question="q", contexts=[Document("a document"), Node(), "a text"])
+    assert found.contexts == ("a document", "a node", "a text")
+    assert found == Case.from_row({"question": "q", "contexts": [Document("a document"), Node(), "a text"]})
+
+
+@pytest.mark.parametrize("value", [5, Document(None), object()])
+def test_a_context_without_text_is_refused(value):
+    with pytest.raises(ValueError, match="expected text, not"):
+        Case(question="q", contexts=[value])
+
+
 @pytest.mark.parametrize("value", [5, "text", ["list"]])
 def test_metadata_that_is_no_mapping_is_refused(value):
     with pytest.raises(ValueError, match="expected a mapping"):
