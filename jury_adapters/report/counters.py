@@ -74,6 +74,8 @@ class JurorCount:
         by_group: its PASS and FAIL by the group of the case; empty if cases have no groups.
         by_fallback: the number of its votes that each of its fallbacks gave.
         uncounted: the number of its votes whose calls are unknown; see :attr:`jury_adapters.Usage.uncounted`.
+        over_budget: the number of cases about which it was not asked because its call did not fit the budget; they are
+            in no other number.
     """
 
     votes: Counter[str] = field(default_factory=Counter)
@@ -83,6 +85,7 @@ class JurorCount:
     by_group: GroupedOutcomes = field(default_factory=GroupedOutcomes)
     by_fallback: Counter[str] = field(default_factory=Counter)
     uncounted: int = 0
+    over_budget: int = 0
 
     def add(
         self, judgment: Judgment, verdict: Judgment, group: Hashable | None = None, *, fallback: str | None = None

@@ -400,7 +400,9 @@ class Summary:
             juror = self.jurors.get(path)
             if juror is None:
                 juror = self.jurors[path] = JurorCount()
-            if vote.error != BUDGET_EXHAUSTED:  # the juror was not asked
+            if vote.error == BUDGET_EXHAUSTED:  # the juror was not asked
+                juror.over_budget += 1
+            else:
                 juror.add(vote, decided if compared else NOT_COMPARED, group, fallback=fallback)
 
 

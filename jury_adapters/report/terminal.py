@@ -220,6 +220,8 @@ def _juror_table(summary: Summary) -> Table:
     columns = [*fixed, *labels, *(status for status in ("ABSTAIN", "ERROR") if opinions[status])]
     nested = any(len(path) > 1 for path in summary.jurors)
     headings = [f"#{clip(column, 20)}" for column in columns]
+    refused = any(juror.over_budget for juror in summary.jurors.values())
+    headings += ["#over budget"] if refused else []
     table = _table("Jurors", *(["in"] if nested else []), "juror", *headings, "#differs from the verdict")
     for path, juror in summary.jurors.items():
         dissent = "" if juror.dissent is None else f"{percent(juror.dissent)} of {juror.compared:,}"
@@ -229,6 +231,7 @@ def _juror_table(summary: Summary) -> Table:
             dissent = "a criterion"
         place = [Text(clip(" / ".join(path[:-1]), 40))] if nested else []
         votes = [Text(f"{juror.votes[column]:,}", style=_STYLES.get(column, "")) for column in columns]
+        votes += [Text(f"{juror.over_budget:,}")] if refused else []
         table.add_row(*place, Text(clip(path[-1] or "(the jury itself)", 40)), *votes, dissent)
     return table
 

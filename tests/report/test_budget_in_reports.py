@@ -24,6 +24,9 @@ def test_cases_that_fewer_jurors_judged_are_counted(server: VendorServer, capsys
     shown = capsys.readouterr().out
     assert f"over budget      {len(short)} of 10 cases judged without every juror" in shown
     assert "always abstains" not in shown
+    assert all(count.asked + count.over_budget == 10 for count in summary.jurors.values())
+    (heading,) = [line.split() for line in shown.splitlines() if line.split()[:1] == ["juror"]]
+    assert heading[1:4] == ["PASS", "over", "budget"]
     assert f"{len(short)} judged without every juror, because of the budget" in report.to_markdown()
     assert "Judged without every juror, because of the budget" in report.to_html()
     assert summary.to_dict()["over_budget"] == len(short)
