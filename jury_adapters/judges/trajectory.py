@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
+from jury_adapters.core.context import run_context
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judge import Judge
@@ -213,7 +214,8 @@ class CostLimit(Judge):
     Args:
         max_usd: US dollars, compared with ``metadata["cost_usd"]``.
         max_tokens: tokens, compared with ``metadata["total_tokens"]``.
-        max_seconds: seconds, compared with ``metadata["elapsed_s"]``.
+        max_seconds: seconds, compared with ``metadata["elapsed_s"]``; without it, with the duration of the run of an
+            application that is judged in the background.
         name: the check's name in verdicts.
 
     Raises:
@@ -237,6 +239,8 @@ class CostLimit(Judge):
             if limit is None:
                 continue
             value = case.metadata.get(key)
+            if value is None and key == "elapsed_s" and (run := run_context().run) is not None:
+                value = run.elapsed_s
             if isinstance(value, bool) or not isinstance(value, int | float):
                 return abstain(f"no number in metadata[{key!r}]")
             found[key] = (value, limit)
