@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from jury_adapters.core.judgment import Finding
-from jury_adapters.grounding.names import names
+from jury_adapters.grounding.names import names, skipped_names
 from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, spaceless, stem, tidy, unsegmented, words
 from jury_adapters.grounding.passages import Passages, Source, common_length
 from jury_adapters.grounding.quantities import Quantity, quantities
@@ -36,6 +36,12 @@ def uncompared_counts(source: Source, lines: Sequence[str]) -> list[str]:
     """Return the counts up to ten in words that the source does not have, which :func:`missing_items` leaves out."""
     asked = (quantity for line in lines for quantity in quantities(line) if _is_count(quantity, source))
     return list(dict.fromkeys(quantity.text for quantity in asked if _problem(quantity, source)))
+
+
+def uncompared_names(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the names that the source does not have and that :func:`missing_items` leaves out for their title case."""
+    asked = (name for line in lines for name in skipped_names(line))
+    return list(dict.fromkeys(name.text for name in asked if source.names.missing(name)))
 
 
 def aligned(passages: Passages, line: str) -> Finding:

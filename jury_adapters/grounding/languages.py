@@ -45,7 +45,7 @@ def is_foreign(answer: str, question: str = "", known: Callable[[str], bool] | N
 def in_other_script(text: str) -> bool:
     """Return whether most letters of a text are not Latin.
 
-    >>> in_other_script("Это Anna."), in_other_script("Zoë")
+    >>> in_other_script("Это не Anna."), in_other_script("Zoë")
     (True, False)
     """
     letters = [char for char in tidy(text[:_LONGEST]) if char.isalpha()]

@@ -1,7 +1,8 @@
 """Names in an English text, and whether a source contains them in any of their usual forms.
 
 A name is recognised by its capital where capitals are significant: not at the start of a sentence, not in a title, not
-in shouted text. Skipping a name costs recall, but a wrong flag costs trust.
+in shouted text. Where every word has a capital, lists of full names and names after a form of address are recognised.
+Skipping a name costs recall, but a wrong flag costs trust.
 """
 
 from __future__ import annotations
@@ -32,8 +33,23 @@ def names(sentence: str) -> Iterator[Name]:
     >>> [name.text for name in names("Yesterday the mayor, Anna Smith, met people from UNICEF.")]
     ['Anna Smith', 'UNICEF']
     """
-    if _says_nothing(sentence):
-        return
+    for text in _full_names(sentence) if _in_title_case(sentence) else (sentence,):
+        yield from _capitalised(text)
+
+
+def skipped_names(sentence: str) -> Iterator[Name]:
+    """Yield what may be the names of one tidied sentence in title case or capitals, and is not among :func:`names`.
+
+    >>> [name.text for name in skipped_names("Contact Anna Maria Weber!")]
+    ['Contact Anna Maria Weber']
+    """
+    if _in_title_case(sentence):
+        found = {part for name in names(sentence) for part in name.parts}
+        yield from (name for name in _capitalised(sentence) if not found.issuperset(name.parts))
+
+
+def _capitalised(sentence: str) -> Iterator[Name]:
+    """Yield the names among the runs of capitalised words."""
     for run in _RUN.finditer(sentence):
         found = run[0].split(" ")
         first = _STARTS.search(sentence, max(0, run.start() - 4), run.start()) is not None
@@ -105,10 +121,31 @@ class NameIndex:
         return tuple(part for part in name.parts if not self.knows(part))
 
 
-def _says_nothing(sentence: str) -> bool:
+def _in_title_case(sentence: str) -> bool:
     """Return whether capitals are not significant: a title or shouted line of four words or more."""
-    found = [word for word in _LETTERS.findall(sentence) if word.casefold() not in STOPWORDS]
+    found = _LETTERS.findall(sentence)
+    if not _VERBS.isdisjoint(found):  # titles give verbs a capital
+        return False
+    found = [word for word in found if word.casefold() not in STOPWORDS]
     return len(found) > 3 and not any(word[0].islower() for word in found)
+
+
+def _full_names(sentence: str) -> Iterator[str]:
+    """Yield the texts of a title or shouted line that are names: a list of full names, and names after "Mrs" or "Dr".
+
+    A heading such as "Legal Basis and Time Limits" looks like two names. So a list has a comma, or ends as a sentence.
+    Labels such as "Chair: " are left out.
+    """
+    plain = sentence.strip("*_ ")
+    items = [item.rpartition(": ")[2] for item in _BETWEEN.split(plain.removesuffix("."))]
+    if len(items) > 1 and ("," in plain or ";" in plain or plain.endswith(".")) and all(map(_is_full_name, items)):
+        yield from items
+    else:
+        yield from (found[1] for found in _ADDRESSED.finditer(sentence))
+
+
+def _is_full_name(text: str) -> bool:
+    return _FULL_NAME.fullmatch(text) is not None and not any(word in STOPWORDS for word in text.casefold().split(" "))
 
 
 def _plain(word: str) -> bool:
@@ -154,6 +191,10 @@ def _initials(source: str) -> str:
 
 _STARTS = re.compile(r"(?:^|[:;\"(\[*#>•|/-] ?| - |\d[.)] )$|^[^\w]{0,4}$")
 _RUN = re.compile(r"(?<![\w'.-])(?:[A-Z][\w'&.-]*\w|[A-Z]|[a-z][A-Z]\w+)(?: (?:[A-Z][\w'&.-]*\w|[A-Z]\b))*")
+_VERBS = frozenset(("is", "are", "was", "were", "has", "have", "had", "does", "do", "did", "will", "would"))
+_FULL_NAME = re.compile(r"[A-Z][\w'-]*\.?(?: [A-Z][\w'-]*\.?){1,3}")
+_BETWEEN = re.compile(r"[,;] (?:(?:and|or|&) )?| (?:and|or|&) ")
+_ADDRESSED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Dame)\.? ([A-Z][\w'-]*(?:\.? [A-Z][\w'-]*){0,2})")
 _LETTERS = re.compile(r"[^\W\d_][\w'-]*")
 _CAPITAL = re.compile(r"\b[A-Z]\w{3,}")
 _INITIALS = re.compile(r"\. [A-Z]")

@@ -29,6 +29,7 @@ from jury_adapters.grounding.findings import (
     says_something,
     supported,
     uncompared_counts,
+    uncompared_names,
     unreadable,
 )
 from jury_adapters.grounding.languages import is_foreign
@@ -53,11 +54,13 @@ class NamesAndNumbers(Judge):
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
     22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations).
 
-    It ignores counts up to ten written as words, unless the contexts have numbers with the same unit (the reason names
-    those that it ignored), single capitalised words that begin a sentence, titles, and, if the
-    source is not running English, all names and all numbers that might be spelled out there. It ignores all names if
-    the source is English and the answer is not, which it recognises by function words and accents of the answer, or by
-    the language of the question. The reason says so. It cannot detect a wrong name or number that is elsewhere in the
+    It ignores counts up to ten written as words, unless the contexts have numbers with the same unit, and sentences of
+    four words or more in title case or capitals, such as "Contact Anna Maria Weber"; of those it compares lists of full
+    names ("Ann Weber, Bo Smith") and names after a form of address ("Mrs Weber"). The reason of an abstention lists
+    such counts and words. It ignores single capitalised words that begin a sentence and, if the source is not running
+    English, all names and all numbers that might be spelled out there. It ignores all names if the source is English
+    and the answer is not, which it recognises by function words and accents of the answer, or by the language of the
+    question. The reason says so. It cannot detect a wrong name or number that is elsewhere in the
     contexts, and flags sums that are right but not written there.
 
     Args:
@@ -78,8 +81,7 @@ class NamesAndNumbers(Judge):
         missing = missing_items(source, lines)
         if not missing:
             found = "every name and number" if source.compares_names else "all that was checked"
-            counts = listed(uncompared_counts(source, lines), 4)
-            but = f", but for counts up to ten in words, which are not compared ({counts})" if counts else ""
+            but = _uncompared(source, lines)
             return abstain(f"{found} is in the contexts or the question{but}, which proves nothing{_unchecked(source)}")
         listing = listed(finding.name for finding in missing)
         reasoning = f"not in the contexts or the question: {listing}{_unchecked(source)}{_left_out(case)}"
@@ -332,6 +334,16 @@ def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
     if source.compares_names and is_foreign(case.answer or "", case.question or "", source.names.has):
         source = replace(source, compares_names=False)
     return source, lines
+
+
+def _uncompared(source: Source, lines: Sequence[str]) -> str:
+    """Return the part of a reason that names the counts and names that were not compared and are not in the source."""
+    items = {
+        "counts up to ten in words": uncompared_counts(source, lines),
+        "sentences in title case or capitals": uncompared_names(source, lines) if source.compares_names else [],
+    }
+    parts = [f"for {kind}, which are not compared ({listed(found, 4)})" for kind, found in items.items() if found]
+    return f", but {' and '.join(parts)}" if parts else ""
 
 
 def _unchecked(source: Source) -> str:

@@ -624,3 +624,49 @@ def test_counts_in_words_that_are_not_compared_are_named(answer, contexts, named
 )
 def test_a_measure_in_words_is_compared_with_measures_in_its_unit(answer, contexts, status):
     assert NamesAndNumbers().judge(answer=answer, contexts=[contexts]).status == status
+
+
+BOARD = "Minutes of 14 June. Of the 96 members 41 were present, and Marta Lindqvist was elected to the board."
+
+
+@pytest.mark.parametrize(
+    ("answer", "flagged"),
+    [
+        ("Ole Brandt, Anna Weber", ["Ole Brandt", "Anna Weber"]),
+        ("Marta Lindqvist, Ole Brandt and Anna Weber.", ["Ole Brandt", "Anna Weber"]),
+        ("Marta Lindqvist and Ole Brandt.", ["Ole Brandt"]),
+        ("Elected: Marta Lindqvist; John F. Kennedy", ["Kennedy"]),
+        ("Board: Marta Lindqvist, Ole Brandt", ["Ole Brandt"]),
+        ("Chair: Marta Lindqvist; Treasurer: Ole Brandt.", ["Ole Brandt"]),
+        ("Marta Lindqvist, Karl Anders and Ole Brandt were.", ["Karl Anders", "Ole Brandt"]),
+        ("- **Marta Lindqvist, Ole Brandt**", ["Ole Brandt"]),
+        ("Mrs Anna Maria Weber.", ["Anna Maria Weber"]),
+        ("Contact Mrs. Anna Weber.", ["Anna Weber"]),
+    ],
+)
+def test_full_names_are_compared_where_every_word_has_a_capital(answer, flagged):
+    found = NamesAndNumbers().judge(answer=answer, contexts=[BOARD])
+    assert [finding.name for finding in found.findings] == [f"name: {name}" for name in flagged]
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ("Contact Anna Maria Weber", "Contact Anna Maria Weber"),
+        ("Elected Members and Time Limits\n\nMarta Lindqvist was elected.", "Time Limits"),
+        ("## Elected Members, Time Limits\n\nMarta Lindqvist was elected.", "Time Limits"),
+        ("Marta Lindqvist, Oslo, Bergen", "Oslo, Bergen"),
+    ],
+)
+def test_words_in_title_case_that_are_not_compared_are_named(answer, named):
+    """They may be a heading, so they fail no answer; the reason does not say that they were found."""
+    found = NamesAndNumbers().judge(answer=answer, contexts=[BOARD])
+    assert found.status is Status.ABSTAIN
+    assert f"but for sentences in title case or capitals, which are not compared ({named})" in found.reasoning
+
+
+@pytest.mark.parametrize(
+    "answer", ["The Minutes Of Marta Lindqvist, Elected Members", "Marta Lindqvist, Members Present"]
+)
+def test_words_in_title_case_that_the_contexts_have_are_not_named(answer):
+    assert "not compared" not in NamesAndNumbers().judge(answer=answer, contexts=[BOARD]).reasoning
