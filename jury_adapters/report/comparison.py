@@ -58,6 +58,7 @@ class Comparison:
         outages: for each run, the sentences of :attr:`Summary.pass_rate_warning` about all its cases; empty for a run
             whose pass rate is not known to be biased by judges that broke.
         other_questions: the number of pairs whose questions differ, so that two different cases are compared.
+        other_contexts: the number of pairs without questions whose contexts differ; they may be different cases.
         warnings: sentences about doubtful pairs and different juries, which come first in every form of the report.
         why_unpaired: why cases of equal content are not compared as pairs; empty if they are.
     """
@@ -77,6 +78,7 @@ class Comparison:
     flips: tuple[Flip, ...]
     outages: tuple[str, str] = ("", "")
     other_questions: int = 0
+    other_contexts: int = 0
     warnings: tuple[str, ...] = ()
     why_unpaired: str = ""
     unused_labels: int = 0
@@ -155,7 +157,8 @@ class Comparison:
             "corrected": None if self.corrected is None else self.corrected.to_dict(),
             "unmatched_labels": self.unmatched_labels, "unused_labels": self.unused_labels,
             "same_answers": self.same_answers,
-            "other_questions": self.other_questions, "warnings": list(self.warnings), "why_unpaired": self.why_unpaired,
+            "other_questions": self.other_questions, "other_contexts": self.other_contexts,
+            "warnings": list(self.warnings), "why_unpaired": self.why_unpaired,
             "pass_rate_warnings": {"a": self.outages[0], "b": self.outages[1]},
             "flips": [
                 {"where": flip.where, "before": flip.before, "after": flip.after, "why": flip.why}
@@ -263,6 +266,7 @@ def compare(
         flips=_flips(before, after, changed),
         outages=(first.outage_bias.warning, second.outage_bias.warning),
         other_questions=matching.other_questions,
+        other_contexts=matching.other_contexts,
         warnings=(
             *_warnings(matching, group, ungrouped, [] if same else list(first.jury.differences(second.jury))),
             *_warn_of_failed_runs(first, second, pairs),
@@ -288,24 +292,7 @@ def _warnings(matching: Matching, group: str, ungrouped: Sequence[InputError], j
             "different juries judged a and b, so the difference is not one of the systems alone: "
             f"{visible('; '.join(juries[:_CLAUSES]))}{more}."
         )
-    if matching.other_questions:
-        have = "pair has different questions" if matching.other_questions == 1 else "pairs have different questions"
-        yield (
-            f"{matching.other_questions:,} of {len(matching.pairs):,} {have} under one id, so different cases are "
-            "compared; check the ids of both runs."
-        )
-    if matching.under_other_ids:
-        left_out = "their cases are left out" if matching.pairs else "their cases are not compared as pairs"
-        yield (
-            f"{counted(matching.under_other_ids, 'question is', 'questions are')} in both runs under different ids, so "
-            f"{left_out}; give both answers to a question the same id."
-        )
-    if matching.repeated_ids:
-        what = f"{counted(matching.repeated_ids, 'id occurs', 'ids occur')} more than once in a run"
-        yield (
-            f"{what}; such cases are paired by equal content, then by equal question, then in order. Give each case "
-            f"its own id{'' if group else ', or name what belongs together as the group'}."
-        )
+    yield from matching.warnings(group)
 
 
 def _warn_of_failed_runs(before: RunFacts, after: RunFacts, pairs: Sequence[tuple[int, int]]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from jury_adapters.core.case import EMPTY_KEY
+from jury_adapters.core.formatting import counted
 from jury_adapters.report.run_facts import RunFacts
 
 
@@ -19,6 +20,7 @@ class Matching(NamedTuple):
         one_answer: for each pair, whether both answers are the same, whatever else differs, such as the contexts.
         why_unpaired: why equal contents do not make pairs; empty if they do, or if none are equal.
         other_questions: the number of pairs with different questions.
+        other_contexts: the number of pairs without questions whose contexts differ.
         repeated_ids: the number of ids that occur more than once in a run, if ids match the cases.
         under_other_ids: the number of unpaired cases of each run whose question is that of one unpaired case of the
             other, if ids match the cases.
@@ -29,6 +31,7 @@ class Matching(NamedTuple):
     one_answer: list[bool]
     why_unpaired: str = ""
     other_questions: int = 0
+    other_contexts: int = 0
     repeated_ids: int = 0
     under_other_ids: int = 0
 
@@ -36,6 +39,37 @@ class Matching(NamedTuple):
     def same_answers(self) -> bool:
         """Whether every pair has the same judged content, so that two juries are compared."""
         return bool(self.equal) and all(self.equal)
+
+    def warnings(self, group: str) -> Iterator[str]:
+        """Yield sentences about what makes the pairs doubtful.
+
+        Args:
+            group: the field that identifies the group of a case; empty for independent cases.
+        """
+        if self.other_questions:
+            have = "pair has different questions" if self.other_questions == 1 else "pairs have different questions"
+            yield (
+                f"{self.other_questions:,} of {len(self.pairs):,} {have} under one id, so different cases are "
+                "compared; check the ids of both runs."
+            )
+        if self.other_contexts:
+            have = "pair has" if self.other_contexts == 1 else "pairs have"
+            yield (
+                f"{self.other_contexts:,} of {len(self.pairs):,} {have} no question and different contexts under one "
+                "id, so different cases may be compared; check the ids of both runs."
+            )
+        if self.under_other_ids:
+            left_out = "their cases are left out" if self.pairs else "their cases are not compared as pairs"
+            yield (
+                f"{counted(self.under_other_ids, 'question is', 'questions are')} in both runs under different ids, so "
+                f"{left_out}; give both answers to a question the same id."
+            )
+        if self.repeated_ids:
+            what = f"{counted(self.repeated_ids, 'id occurs', 'ids occur')} more than once in a run"
+            yield (
+                f"{what}; such cases are paired by equal content, then by equal question, then in order. Give each "
+                f"case its own id{'' if group else ', or name what belongs together as the group'}."
+            )
 
 
 def match(before: RunFacts, after: RunFacts) -> Matching:
@@ -59,11 +93,13 @@ def match(before: RunFacts, after: RunFacts) -> Matching:
             "content in both runs",
         )
     asked = ((before.question[a], after.question[b]) for a, b in pairs)
+    sources = ((before.source[a], after.source[b]) for a, b in pairs)
     return Matching(
         pairs,
         [_same_content(before, a, after, b) for a, b in pairs],
         [_same_answer(before, a, after, b) for a, b in pairs],
         other_questions=sum(None not in both and both[0] != both[1] for both in asked),
+        other_contexts=sum(None not in both and both[0] != both[1] for both in sources),
         repeated_ids=len(_repeated(old) | _repeated(new)) if by == "item_id" else 0,
         under_other_ids=_under_other_ids(before, after, pairs) if by == "item_id" else 0,
     )

@@ -29,6 +29,7 @@ class RunFacts:
     Attributes:
         item_id: the ids.
         question: the hashes of the questions.
+        source: the hashes of the contexts of cases without a question, such as summaries; None without any.
         key: the hashes of the content.
         answer: the hashes of the answers' texts; None without a known answer.
         has_content: whether the case is known to have anything to judge outside its metadata; see :func:`has_content`.
@@ -49,6 +50,7 @@ class RunFacts:
 
     item_id: list[str | None] = field(default_factory=list)
     question: list[int | None] = field(default_factory=list)
+    source: list[int | None] = field(default_factory=list)
     key: list[str | None] = field(default_factory=list)
     answer: list[int | None] = field(default_factory=list)
     has_content: list[bool] = field(default_factory=list)
@@ -79,6 +81,8 @@ class RunFacts:
             facts.item_id.append(entry.item_id)
             question = None if entry.case is None else entry.case.question
             facts.question.append(hash(question) if question else None)
+            contexts = () if entry.case is None or question else entry.case.contexts
+            facts.source.append(_hash_of(tuple(contexts)) if contexts else None)
             facts.key.append(entry.key)
             facts._add_judged(entry)
             facts.line.append(entry.line)

@@ -111,6 +111,32 @@ def test_pairs_of_different_questions_are_counted_first():
     assert not with_ids(rows).compare(with_ids(rows)).warnings
 
 
+def summaries(letters, verdict, **more):
+    judged = [
+        (Case(answer=f"summary of {letter}", contexts=[letter], metadata={"id": f"L{at}"}, **more), Judgment(verdict))
+        for at, letter in enumerate(letters)
+    ]
+    return Report.from_results(judged)
+
+
+def test_pairs_without_questions_are_counted_by_their_contexts():
+    november = [f"letter {at}" for at in range(30)]
+    december = [f"letter {at + 30}" for at in range(29)] + november[29:]
+    compared = summaries(november, "PASS").compare(summaries(december, "FAIL"))
+    assert compared.remarks[0] == (
+        "Warning: 29 of 30 pairs have no question and different contexts under one id, so different cases may be "
+        "compared; check the ids of both runs."
+    )
+    assert compared.to_dict()["other_contexts"] == 29
+    assert not summaries(november, "PASS").compare(summaries(november, "FAIL")).warnings
+
+
+def test_contexts_of_one_question_may_differ():
+    """Two retrievers find different passages for one question."""
+    runs = [summaries([f"passage {at}"], "PASS", question="q") for at in range(2)]
+    assert not runs[0].compare(runs[1]).warnings
+
+
 def repeated(answers):
     cases = [Case(question=f"q{at // 2}", answer=answer) for at, answer in enumerate(answers)]
     verdicts = [Judgment("PASS" if case.answer.startswith("ok") else "FAIL") for case in cases]
