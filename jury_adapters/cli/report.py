@@ -48,6 +48,7 @@ from jury_adapters.core.results_file import field_map_named_in
 from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
+    from jury_adapters.core.field_map import FieldMap
     from jury_adapters.report import Comparison, Report
 
 
@@ -209,7 +210,9 @@ def _found(
         report_pass_labels(found.label_comparison, people.file or file, messages)
     if cases is not None:
         _check_texts(found, file, cases, messages)
-    found.unreadable, found.unread = _unread_in(cases or named_cases(file), file)
+    found.unreadable, found.unread = _unread_in(
+        cases or named_cases(file), people.field_map if is_store(file) else field_map_named_in(file)
+    )
     compared = None if compare is None else compare_files(compare, file, cases=cases, group=group, messages=messages)
     return found, compared
 
@@ -227,9 +230,13 @@ def _report_no_texts(page: Path, results: Path, cases: Path | None, group: str |
         )
 
 
-def _unread_in(cases: Path | None, results: Path) -> tuple[int, tuple[str, ...]]:
-    """Return the unreadable rows of the cases, and their number; results only contain the readable ones."""
-    field_map = None if cases is None or is_store(results) else field_map_named_in(results)
+def _unread_in(cases: Path | None, field_map: FieldMap | None) -> tuple[int, tuple[str, ...]]:
+    """Return the unreadable rows of the cases, and their number; results only contain the readable ones.
+
+    Args:
+        cases: the file that was judged, if it is known.
+        field_map: the field map with which it was judged; None without one.
+    """
     file = None if cases is None else CaseFile(cases, lambda _: None, field_map=field_map)
     try:
         deque(file or (), maxlen=0)

@@ -278,6 +278,9 @@ def test_the_judged_file_of_a_store_is_read_with_the_map_of_the_run(folder):
     assert [json.loads(done.stdout)[0][name] for name in ("decided", "passed")] == [3, 1]
     report = run("report", folder / "runs.db", *given, *mapped, "--pass-label", "ok", "--json")
     assert json.loads(report.stdout)["label_comparison"]["labels"] == {"ok": 2}
+    write_cases(folder, [{"said": row["reply"], "kb": row["kb"]} for row in rows])
+    mapped = ["--map", "answer=said", "--map", "contexts=kb"]
+    assert json.loads(run("report", folder / "runs.db", *given, *mapped, "--json").stdout)["unreadable_rows"] == 0
     for command in (("replay", folder / "results.jsonl", "--jury", folder / "jury.yaml"),
                     ("report", folder / "results.jsonl")):  # fmt: skip
         refused = run(*command, *mapped)
