@@ -17,13 +17,14 @@ RUBRIC = "rubric_fingerprint"
 
 @dataclass
 class JuryFacts:
-    """Facts about the jury of a run: its voting rules, and its jurors with their models and rubrics.
+    """Facts about the jury of a run: its voting rules, policies of tiers, and jurors with their models and rubrics.
 
     A single judge is the only juror of its run. Votes by fallbacks are counted, and their models left out. Jurors and
     tiers that no case needed are known by their names.
     """
 
     _votings: dict[Path, set[str]] = field(default_factory=dict)
+    _policies: dict[Path, set[str]] = field(default_factory=dict)
     _jurors: set[Path] = field(default_factory=set)
     _judges: set[Path] = field(default_factory=set)
     _skipped: set[Path] = field(default_factory=set)
@@ -41,6 +42,8 @@ class JuryFacts:
         self._skipped.update(_skipped_in(judgment, ()))
         for path, voting in _votings_in(judgment, ()):
             self._votings.setdefault(path, set()).add(voting)
+        for path, policy in _policies_in(judgment, ()):
+            self._policies.setdefault(path, set()).add(policy)
         opinions = list(opinions_of(judgment))
         if not opinions and judgment.valid and judgment.critic:
             self._judges.add((judgment.critic,))
@@ -65,6 +68,9 @@ class JuryFacts:
             if (a := self._votings[path]) != (b := other._votings[path]):
                 where = f"in {path[-1]}, " if path else ""
                 yield f"{where}a votes by {_listed(a)} and b by {_listed(b)}"
+        for path in sorted(self._policies.keys() & other._policies.keys()):
+            if (a := self._policies[path]) != (b := other._policies[path]):
+                yield f"in {path[-1]}, a has the policy {_listed(a)} and b {_listed(b)}"
         jurors = self._jurors or self._judges, other._jurors or other._judges
         unreached = self._unreached(), other._unreached()
         names = juror_names(sorted(jurors[0] | jurors[1] | unreached[0] | unreached[1]))
@@ -109,6 +115,18 @@ def _votings_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, str]]:
         yield path, judgment.voting
     for juror in judgment.judgments:
         yield from _votings_in(juror, (*path, juror.critic))
+
+
+def _policies_in(judgment: Judgment, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the policy of each tier that ran."""
+    if not isinstance(judgment, Verdict):
+        return
+    for tier in judgment.tiers:
+        yield (*path, tier.name), tier.policy
+        yield from _policies_in(tier.judgment, (*path, tier.name))
+    if not judgment.tiers:
+        for juror in judgment.judgments:
+            yield from _policies_in(juror, (*path, juror.critic))
 
 
 def _skipped_in(judgment: Judgment, path: Path) -> Iterator[Path]:

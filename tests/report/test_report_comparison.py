@@ -352,6 +352,16 @@ def test_a_warning_names_what_differs_between_two_juries():
     assert not plain.compare(judged_by("x", ("m", "s"), ("o", "r"))).warnings  # the same answers: two juries
 
 
+def test_a_warning_names_another_policy_of_a_tier():
+    def run(policy, answer):
+        jury = CascadedJury([Tier("screen", lambda case: True, policy), Tier("last", lambda case: True)])
+        return Report.from_results(jury.judge_pairs([Case(answer=answer, metadata={"id": "x"})]))
+
+    compared = run("reject_on_any_fail", "x").compare(run("accept_on_all_pass", "y"))
+    assert "in screen, a has the policy reject_on_any_fail and b accept_on_all_pass" in compared.warnings[0]
+    assert not run("reject_on_any_fail", "x").compare(run("reject_on_any_fail", "y")).warnings
+
+
 def test_jurors_that_a_jury_did_not_need_are_no_difference():
     full = judged_by("x", ("m", "r"), ("n", "r"))
     stopped = Ensemble([lambda case: True] * 2).aggregate([Judgment("PASS", critic="one", model="m")])
