@@ -55,8 +55,8 @@ CONFLICTS = "conflicts"
 QUESTION_GUESS = "question guess"
 """Key in :data:`Found` for the sentence that reports that the question has no known name."""
 
-ALL_OUTPUTS = "all outputs"
-"""Key in :data:`Found` of an answer that is all of the outputs, because none is known as the answer."""
+WHOLE_PART = "whole part"
+"""Key in :data:`Found` of a question that is all of the inputs, or an answer that is all of the outputs."""
 
 
 def read_inputs(value: object) -> Found:
@@ -292,7 +292,7 @@ def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: se
         found[field] = rest[name]
         taken.add(name)
     elif rest and not asked and not retrieved:
-        found[field], found[ALL_OUTPUTS] = text_of(rest), True
+        found[field], found[WHOLE_PART] = text_of(rest), True
 
 
 def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Found:

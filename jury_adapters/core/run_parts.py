@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence
 from jury_adapters.core.field_names import differ, ignored
-from jury_adapters.core.input_output import ALL_OUTPUTS, CONFLICTS, GIVEN_STEPS, QUESTION_GUESS, THREAD, Found
+from jury_adapters.core.input_output import CONFLICTS, GIVEN_STEPS, QUESTION_GUESS, THREAD, WHOLE_PART, Found
 
 REFERENCE_MESSAGES, RUN_MESSAGES = "reference_messages", "run_messages"
 """Metadata keys for all messages of a reference run, and of the run that is compared with it."""
@@ -18,7 +18,8 @@ def merged(
     """Merge the fields that were read from the parts of a run.
 
     The question is taken from the inputs, because outputs may repeat it shortened or rephrased. If none of the inputs
-    is known as the question, that of the outputs is used, such as the user's message in the state of an agent.
+    is known as the question, or a text alone, that of the outputs is used, such as the user's message in the state of
+    an agent.
 
     Args:
         took: the fields of the inputs.
@@ -35,9 +36,10 @@ def merged(
     conflicts = [said for part in (took, gave, wanted) for said in part.get(CONFLICTS, ())]
     conflicts += _between_parts(took, gave, wanted)
     fields.pop(CONFLICTS, None)
-    fields.pop(ALL_OUTPUTS, None)
+    fields.pop(WHOLE_PART, None)
     guess = fields.pop(QUESTION_GUESS, None)
-    if "question" in took and not (guess and "question" in gave):
+    is_known = not guess and WHOLE_PART not in took
+    if "question" in took and (is_known or "question" not in gave):
         fields["question"] = took["question"]
         conflicts += [guess] if guess else []
     if images := [image for part in (took, gave) for image in part.get("attachments", ())]:

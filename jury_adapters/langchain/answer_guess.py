@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import plain_repr
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, LABELS
-from jury_adapters.core.input_output import ALL_OUTPUTS, Found, read_outputs
+from jury_adapters.core.input_output import WHOLE_PART, Found, read_outputs
 from jury_adapters.core.loose_values import messages_in, opened
 
 _NAMED = 5
@@ -48,7 +48,7 @@ class AnswerGuess:
             return
         found = read_outputs(state)
         answer = found.get("answer")
-        if found.get("candidates") or (answer is not None and ALL_OUTPUTS not in found):
+        if found.get("candidates") or (answer is not None and WHOLE_PART not in found):
             return
         self._done = True
         judged = "no answer is judged" if answer is None else "all of the input is judged as one JSON text"
@@ -71,7 +71,7 @@ class AnswerGuess:
         if found.get("answer") is None and (said := unread_answer(outputs)):
             self._done = True
             _log.warning("%s: %s", key, said)
-        if ALL_OUTPUTS not in found:
+        if WHOLE_PART not in found:
             return
         self._done = True
         asked = next(iter(inputs), "question") if isinstance(inputs, Mapping) else "question"

@@ -189,6 +189,23 @@ def test_what_the_user_said_to_the_agent_is_the_question_where_no_input_is_known
     assert (seen.cases[0].question, logged(caplog)) == ("When does the pool open?", [])
 
 
+@pytest.mark.parametrize("inputs", [
+    {"turns": ["Hello?", "When does the pool open?"]}, {"ticket": {"id": 7}}, {"number": 7},
+])  # fmt: skip
+def test_it_is_so_if_the_only_input_is_not_a_text(inputs, caplog):
+    seen = Seen()
+    thread = [HumanMessage("Hello?"), AIMessage("Hi."), HumanMessage("When does the pool open?"), AIMessage("At nine.")]
+    JuryEvaluator(Ensemble([seen]))(inputs=inputs, outputs={"messages": thread})
+    assert (seen.cases[0].question, logged(caplog)) == ("When does the pool open?", [])
+    row = to_case({"inputs": inputs, "outputs": {"question": "When?", "answer": "At nine."}})
+    assert (row.question, "ambiguous" in row.metadata) == ("When?", False)
+
+
+def test_the_only_input_is_the_question_as_json_if_the_outputs_have_none():
+    case = to_case({"inputs": {"turns": ["Hello?", "When?"]}, "outputs": {"answer": "At nine."}})
+    assert case.question == '{"turns": ["Hello?", "When?"]}'
+
+
 def test_a_handler_says_once_that_it_does_not_know_the_question(caplog):
     watched = Watched()
     for _ in range(2):
