@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jury_adapters.core.errors import plain_repr
-from jury_adapters.core.loose_values import opened
+from jury_adapters.core.loose_values import opened, page_of
 
 
 def unnamed_question(inputs: Mapping[str, object]) -> str:
@@ -18,7 +18,16 @@ def unnamed_question(inputs: Mapping[str, object]) -> str:
         return ""
     shown = [plain_repr(name) for name in names[:_NAMED]]
     none = f"neither {shown[0]} nor {shown[1]}" if len(names) == 2 else f"none of {', '.join(shown)}"
-    return f"{none} in inputs is known as the question: all of inputs is the question, as one JSON text"
+    return f"{none} in inputs is known as the question: {_taken(inputs)}"
+
+
+def _taken(inputs: Mapping[str, object]) -> str:
+    """Return what is read as the question: the text if the inputs are like a document, or else all of them."""
+    page = page_of(inputs)
+    if page is None:
+        return "all of inputs is the question, as one JSON text"
+    names = [name for name in ("page_content", "text") if inputs.get(name) == page]
+    return f"{plain_repr(names[0]) if names else 'the text of a document in it'} is the question"
 
 
 def _may_hold_text(value: object) -> bool:

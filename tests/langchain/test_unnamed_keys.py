@@ -173,6 +173,17 @@ def test_an_id_beside_a_nested_request_is_not_taken_for_the_question():
     assert said.startswith(UNCLEAR)
 
 
+@pytest.mark.parametrize(("inputs", "taken"), [
+    ({"ward": "B2", "text": "When?"}, "'text' is the question"),
+    ({"ward": "B2", "page_content": "When?"}, "'page_content' is the question"),
+    ({"ward": "B2", "node": {"text": "When?"}}, "the text of a document in it is the question"),
+])  # fmt: skip
+def test_the_warning_names_a_text_like_that_of_a_document_as_the_question(inputs, taken):
+    case = to_case({"inputs": inputs, "outputs": {"answer": "At nine."}})
+    (said,) = case.metadata["ambiguous"]
+    assert (case.question, said.partition(": ")[2]) == ("When?", taken)
+
+
 @pytest.mark.parametrize("inputs", [
     {"topic": "hours"}, {"topic": "hours", "words": 80, "formal": True}, {"topic": "hours", "tags": []},
 ])  # fmt: skip
