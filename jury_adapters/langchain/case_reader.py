@@ -33,8 +33,8 @@ class CaseReader:
         field_map: the fields of the case as paths from the row, ``{"answer": "outputs.reply"}``, or a function from the
             row to the case; the row has the three parts. See :meth:`jury_adapters.Case.from_row`. Without it, the
             shapes of the parts are recognized.
-        whole_thread: whether every turn of a conversation is read, for judging trajectories; by default, the last turn
-            is judged and the earlier ones are its history.
+        whole_thread: whether the steps of all turns of a conversation are one trajectory, for judges of trajectories;
+            by default, the trajectory has those of the last turn, and the turns before it are messages.
         evidence_tools: the tools whose outputs are contexts, if the parts have none: names, or a predicate of a
             step; see :class:`jury_adapters.core.evidence.Evidence`.
         warns: whether the log says, once, that it is not known which of the inputs is the question.
@@ -174,8 +174,8 @@ def to_case(
         field_map: as in :meth:`jury_adapters.Case.from_row`: paths by field, or a function from the row to the case.
             The row is ``value`` if it is a mapping; for a run, it has ``inputs`` and ``outputs``; for any other
             object, ``outputs``.
-        whole_thread: whether every turn of a conversation is read, for judging trajectories; by default, the last turn
-            is judged and the earlier ones are its history.
+        whole_thread: whether the steps of all turns of a conversation are one trajectory, for judges of trajectories;
+            by default, the trajectory has those of the last turn, and the turns before it are messages.
         evidence_tools: the tools whose outputs are contexts, if there are no others: names, or a predicate of a step;
             see :class:`jury_adapters.core.evidence.Evidence`.
 

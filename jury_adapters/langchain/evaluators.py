@@ -14,6 +14,7 @@ from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.cascade import CascadedJury
+from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.fallbacks import without_fallbacks
 from jury_adapters.core.field_map import FieldMapLike
@@ -23,6 +24,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import asked_jurors
 from jury_adapters.core.verdict import Verdict, case_score
+from jury_adapters.judges.turns import EachTurn
 from jury_adapters.langchain.answer_guess import AnswerGuess
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.criteria import Criteria, InnerJurors
@@ -73,7 +75,9 @@ class JuryEvaluator(RunEvaluator):
         field_map: the fields of the case as paths from a row with ``inputs``, ``outputs`` and ``reference_outputs``,
             ``{"answer": "outputs.reply"}``, or a function from the row to the case; see
             :meth:`jury_adapters.Case.from_row`. Without it, the shapes are recognized.
-        whole_thread: whether every turn of a conversation is judged, as for trajectories, or only the last one.
+        whole_thread: whether the steps of all turns are one trajectory, for judges of trajectories. Leave it out for
+            other judges of conversations, such as :class:`EachTurn` and the rubric ``resolution``: the case then has
+            the steps of the last turn, and the turns before it as messages.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         trace: whether LangSmith traces the requests to the jury's LangChain models, as children of one run per row.
@@ -83,8 +87,9 @@ class JuryEvaluator(RunEvaluator):
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, the field map is invalid, ``evidence_tools`` is neither names nor a
-            predicate, the store or the budget is invalid, or a budget in dollars meets a juror whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, the field map is invalid, ``whole_thread`` is given for an
+            :class:`EachTurn`, ``evidence_tools`` is neither names nor a predicate, the store or the budget is invalid,
+            or a budget in dollars meets a juror whose price is unknown.
 
     >>> from jury_adapters.checks import Equals
     >>> evaluate = JuryEvaluator(Equals(), key="exact")
@@ -117,6 +122,8 @@ class JuryEvaluator(RunEvaluator):
         self._rows = RowJudge(jury, reader, trace=trace, store=store, budget=budget)
         self._guess = AnswerGuess(is_mapped=reader.is_mapped)
         self.jury = self._rows.judge
+        if whole_thread:
+            _refuse_turns(self.jury)
         self.key = self.__name__ = key_of(self.jury, key)  # loops that take functions look for `__name__`
         self.per_juror = per_juror
         self._criteria = Criteria(self.jury)
@@ -230,6 +237,18 @@ def _result(
         source_run_id=source,
     )
     return result.keep(judgment, is_part=is_part)
+
+
+def _refuse_turns(judge: Judge) -> None:
+    """Raise if a judge of turns is in a jury that gets all turns as one trajectory, which has one turn only."""
+    if isinstance(judge, EachTurn):
+        raise ConfigurationError(
+            "whole_thread=True makes one trajectory of all turns, for judges of trajectories, so EachTurn would see one"
+            " turn: leave out whole_thread, and EachTurn judges every turn; give judges of trajectories an evaluator of"
+            " their own"
+        )
+    for member in judge.members:
+        _refuse_turns(member)
 
 
 def _juror_names(judge: Judge) -> tuple[str, ...]:
