@@ -17,7 +17,8 @@ class Usage:
     """Tokens, calls and costs; usages are added with ``+``.
 
     The fields count the usage of this run. ``recorded`` counts the usage of judgments from a store or from recorded
-    votes, whose calls were made, and paid for, in an earlier run.
+    votes, whose calls were made, and paid for, before. Such a judgment counts each time that it is served, so the sum
+    is what the calls would have cost without the record. It may be more than what was paid.
 
     Attributes:
         input_tokens: all input tokens, including cached ones.
