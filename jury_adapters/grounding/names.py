@@ -86,6 +86,7 @@ class NameIndex:
         dotted = {acronym.replace(".", "").lower() for acronym in set(_DOTTED.findall(self.source))}
         self._words.update(dotted)
         self._acronyms = dotted | {acronym.lower() for acronym in set(_ACRONYM.findall(self.source))}
+        self._words.update(code for sign, code in _SIGNS.items() if sign in self.source)
         for word in list(self._words):
             self._words.update(_SYNONYMS.get(word, ()))
         self._words.update(_SCALES[letter] for letter in set(_DEGREES.findall(self.source)))
@@ -204,6 +205,7 @@ _LONG_NAME = re.compile(r"\b[A-Z]\w+(?:[ -](?:(?:of|the|for|and|on|de|in) ){0,2}
 _MODEL = re.compile(r"[A-Za-z]{1,2}-?\d+[a-z]?")  # F-16, A320, F-16s
 _DEGREES = re.compile(r"(?:\d|°|\bdegrees?|\bdeg\.?)[ o]{0,2}([CF])\b")  # an o stands for the sign in many PDF files
 _SCALES = {"C": "celsius", "F": "fahrenheit"}
+_SIGNS = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr"}
 _ROMAN = re.compile(r"[ivx]{1,5}")
 _LONG_MONTHS = "january february march april may june july august september october november december"
 _MONTH_NAMES = tuple(_LONG_MONTHS.split())
@@ -257,5 +259,8 @@ _FORMS = (
     "jan january", "feb february", "mar march", "apr april", "jun june", "jul july", "aug august",
     "sept sep september", "oct october", "nov november", "dec december", "mon monday", "tue tues tuesday",
     "wed wednesday", "thu thurs thursday", "fri friday", "sat saturday", "sun sunday",
+    "eur euro euros", "usd dollar dollars", "gbp pound pounds", "jpy yen", "inr rupee rupees", "chf franc francs",
+    "kb kilobyte kilobytes", "mb megabyte megabytes", "gb gigabyte gigabytes", "tb terabyte terabytes",
+    "kw kilowatt kilowatts", "mw megawatt megawatts", "mhz megahertz", "ghz gigahertz",
 )  # fmt: skip
 _SYNONYMS = {word: frozenset(forms.split()) for forms in _FORMS for word in forms.split()}

@@ -670,3 +670,20 @@ def test_words_in_title_case_that_are_not_compared_are_named(answer, named):
 )
 def test_words_in_title_case_that_the_contexts_have_are_not_named(answer):
     assert "not compared" not in NamesAndNumbers().judge(answer=answer, contexts=[BOARD]).reasoning
+
+
+@pytest.mark.parametrize(
+    ("answer", "contexts", "flagged"),
+    [
+        ("It cost 310,000 EUR.", "The meeting approved a new heating system for 310,000 euros.", []),
+        ("It cost EUR 310,000.", "The meeting approved a new heating system for €310,000.", []),
+        ("It is USD 50 a year.", "The fee of the club is $50 a year, and it is due in May.", []),
+        ("It is 50 USD a year.", "The fee of the club is 50 dollars a year.", []),
+        ("The disk has 50 GB.", "The disk of the machine has 50 gigabytes.", []),
+        ("It cost EUR 310,000.", "The meeting approved a new heating system for $310,000.", ["name: EUR"]),
+        ("It is 50 USD a year.", "The fee of the club is 50 euros.", ["number: 50 USD", "name: USD"]),
+    ],
+)
+def test_the_code_of_a_currency_or_unit_is_compared_with_its_word_and_sign(answer, contexts, flagged):
+    found = NamesAndNumbers().judge(answer=answer, contexts=[contexts])
+    assert [finding.name for finding in found.findings] == flagged
