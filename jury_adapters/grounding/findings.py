@@ -108,13 +108,14 @@ def unreadable(passages: Passages, line: str) -> str:
 
 
 def negated(passages: Passages, lines: Sequence[str]) -> list[str]:
-    """Return the sentences that have a negation their best place lacks, or lack its negation."""
+    """Return the sentences that have a negation their best place lacks, or lack its negation, and name it."""
     found = []
     for line in lines:
         terms = {} if unsegmented(line) else _terms(line)
         where = passages.support(list(terms))[1] if terms else ""
-        if where and _negates(line) != _negates(where):
-            found.append(_short(line))
+        here, there = _negation(line), _negation(where)
+        if where and bool(here) != bool(there):
+            found.append(f'{_short(line)} ("{here or there}" is only in the {"answer" if here else "contexts"})')
     return found
 
 
@@ -166,8 +167,10 @@ _ANSWERS_NO = re.compile(r"\W*no\b[,.:;!]", re.IGNORECASE)
 _HAN_NUMERALS = re.compile("[〇零一二两三四五六七八九十百千万億亿]")
 
 
-def _negates(line: str) -> bool:
-    return _NEGATION.search(_ANSWERS_NO.sub("", line, count=1)) is not None
+def _negation(line: str) -> str:
+    """Return the first negation of a line, or "" if it has none."""
+    found = _NEGATION.search(_ANSWERS_NO.sub("", line, count=1))
+    return found[0] if found else ""
 
 
 def _terms(line: str) -> dict[str, str]:

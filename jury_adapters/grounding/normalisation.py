@@ -147,9 +147,12 @@ _ANY_ENDING = tuple(ending for ending, _ in _ENDINGS)
 
 
 def _goes_on(line: str, stop: int, end: int) -> bool:
-    """Return whether a full stop belongs to an abbreviation or, in tokenised text, to a number ("1. 7 million")."""
+    """Return whether a full stop belongs to an abbreviation or, in tokenised text, to a number ("1. 7 million").
+
+    One after a year ("5 June 2024. 29 members ...") ends a sentence.
+    """
     if line[stop - 1 : stop].isdigit() and line[end : end + 3].lstrip()[:1].isdigit():
-        return True
+        return _YEAR.search(line, max(0, stop - 5), stop) is None
     return _ABBREVIATION.search(line, max(0, stop - 12), stop + 1) is not None
 
 
@@ -207,6 +210,7 @@ _SPACING = (
 _ENDS = re.compile(
     r"(?:(\.)|[!?\u3002\u2026])[.!?]{0,3}[\"')\]]{0,3}(?:(?=\s{1,3}[^\sa-z]|[\u3040-\u9fff])|(?<=\u3002)|$)"
 )
+_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d$")
 _ABBREVIATION = re.compile(
     r"\b(?:(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|Lt|Col|Sgt|Capt|Rev|Hon|St|Mt|Jr|Sr|vs|No|Nos|Vol|Fig|ca|c|"
     r"approx|Inc|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|i\.e|e\.g|a\.m|p\.m|U\.S|U\.K)\.)$"

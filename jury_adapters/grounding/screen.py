@@ -141,9 +141,9 @@ class SentenceSupport(Judge):
 
     Args:
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
-            above it abstains if its negations differ from those of the contexts, or if it has no word in addition to
-            the question's. No threshold suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news.
-            Fit yours on labels.
+            above it abstains if a sentence has a negation and its best place, a whole sentence of the contexts, has
+            none, or the reverse; or if it has no word in addition to the question's. No threshold suits all data: the
+            best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
         name: the juror's name in verdicts.
 
     It abstains on texts in scripts without spaces (Chinese, Japanese, Thai), because their words cannot be separated. A
@@ -201,7 +201,7 @@ class SentenceSupport(Judge):
         if case.question and not adds_to(case.question, lines):
             return "the answer has no word beyond those of the question"
         differing = negated(source.passages, lines)
-        return f"a negation differs from the contexts: {listed(differing, 3)}" if differing else ""
+        return f"a negation differs from the contexts: {', '.join(differing[:3])}" if differing else ""
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ def test_tidy(raw, plain):
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
         ("Dr. Smith met J. Doe of the U.S. Army. They ate.", ["Dr. Smith met J. Doe of the U.S. Army.", "They ate."]),
         ("It rose 1. 7 million. Then fell.", ["It rose 1. 7 million.", "Then fell."]),
+        ("It was 5 June 2024. 29 of 98 came.", ["It was 5 June 2024.", "29 of 98 came."]),
+        ("It rose by 12,024. 29 of 98 came.", ["It rose by 12,024. 29 of 98 came."]),
         ("first line\nsecond line", ["first line", "second line"]),
         ("\u4e1c\u4eac\u3002\u5927\u962a\u3002", ["\u4e1c\u4eac\u3002", "\u5927\u962a\u3002"]),
         ('He said "Go." She went.', ['He said "Go."', "She went."]),

@@ -545,6 +545,23 @@ def test_support_is_no_pass_where_a_negation_differs_or_nothing_is_added(answer,
     assert judgment.metadata["support"] >= (0.6 if status is not FAIL else 0)
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("29 of 98 members were present.", '29 of 98 members were present. ("no" is only in the contexts)'),
+        ("The fee never rose by 2 euros.", 'The fee never rose by 2 euros. ("never" is only in the answer)'),
+    ],
+)
+def test_support_names_the_negation_that_differs_and_the_side_that_has_it(answer, said):
+    contexts = [
+        "Of 5 June 2024. 29 of 98 members were present, so the meeting had no quorum.",
+        "The fee rose by 2 euros.",
+    ]
+    found = SentenceSupport(threshold=0.6).judge(question="What happened?", answer=answer, contexts=contexts)
+    assert found.status is ABSTAIN
+    assert found.reasoning.endswith(f"a negation differs from the contexts: {said}")
+
+
 def test_words_of_the_question_alone_are_not_grounded():
     jury = SentenceAlignment()
     assert jury.judge(question="When did the ferry stop?", answer="The ferry.", contexts=FERRY).status is ABSTAIN
