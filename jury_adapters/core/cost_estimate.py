@@ -10,6 +10,7 @@ from jury_adapters.core.budget import judges_without_price
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
+from jury_adapters.core.formatting import clip
 from jury_adapters.core.judge import CaseLike, Judge
 from jury_adapters.core.jury import Jury, unique_names
 from jury_adapters.core.usage import NO_USAGE
@@ -59,6 +60,7 @@ class CostEstimate:
         stops_early: True if the judge, or a jury inside it, has ``schedule="early_stop"``. The estimate is that of
             asking every juror.
         heading: the heading of the rows in the table; by default ``"tier"`` or ``"juror"``.
+        first_problem: the reason that the first unreadable row is not a valid case; empty if there is none.
     """
 
     rows: tuple[CostEstimateRow, ...]
@@ -67,6 +69,7 @@ class CostEstimate:
     per_tier: bool = False
     heading: str = ""
     stops_early: bool = False
+    first_problem: str = ""
 
     @property
     def calls(self) -> int:
@@ -132,7 +135,10 @@ class CostEstimate:
         if uncounted:
             yield f"+ : the tokens are not known in full, because another package makes the calls: {uncounted}."
         if self.unreadable:
-            yield f"{self.unreadable} rows of the input make no case and cost nothing."
+            makes = "row makes no case and costs" if self.unreadable == 1 else "rows make no case and cost"
+            yield f"{self.unreadable:,} input {makes} nothing."
+            if self.first_problem:
+                yield f"    The first one: {clip(self.first_problem, 200)}"
 
 
 def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
@@ -141,11 +147,11 @@ def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
     parts = _parts(judge)
     used = [NO_USAGE] * len(parts)
     asked = [0] * len(parts)
-    count = unreadable = 0
+    count, unreadable, first_problem = 0, 0, ""
     for row in cases:
         case = as_case(row, judge)
         if not isinstance(case, Case):
-            unreadable += 1
+            unreadable, first_problem = unreadable + 1, first_problem or case.reasoning
             continue
         count += 1
         for position, (_, part) in enumerate(parts):
@@ -160,7 +166,10 @@ def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
         )
         for (name, part), usage, asked_here in zip(parts, used, asked, strict=True)
     )  # fmt: skip
-    return CostEstimate(rows, count, unreadable, isinstance(judge, CascadedJury), stops_early=_stops_early(judge))
+    return CostEstimate(
+        rows, count, unreadable, isinstance(judge, CascadedJury), stops_early=_stops_early(judge),
+        first_problem=first_problem,
+    )  # fmt: skip
 
 
 def _stops_early(judge: Judge) -> bool:

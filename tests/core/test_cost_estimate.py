@@ -89,7 +89,13 @@ def test_a_case_without_what_the_rubric_needs_costs_nothing():
 def test_rows_that_make_no_case_are_counted_and_cost_nothing():
     estimate = critic().estimate_cost([*CASES, None, {"quest": 1}])
     assert (estimate.cases, estimate.unreadable, estimate.calls) == (10, 2, 10)
-    assert "2 rows of the input make no case" in str(estimate)
+    assert estimate.first_problem.startswith("this row is not a case: nothing to judge")
+    assert str(estimate).splitlines()[-2:] == [
+        "2 input rows make no case and cost nothing.",
+        f"    The first one: {estimate.first_problem}",
+    ]
+    assert "1 input row makes no case and costs nothing." in str(critic().estimate_cost([None]))
+    assert not critic().estimate_cost(CASES).first_problem
 
 
 def test_an_unknown_price_is_said_and_never_zero():
