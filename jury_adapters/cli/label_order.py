@@ -74,10 +74,11 @@ def find_matching(
     case_of = {row: at for at, row in _pairs(cases, by_order)}
     _refuse_other_order(file, ours, theirs, case_of, of)
     if not by_order:
+        end = " (empty rows at the end of a table do not count)" if len(rows) < len(lines) else ""
         raise InputError(
             f"{file}: its labels have no id and no answer, and its {counted(len(rows), 'row')} cannot be the "
-            f"{counted(len(lines) or len(cases), 'case')} of {of} in their order; name the case of each label in a "
-            f"column `id`{_columns_of(rows, column)}, and judge the cases with such a column, or with --map id=COLUMN"
+            f"{counted(len(lines) or len(cases), 'case')} of {of} in their order{end}; name the case of each label in "
+            f"a column `id`{_columns_of(rows, column)}, and judge the cases with such a column, or with --map id=COLUMN"
         )
     _refuse_contradictions(file, rows, cases, case_of, column)
     unknown = not any(name in theirs for name in TEXTS)

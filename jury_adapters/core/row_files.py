@@ -62,7 +62,8 @@ def read_rows(path: str | Path) -> Iterator[Row]:
 
     The columns of a ``.csv`` file are separated by commas, semicolons or tabs. Text is UTF-8, or UTF-16 with a byte
     order mark. A row that cannot be read, or that has a duplicate key, is yielded with its line number and the reason,
-    and reading continues. Empty rows at the end of a table are ignored.
+    and reading continues. Empty rows at the end of a table are ignored. In a table of one column, a row ``""`` is not
+    empty: its cell is.
 
     Raises:
         InputError: the file is missing, unreadable, of an unknown type, or a pipe or device; a row is longer than
@@ -287,7 +288,7 @@ def _table(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
             except csv.Error as error:
                 yield Row(line, None, _broken_quotes(error, line, lines.number))
                 continue
-            if not any(cells):
+            if not any(cells) and (len(names) > 1 or not cells):  # one column: ""
                 empty += [line] if cells else []
                 if len(empty) > _MOST_EMPTY:
                     raise InputError(f"line {line}: {_TOO_MANY_EMPTY}")

@@ -60,6 +60,21 @@ def right(done: Result) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+def test_a_column_of_labels_may_end_with_empty_cells(command: str) -> None:
+    """As pandas writes it: an empty cell of the only column is quoted."""
+    labels(*("PASS" if n % 2 else "FAIL" for n in range(40)), *['""'] * 20, heading="gold")
+    done = labelled(command)
+    assert right(done) == (40, 40)
+    assert "missing" not in done.stderr
+
+
+def test_too_few_labels_for_their_order_are_counted_without_the_empty_end() -> None:
+    labels(*("PASS," for _ in range(40)), *[","] * 20, heading="gold,note")
+    done = labelled("report")
+    assert "40 rows cannot be the 60 cases of r.jsonl in their order (empty rows at the end of a table" in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_labels_are_matched_by_a_column_of_both_files(command: str) -> None:
     labels(*(f"T{n},{'PASS' if n % 2 else 'FAIL'}" for n in reversed(range(5, 50))))
     done = labelled(command)

@@ -273,6 +273,16 @@ def test_empty_rows_are_told_where_others_follow_and_are_none_at_the_end(tmp_pat
     ]
 
 
+def test_in_one_column_a_quoted_empty_cell_is_a_row(tmp_path):
+    rows = list(read_rows(written(tmp_path, "a.csv", 'a\n\n1\n""\n2\n\n""\n\n')))
+    assert [(row.line, row.values, row.empty) for row in rows] == [
+        (3, {"a": "1"}, ()),
+        (4, {}, ("a",)),
+        (5, {"a": "2"}, ()),
+        (7, {}, ("a",)),
+    ]
+
+
 def test_rows_in_a_wrapper_with_a_version_are_its_rows(tmp_path):
     rows = [{"question": "q"}]
     assert values(written(tmp_path, "a.json", json.dumps({"version": 1, "data": rows}))) == rows
