@@ -346,7 +346,8 @@ def _labelled_rows(
         key, answer = _content({known: value for known, value in values.items() if known != column})
         if seen.setdefault((name, key), label) != label:
             raise InputError(
-                f"{file}, line {line}: {name} has the labels {seen[name, key]} and {label}; keep one of them"
+                f"{file}, line {line}: {name} has the labels {seen[name, key]} and {label}; an answer has one "
+                "label. Of several reviewers, take that of most, and leave out the cases without a majority"
             )
         yield _Row(label, name, item_id is not None, key, answer, line)
     if not seen:

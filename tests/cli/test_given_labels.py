@@ -142,7 +142,7 @@ def test_what_a_label_is_found_by(tmp_path):
 
 
 def test_one_answer_with_two_labels_is_refused(tmp_path):
-    with pytest.raises(Exception, match="line 2: 1 has the labels PASS and FAIL; keep one of them"):
+    with pytest.raises(Exception, match="line 2: 1 has the labels PASS and FAIL; an answer has one label"):
         labels_of(
             tmp_path, {"id": "1", "answer": "Yes.", "gold": "PASS"}, {"id": "1", "answer": "Yes.", "gold": "FAIL"}
         )
