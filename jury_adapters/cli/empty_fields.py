@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import Case
 from jury_adapters.core.field_names import FIELD_NAMES
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.judge import Judge
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, message
     """Print the fields that no case has: those that rubrics require, and those that a criterion speaks of.
 
     A critic abstains without a field that its rubric requires, and judges without one of which a criterion of one
-    sentence speaks. It is also printed that the cases have contexts and no critic is shown them. The cases are read
-    only as far as is needed, and not at all for a judge without critics.
+    sentence speaks: the cases without such a field are counted. It is also printed that the cases have contexts and no
+    critic is shown them. The cases are read only as far as is needed, and not at all for a judge without critics.
 
     Args:
         judge: the jury.
@@ -37,12 +38,15 @@ def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, message
     rubrics = {rubric.fingerprint: rubric for rubric in rubrics_in(judge)}
     required = {key: set(rubric.requires) for key, rubric in rubrics.items()}
     spoken_of = {field: rubric for rubric in rubrics.values() for field in _spoken_of(rubric)}
-    lacking = set(spoken_of)
+    lacking = dict.fromkeys(sorted(spoken_of), 0)  # number of cases without each field
     first: Case | None = None
+    read = 0
     for case in cases if rubrics else ():
+        read += 1
         first = first or case
-        lacking = {field for field in lacking if not getattr(case, field)}
-        for key, fields in required.items():
+        for field in lacking:
+            lacking[field] += not getattr(case, field)
+        for key, fields in ((key, fields) for key, fields in required.items() if fields):
             fields.intersection_update(missing_fields(rubrics[key], case, variables_of(rubrics[key], case)))
         if not lacking and not any(required.values()):
             break
@@ -58,12 +62,24 @@ def report_empty_fields(judge: Judge, cases: Iterable[Case], file: Path, message
                 f"every case without asking; give {fix}",
                 "yellow",
             )
-    for field in sorted(lacking):
-        messages.info(
-            f"{file}: no case has {field}, of which a criterion speaks ({spoken_of[field].criteria!r}); the critic "
-            f"judges without and does not abstain. Name it with --map {field}=COLUMN, or use a rubric that requires it",
-            "yellow",
+    for field, without in lacking.items():
+        if without:
+            messages.info(f"{file}: {_describe_lacking(field, without, read, spoken_of[field])}", "yellow")
+
+
+def _describe_lacking(field: str, without: int, cases: int, rubric: Rubric) -> str:
+    """Return the sentence that all or some cases lack a field of which a criterion speaks."""
+    speaks = f"of which a criterion speaks ({rubric.criteria!r}); the critic judges"
+    if without == cases:
+        return (
+            f"no case has {field}, {speaks} without and does not abstain. Name it with --map {field}=COLUMN, or use a "
+            "rubric that requires it"
         )
+    have, them = ("has", "it") if without == 1 else ("have", "them")
+    return (
+        f"{without:,} of {counted(cases, 'case')} {have} no {field}, {speaks} {them} without and does not abstain. A "
+        "rubric that requires it abstains"
+    )
 
 
 def _report_unseen_contexts(rubrics: Collection[Rubric], file: Path, messages: Messages) -> None:

@@ -55,9 +55,19 @@ def test_fields_that_no_case_has_are_named(capsys: pytest.CaptureFixture[str]) -
     shown = said("Every claim is in the contexts.", [bare, bare], capsys)
     assert "a.jsonl: no case has contexts, of which a criterion speaks ('Every claim is in the contexts.')" in shown
     assert "--map contexts=COLUMN" in shown
-    assert said("Every claim is in the contexts.", [bare, whole], capsys) == ""
+    assert said("Every claim is in the contexts.", [whole, whole], capsys) == ""
     assert said("The answer is polite.", [bare], capsys) == ""
     assert said("Every claim is in the contexts.", [], capsys) == ""
+
+
+def test_cases_without_a_field_that_others_have_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """As after a merge that failed for most rows."""
+    bare, whole = Case(answer="Yes."), Case(answer="Yes.", contexts=["It is so."])
+    assert said("Every claim is in the contexts.", [whole, bare, bare], capsys) == (
+        "a.jsonl: 2 of 3 cases have no contexts, of which a criterion speaks ('Every claim is in the contexts.'); the "
+        "critic judges them without and does not abstain. A rubric that requires it abstains"
+    )
+    assert "1 of 2 cases has no contexts, of which" in said("Every claim is in the contexts.", [whole, bare], capsys)
 
 
 def test_contexts_that_no_critic_is_shown_are_named(capsys: pytest.CaptureFixture[str]) -> None:
