@@ -150,7 +150,7 @@ class TestMistakes:
     def test_two_labels_of_one_case(self, command: tuple[str, ...]):
         write("twice.jsonl", [{"id": "c1", "gold": "good"}, {"id": "c1", "gold": "bad"}])
         told = refused(*command, "cases_results.jsonl", "--labels", "twice.jsonl")
-        assert "twice.jsonl, line 2: c1 has the labels good and bad; keep one" in told
+        assert "twice.jsonl, line 2: c1 has the labels good and bad; an answer has one label" in told
 
     def test_no_such_file(self, command: tuple[str, ...]):
         assert "nowhere.jsonl" in refused(*command, "cases_results.jsonl", "--labels", "nowhere.jsonl")
