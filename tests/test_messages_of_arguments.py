@@ -74,7 +74,7 @@ def called_with(function, place, given):
     return ""
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("wrap", WRAPS)
 @pytest.mark.parametrize("kind", KINDS)

@@ -30,6 +30,7 @@ def test_every_place_has_the_same_version():
     assert re.findall(r"^## (\S+)", TEXTS["CHANGELOG.md"], re.MULTILINE)[0] == VERSION
 
 
+@pytest.mark.slow
 def test_texts_name_this_version():
     """The README by its first two numbers; wheels and tags by all of them."""
     short = VERSION.rpartition(".")[0]

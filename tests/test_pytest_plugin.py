@@ -428,6 +428,7 @@ def test_using_says_what_it_takes(run, given, said):
     assert "pytest_plugin.py" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_conditions_stand_beside_the_fields_of_the_case(run):
     result = run(
         """

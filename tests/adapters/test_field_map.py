@@ -267,6 +267,7 @@ def test_the_tools_that_are_evidence_count_beside_a_map():
     assert seen[0].contexts == ("2 + 2 = 4",)
 
 
+@pytest.mark.slow
 def test_the_other_commands_find_the_texts_of_mapped_cases(tmp_path):
     cases, jury, out = tmp_path / "cases.jsonl", tmp_path / "jury.yaml", tmp_path / "out.jsonl"
     cases.write_text('{"User Question": "2 + 2?", "reply": "It is four."}\n{"User Question": "3 + 3?"}\n')

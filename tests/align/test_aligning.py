@@ -40,6 +40,7 @@ class Recording(LearningModel):
         return await super().complete(prompt)
 
 
+@pytest.mark.slow
 def test_the_report_and_the_new_jury():
     critic = Critic(LearningModel("examples", 3), RUBRIC, name="critic")
     found = align(critic, labelled(200, 3))
@@ -60,6 +61,7 @@ def test_the_report_and_the_new_jury():
     assert found.usage.calls > 200
 
 
+@pytest.mark.slow
 def test_a_rubric_with_history_is_read_again_and_asks_the_same():
     found = align(Critic(LearningModel("examples", 3), RUBRIC, name="critic"), labelled(200, 3))
     again = Rubric.from_yaml(rubric_yaml(found.rubric))
@@ -151,6 +153,7 @@ def test_the_pass_mark_of_a_scale_moves_to_where_the_labels_want_it():
     assert found.rubric.answers.pass_mark == 4
 
 
+@pytest.mark.slow
 def test_reasons_of_reviewers_are_those_of_the_examples():
     cases = labelled(120, 9)
     noted = [

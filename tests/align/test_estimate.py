@@ -14,6 +14,7 @@ class Silent(LearningModel):
         raise AssertionError("asked")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "optimiser"), [("examples", False), ("criterion", True)])
 def test_an_alignment_with_a_test_takes_the_calls_of_the_estimate(kind, optimiser):
     def how(model):

@@ -111,6 +111,7 @@ def test_a_posterior_that_is_asked_too_much_is_lowered():
     assert found.right_after == found.tested
 
 
+@pytest.mark.slow
 def test_a_weighted_scorecard_is_aligned():
     critic = Critic(Rater(), RATED)
     card = Scorecard(
@@ -142,6 +143,7 @@ def test_a_jury_that_stops_early_has_too_few_votes_to_count_again():
     assert accuracy(align(jury, labelled(80, 1), aligner=OnlyThreshold())) is None
 
 
+@pytest.mark.slow
 def test_a_threshold_that_is_right_stays():
     jury, _ = jury_of("right threshold", 5)
     assert not align(jury, labelled(100, 5), aligner=OnlyThreshold()).accepted

@@ -54,6 +54,7 @@ def reader(name, wrong_when=lambda text: False):
     return made
 
 
+@pytest.mark.slow
 def test_a_juror_that_knows_the_answers_and_one_that_passes_all():
     found = audit(Ensemble([knows_the_answers, passes_all], voting="unanimous", name="both"), sizes=SMALL)
     jury, strict, generous = found.subjects
@@ -68,6 +69,7 @@ def test_a_juror_that_knows_the_answers_and_one_that_passes_all():
     assert found.missed == ()
 
 
+@pytest.mark.slow
 def test_the_report_says_whose_figures_are_empty_because_it_fails_right_answers():
     @judge(name="too strict")
     def too_strict(case):
@@ -79,6 +81,7 @@ def test_the_report_says_whose_figures_are_empty_because_it_fails_right_answers(
     assert "generous: 60" not in said
 
 
+@pytest.mark.slow
 def test_a_judge_that_fails_everything_has_noticed_nothing():
     @judge
     def fails_all(case):
@@ -89,6 +92,7 @@ def test_a_judge_that_fails_everything_has_noticed_nothing():
     assert figures.originals_passed.value == 0.0
 
 
+@pytest.mark.slow
 def test_abstentions_are_neither_killed_nor_passed():
     @judge
     def unsure(case):
@@ -102,6 +106,7 @@ def test_abstentions_are_neither_killed_nor_passed():
     assert "misses_wrong_answers" not in {one.name for one in found.findings}
 
 
+@pytest.mark.slow
 def test_a_judge_that_breaks_never_raises_and_is_counted():
     @judge
     def broken(case):
@@ -189,6 +194,7 @@ def test_a_stored_audit_is_not_paid_for_twice_and_repeats_are_real(tmp_path):
     assert again.jury == first.jury
 
 
+@pytest.mark.slow
 def test_the_budget_is_kept():
     juror = reader("dear")
     found = plan_audit(juror, sizes=SMALL).run(budget=Budget(max_calls=30))
@@ -196,6 +202,7 @@ def test_the_budget_is_kept():
     assert found.jury.kill_rate.n < 30
 
 
+@pytest.mark.slow
 def test_the_estimate_sends_nothing_and_counts_every_probe():
     juror = reader("planned")
     plan = plan_audit(juror, sizes=SMALL)
@@ -222,6 +229,7 @@ def test_a_juror_that_obeys_is_found():
     assert obedient.calls == []
 
 
+@pytest.mark.slow
 def test_limits():
     found = audit(Ensemble([knows_the_answers]), sizes=SMALL)
     assert found.unmet() == ()

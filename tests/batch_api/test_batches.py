@@ -387,6 +387,7 @@ def test_a_folder_that_cannot_be_used_is_an_error_of_the_judgment(server, tmp_pa
 # How results are read
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.dictionaries(st.text(), st.text(), max_size=3), max_size=5),
     st.lists(st.integers(min_value=0, max_value=300), max_size=8),

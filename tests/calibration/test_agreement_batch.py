@@ -218,6 +218,7 @@ def test_neither_the_order_of_items_nor_that_of_jurors_matters(rows, chance):
     assert mine.value == pytest.approx(theirs.value, abs=1e-9)
 
 
+@pytest.mark.slow
 @examples(80)
 @given(rows=matrices)
 def test_every_number_is_within_its_bounds_and_so_is_its_interval(rows):

@@ -61,6 +61,7 @@ def test_the_json_is_json():
     assert (first["name"], first["n"]) == ("raw agreement", 2675)
 
 
+@pytest.mark.slow
 def test_pairs_people_and_scores_get_what_suits_them():
     pairs = Votes.from_recorded(DATA / "llmbar_vanilla.jsonl.gz", abstain_labels=["tie"])
     found = agreement_report(pairs, draws=50)
@@ -150,6 +151,7 @@ def test_without_a_label_that_means_pass_drift_is_of_agreement_and_says_so():
     assert "Compared with the other jurors, lenient's votes moved by +" in lenient.sentence
 
 
+@pytest.mark.slow
 def test_the_text_begins_with_three_lines_that_say_what_matters():
     report = codefeedback()
     lines = str(report).splitlines()

@@ -109,6 +109,7 @@ def judged(generators, votes, gold=None, **more):
     return Votes.from_recorded(rows)
 
 
+@pytest.mark.slow
 def test_a_vain_judge_is_found_and_its_size_is_right():
     chance = np.random.default_rng(5)
     generators = [("gpt-4o", "claude-3")[n % 2] for n in range(3000)]

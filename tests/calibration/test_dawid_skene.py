@@ -27,7 +27,7 @@ def adversarial() -> Votes:
     )
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("diagonal", [0.0, 2.0])
 @pytest.mark.parametrize("name", PANELS)
 @pytest.mark.parametrize("part", ["all", "fold1"])

@@ -162,6 +162,7 @@ CODEFEEDBACK = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("alpha", LLMBAR)
 def test_llmbar_keeps_the_guarantee_at_the_coverage_of_the_reference(alpha: float, method: Method) -> None:
@@ -200,7 +201,7 @@ def made_up(kind: str, size: int = 8_000) -> Trials:
     return Trials(confidences, draw.random(sure.shape) >= risk)
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "kind", ["honest", "over-confident", "backwards", "meaningless", "one bad tier", "coarse", "at the edge"]

@@ -28,6 +28,7 @@ def rows(items, seed=1):
         yield {"item_id": str(number), "gold": gold, "votes": votes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("halves", [(), (1, 1, 2)])
 def test_kinds_are_drawn_as_often_as_their_items(halves):
     kind_of = np.repeat([0, 1, 2], [1500, 600, 300])

@@ -262,6 +262,7 @@ def test_every_function_that_makes_a_finding_is_listed():
     assert makers() == set(SENTENCES)
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("pattern", sorted(set(SENTENCES.values()) - {".*"}))
 def test_the_edges_reach_every_kind_of_estimate(pattern):

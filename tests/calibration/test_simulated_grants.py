@@ -62,7 +62,7 @@ def test_a_simulated_calibration_grants_what_the_calibration_itself_grants(seed,
         assert any(found) == granted(trials, 0.9, method)
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["one confidence", "shares of votes", "any confidence"])
 @pytest.mark.parametrize(("items", "agreement"), [(100, 0.9), (250, 0.95)])
 def test_a_jury_just_below_the_target_is_granted_the_guarantee_as_often_as_told(kind, items, agreement):
@@ -73,6 +73,7 @@ def test_a_jury_just_below_the_target_is_granted_the_guarantee_as_often_as_told(
     assert told <= 0.1 + 0.03
 
 
+@pytest.mark.slow
 def test_with_one_confidence_the_rate_is_the_exact_size_of_the_test():
     (trials,) = juries("one confidence", 286, 0.98, 1)
     allowed = most_errors(286, 1 - 0.95, 0.05)[286]
@@ -82,7 +83,7 @@ def test_with_one_confidence_the_rate_is_the_exact_size_of_the_test():
     assert found.as_seen == pytest.approx(binom.cdf(allowed, 286, share), abs=0.015)
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "items", "agreement", "target", "near"),
     [

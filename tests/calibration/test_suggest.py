@@ -52,7 +52,7 @@ def test_the_front_rises_in_cost_and_quality_and_the_juries_work() -> None:
     assert sum(verdict.usage.cost_usd for verdict in verdicts) / len(verdicts) <= best.cost * 1.05
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["majority", "weighted", "bayes", "k_veto", "cascade"])
 def test_what_is_computed_is_what_the_jury_says(rule: str) -> None:
     names = ("gpt-4o-mini", "gemini-1.5-flash", "claude_3.5_haiku")
@@ -116,6 +116,7 @@ def test_a_juror_of_unknown_price_does_not_look_free(server) -> None:
     assert suggest(panel[1:], cases, folds=2).unit == "calls"
 
 
+@pytest.mark.slow
 def test_numbers_are_cross_validated_so_noise_suggests_nothing() -> None:
     draw = np.random.default_rng(0)
     cases = []

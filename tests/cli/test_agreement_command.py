@@ -28,6 +28,7 @@ def found(report, name):
     return next(one for section in report["sections"].values() for one in section if one["name"] == name)
 
 
+@pytest.mark.slow
 def test_recorded_votes(tmp_path):
     jurors = [part for name in PANEL for part in ("--juror", name)]
     report = measured(VOTES, *jurors, "--pass-label", "valid", "--group", "meta.program")

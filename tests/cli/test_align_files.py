@@ -100,6 +100,7 @@ def test_no_file_is_left_if_nothing_was_better(folder, server):  # noqa: F811
     assert {path.name for path in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_dry_run_sends_and_writes_nothing(folder, server):  # noqa: F811
     done = run(folder, "--out", folder / "aligned.yaml", "--dry-run")
     assert done.exit_code == 0, done.stdout + done.stderr

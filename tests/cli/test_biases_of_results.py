@@ -66,6 +66,7 @@ def test_the_answers_are_known_in_python_too(judged):
     assert Votes.from_results("results.jsonl", gold={"t1": "ok"}).lengths.tolist() == LENGTHS
 
 
+@pytest.mark.slow
 def test_labels_of_a_file_of_their_own_leave_the_answers(judged):
     Path("labels.csv").write_text("id,gold\n" + "".join(f"t{at},ok\n" for at in range(40)))
     assert Votes.from_results("results.jsonl", gold="labels.csv").lengths.tolist() == LENGTHS

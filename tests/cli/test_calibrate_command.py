@@ -124,6 +124,7 @@ def test_a_panel_alone_is_one_tier(folder):
     assert yaml.safe_load((folder / "out.yaml").read_text())["guarantee"]["n"] == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -279,6 +280,7 @@ def test_a_full_disk_leaves_the_jury_file_that_was_to_be_replaced(folder):
     assert [path.name for path in folder.iterdir()] == ["jury.yaml"]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_replaced_stays_the_file_it_was(folder):
     (folder / "link.yaml").symlink_to("jury.yaml")
     (folder / "jury.yaml").chmod(0o640)
@@ -288,6 +290,7 @@ def test_a_file_that_is_replaced_stays_the_file_it_was(folder):
     assert load_jury(folder / "jury.yaml").guarantee.n == 200
 
 
+@pytest.mark.slow
 def test_policies_that_the_thresholds_replace_are_named_in_the_output_and_in_the_file(folder):
     result = calibrated("--agreement", 0.94, "--out", "calibrated.yaml")
     said = " ".join(result.stdout.split())
@@ -336,6 +339,7 @@ def test_an_estimate_counts_every_tier_for_every_case_and_asks_no_model(asked):
     assert asked == []
 
 
+@pytest.mark.slow
 def test_a_spent_budget_gives_no_guarantee_and_the_store_keeps_what_was_paid_for(asked):
     options = ("--jury", "jury.yaml", "--store", "runs.db", "--out", "calibrated.yaml")
     done = run("calibrate", "cases.jsonl", *options, "--max-calls", 100)

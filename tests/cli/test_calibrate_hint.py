@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner, Result
 
 from jury_adapters.cli.app import app
@@ -28,6 +29,7 @@ def test_too_few_labels_are_not_sent_to_calibrate(tmp_path: Path) -> None:
     assert "next:" not in told
 
 
+@pytest.mark.slow
 def test_enough_labels_are(tmp_path: Path) -> None:
     told = reviewed(tmp_path, 31, "p\n" * 31)
     assert "31 cases in it have a label; next: jury calibrate" in told

@@ -137,6 +137,7 @@ def test_a_report_adds_the_same_comparison():
     assert told == json.loads(compared("a.jsonl", "b.jsonl", "--json"))
 
 
+@pytest.mark.slow
 def test_labels_of_jury_review_for_both_systems_in_one_file():
     for system in "ab":
         done = run("review", f"{system}.jsonl", "--by", "ann", "--only", "all", "--limit", 15,
@@ -147,6 +148,7 @@ def test_labels_of_jury_review_for_both_systems_in_one_file():
     assert told["unmatched_labels"] == 0
 
 
+@pytest.mark.slow
 def test_labels_without_the_question_as_a_table():
     rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
     with Path("labels.csv").open("w", newline="") as file:
@@ -158,6 +160,7 @@ def test_labels_without_the_question_as_a_table():
     assert json.loads(found)["corrected"] == json.loads(compared("a.jsonl", "b.jsonl", *LABELS, "--json"))["corrected"]
 
 
+@pytest.mark.slow
 def test_labels_are_read_as_the_cases_were():
     for system, share in (("a", 0.6), ("b", 0.85)):
         rows = [{"id": row["id"], "reply": row["answer"], "gold": row["gold"]} for row in answers(system, share)]
@@ -215,6 +218,7 @@ def test_files_of_one_name_are_told_apart():
     )
 
 
+@pytest.mark.slow
 def test_two_juries_of_the_same_answers():
     Path("lenient.yaml").write_text("jurors: [{check: not_empty}]\n")
     assert run("judge", "a_answers.jsonl", "--jury", "lenient.yaml", "--out", "lenient.jsonl").exit_code == 0
@@ -254,6 +258,7 @@ def test_contradicting_labels_are_named_by_line():
     assert "line 1" in refused("a.jsonl", "b.jsonl", *LABELS)
 
 
+@pytest.mark.slow
 def test_hostile_labels_and_groups_are_inert():
     rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
     written(Path("labels.jsonl"), [{**rows[0], "gold": "\x1b[2Jright\u202e"}, *rows[1:]])
@@ -400,6 +405,7 @@ def test_labels_of_one_run_only_and_of_two_juries_are_not_warned_of(exports):
     )
 
 
+@pytest.mark.slow
 def test_labels_with_columns_of_their_own_are_mapped():
     rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
     written(Path("own.jsonl"), [{"id": row["id"], "text": row["answer"], "gold": row["gold"]} for row in rows])

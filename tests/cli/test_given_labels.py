@@ -44,6 +44,7 @@ def human(bot, *more):
     return json.loads(done.stdout)["label_comparison"]["labels"], done.stderr
 
 
+@pytest.mark.slow
 def test_reviews_of_two_systems_in_one_file_are_told_apart(folder):
     for bot, said in (("a", "p"), ("b", "f")):
         given = f"{said}\n" * len(QUESTIONS)
@@ -148,6 +149,7 @@ def test_one_answer_with_two_labels_is_refused(tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_a_report_says_that_its_labels_do_not_correct_the_comparison(folder):
     rows = [{**row, "gold": "PASS"} for row in answers("b")]
     (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -167,6 +169,7 @@ def reviewed(*answers_of):
         assert done.exit_code == 0, done.output
 
 
+@pytest.mark.slow
 def test_cases_on_which_reviewers_contradict_each_other_are_named_and_counted(folder):
     reviewed(("ann", "p\n" * 6 + "f\n" * 6), ("bob", "p\n" * 5 + "f\n" * 6 + "p\n"))
     labels, messages = human("a")
@@ -280,6 +283,7 @@ def test_a_label_of_an_id_that_two_different_cases_have_is_refused(command, tmp_
     assert "add the answer to the row of the label" in done.stderr
 
 
+@pytest.mark.slow
 def test_labels_of_equal_content_under_other_ids_say_so_and_count_without_their_ids(folder):
     rows = [{**row, "id": f"other-{row['id']}", "gold": "PASS"} for row in answers("a")]
     labels = folder / "labels.jsonl"

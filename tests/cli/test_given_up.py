@@ -43,6 +43,7 @@ def judge(tmp_path: Path, server: VendorServer, monkeypatch: pytest.MonkeyPatch)
     return run
 
 
+@pytest.mark.slow
 def test_an_exhausted_quota_costs_few_requests_and_is_no_success(judge, server: VendorServer):
     server.plan = lambda ask: EXHAUSTED
     result = judge(JURY, "--concurrency", "16")
@@ -56,6 +57,7 @@ def test_an_exhausted_quota_costs_few_requests_and_is_no_success(judge, server: 
     assert "secret" not in result.stdout + result.stderr
 
 
+@pytest.mark.slow
 def test_json_has_the_models_that_were_given_up(judge, server: VendorServer):
     server.plan = lambda ask: EXHAUSTED
     result = judge(JURY, "--concurrency", "1", "--json")

@@ -73,6 +73,7 @@ def printed(*arguments):
     return done.exit_code, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_a_column_of_another_name_says_the_same(folder):
     code, by_gold, _ = printed("--on", "score", "--labels", "gold.csv")
     assert code == 0

@@ -46,6 +46,7 @@ def judge(*options, cases="cases.jsonl", **more):
     return run("judge", cases, "--jury", "jury.yaml", *options, **more)
 
 
+@pytest.mark.slow
 def test_judge_prints_and_gives_the_interval_of_groups(folder):
     low, high = clustered_wilson(GROUPS)
     text = judge("--group", "Document").stdout
@@ -88,6 +89,7 @@ def test_a_comparison_and_the_agreement_know_the_groups(folder):
     )
 
 
+@pytest.mark.slow
 def test_later_commands_keep_the_group_of_the_run(folder):
     low, _ = clustered_wilson(GROUPS)
     words = f"95 % interval, 8 groups: {100 * low:.1f}"
@@ -162,6 +164,7 @@ def test_python_finds_a_group_in_the_judged_file_that_the_results_name(folder):
     assert (len(set(votes.groups)), votes.has_gold) == (8, True)
 
 
+@pytest.mark.slow
 def test_replay_keeps_or_takes_a_group(folder):
     written(folder / "cases.jsonl", [{**row, "gold": "PASS" if at % 3 else "FAIL"} for at, row in enumerate(ROWS)])
     assert judge("--group", "Document", "--out", "results.jsonl", "-q").exit_code == 0
@@ -219,6 +222,7 @@ def test_a_misspelt_group_exits_with_2_in_every_command(folder, group):
         assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_a_table_and_a_text_of_the_case(folder):
     lines = [
         "question,answer,Document Name",

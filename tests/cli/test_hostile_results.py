@@ -179,6 +179,7 @@ def test_every_command_reads_the_harmless_file(command):
     assert not steering(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_text_of_a_file_of_results_steers_the_terminal(command):

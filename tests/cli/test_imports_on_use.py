@@ -49,6 +49,7 @@ def test_the_version_is_printed_by_the_package_alone():
     assert not packages(modules) & {"typer", "rich", "pydantic", "yaml", "asyncio", "jury_adapters.core"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], []], ids=" ".join)
 def test_the_list_of_commands_needs_typer_and_rich_only(arguments: list[str]):
     modules = imported(*arguments)

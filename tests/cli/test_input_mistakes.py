@@ -241,6 +241,7 @@ def test_a_lost_row_is_told_also_where_nothing_else_is():
     assert "no row could be read as a case; the first, line 1: not JSON" in none
 
 
+@pytest.mark.slow
 def test_the_page_says_how_many_rows_it_does_not_speak_of():
     judged(TABLE + '"q2,B?,d,d\n', "--report", "page.html")
     assert "1 row of the file could not be read, and is not part of this report." in Path("page.html").read_text()

@@ -132,6 +132,7 @@ def test_standard_input_may_hold_traces():
     assert "1 case judged" in result.output
 
 
+@pytest.mark.slow
 def test_the_results_of_traces_are_reported_with_their_cases():
     write_requests(Path("traces.jsonl"), request(*run_of(), *run_of("In 2019.", trace="a" * 32)))
     judged(CHECKS)

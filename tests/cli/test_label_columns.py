@@ -59,6 +59,7 @@ def test_every_command_that_reads_the_results_finds_the_labels(judged, command):
     assert EXPECTED in " ".join(run(*command).split()).replace("**", "")
 
 
+@pytest.mark.slow
 def test_a_page_and_python_find_them_too(judged):
     assert Report.read("results.jsonl").label_comparison.cases == 30
     assert Report.read("results.jsonl", cases="answers.jsonl").label_comparison.cases == 30

@@ -100,6 +100,7 @@ def test_a_repeated_column_that_contradicts_the_order_is_refused(command: str) -
     assert "labels without an id are matched by the order of the rows, which is another one here" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("column", ["query", "question", "Frage"])
 def test_a_repeated_question_that_contradicts_the_order_is_refused(command: str, column: str) -> None:
@@ -118,6 +119,7 @@ def test_an_answer_under_an_unknown_name_that_contradicts_the_order_is_refused(c
     assert f"its column '{column}' has values of the column 'answer' of" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_columns_that_agree_with_the_order_are_accepted(command: str) -> None:
     """Also if they are written in another way: a number, capitals, white space."""
@@ -138,6 +140,7 @@ def test_an_empty_cell_contradicts_nothing(cell: str) -> None:
     assert all_right(labelled("report"))
 
 
+@pytest.mark.slow
 def test_a_label_of_the_cases_themselves_may_differ() -> None:
     rows = [{**case(n), "gold": "PASS", "verdict": "FAIL"} for n in range(COUNT)]
     Path("c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -148,6 +151,7 @@ def test_a_label_of_the_cases_themselves_may_differ() -> None:
     assert all_right(labelled("report", "--label-column", "verdict"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_questions_that_identify_cases_find_their_labels(command: str) -> None:
     rows = [{**case(n), "query": f"What is case {n}?"} for n in range(COUNT)]
@@ -171,6 +175,7 @@ def test_a_mapped_question_that_contradicts_the_order_is_refused() -> None:
     assert "l.csv, line 6: its column 'question' is 'How much is ticket 16?'" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_question_that_cannot_be_compared_is_named() -> None:
     write_labels(["query"], range(COUNT))
     Path("c.jsonl").rename("kept.jsonl")

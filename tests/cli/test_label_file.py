@@ -38,6 +38,7 @@ def label(case: Case, said: str = "PASS", by: str = "ann", item_id: str | None =
     return Label(case, line, item_id, said, by, "2026-01-01T00:00:00Z", 1.0, "", Judgment("PASS"), "after", "all")
 
 
+@pytest.mark.slow
 @given(CASES, st.sampled_from(["PASS", "FAIL", UNSURE, "a label"]))
 def test_a_case_comes_back_with_what_was_said(case: Case, said: str):
     row: Mapping[str, Any] = json.loads(json.dumps(label(case, said).to_row()))

@@ -82,6 +82,7 @@ def test_labels_are_matched_by_a_column_of_both_files(command: str) -> None:
     assert "l.csv: labels are matched with cases by the column 'ticket_id', which both have" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_labels_are_found_by_the_mapped_id_of_the_cases(command: str) -> None:
     judge("--map", "answer=Reply", "--map", "id=ticket_id")
@@ -106,6 +107,7 @@ def test_ids_under_another_name_in_another_order_are_refused(command: str) -> No
     assert "its column 'ticket' has values of the column 'ticket_id' of" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_matching_by_the_order_of_the_rows_is_said(command: str) -> None:
     Path("l.jsonl").write_text("".join(json.dumps({"gold": "PASS" if n % 2 else "FAIL"}) + "\n" for n in range(60)))

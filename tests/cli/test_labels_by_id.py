@@ -129,6 +129,7 @@ def test_ids_under_a_name_for_answers_are_no_answers() -> None:
     assert labelled() == (0, "")
 
 
+@pytest.mark.slow
 def test_cases_without_answers_need_no_message() -> None:
     rows = [{"id": f"T{n}", "question": f"{n}?", "candidates": [f"It is {n}.", f"No, {n}."]} for n in range(COUNT)]
     Path("autumn.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -153,11 +154,13 @@ def test_recorded_votes_are_compared_with_their_own_answers() -> None:
     assert "alone" not in done.stderr
 
 
+@pytest.mark.slow
 def test_labels_with_ids_and_short_values_alone_need_no_message() -> None:
     write_labels(rater=lambda n: "ann", date=lambda n: "2026-05-01", team=lambda n: f"team {n % 2}")
     assert labelled() == (0, "")
 
 
+@pytest.mark.slow
 def test_a_known_question_that_differs_is_said() -> None:
     write_labels(question=lambda n: f"How much is {n if n % 5 else n + 1}?")
     code, said = labelled()
@@ -176,6 +179,7 @@ def test_labels_by_order_with_other_answers_are_refused_too() -> None:
     assert "the column 'reply' is 'It is 2018, number 1, as of spring.'" in said
 
 
+@pytest.mark.slow
 def test_without_the_texts_of_the_cases_a_message_asks_for_them() -> None:
     Path("autumn.jsonl").rename("kept.jsonl")
     write_labels(reply=spring)
@@ -188,6 +192,7 @@ def test_without_the_texts_of_the_cases_a_message_asks_for_them() -> None:
     assert labelled("report", "--cases", "kept.jsonl")[0] == 2
 
 
+@pytest.mark.slow
 def test_the_map_that_the_results_keep_finds_the_answers() -> None:
     rows = [{"id": f"T{n}", "reply": answer(n, "autumn")} for n in range(COUNT)]
     Path("autumn.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

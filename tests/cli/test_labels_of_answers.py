@@ -54,6 +54,7 @@ def folder(tmp_path, monkeypatch):
 LABELS = ("--label-column", "rating", "--pass-label", "good")
 
 
+@pytest.mark.slow
 def test_labels_of_another_versions_answers_do_not_count(folder):
     """The results alone do not hold the answers; the cases that they name do."""
     own, _ = compared("one.jsonl", "--labels", "one.csv", *LABELS)
@@ -65,6 +66,7 @@ def test_labels_of_another_versions_answers_do_not_count(folder):
     assert f"{COUNT - same} of 40 labels of two.csv belong to no case of one.jsonl" in beside
 
 
+@pytest.mark.slow
 def test_without_the_cases_labels_of_answers_count_by_content_only(folder):
     """The rows lack a column of the cases here, so their content is another one, and ids do not tell the answer."""
     Path("one.csv").rename("kept.csv")
@@ -98,6 +100,7 @@ def test_a_column_of_labels_alone_is_matched_by_the_order_of_cases_with_ids(fold
         assert "40 labelled cases" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_empty_answer_in_a_file_of_labels_is_the_empty_answer_that_was_judged(folder):
     """The file is the one that was judged, without its column of ids."""
     with Path("one.csv").open(newline="") as file, Path("labels.csv").open("w", newline="") as out:

@@ -61,6 +61,7 @@ REPLAY = ("--jury", "one.yaml")
 AGREEMENT = ("--agreement", "--draws", 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("cases_results.jsonl", *FILE), ("human_results.jsonl", *COLUMN)])
 def test_report_and_replay_read_the_same_labels(options: tuple[str, ...]):
     expected = against("report", "gold_results.jsonl")
@@ -70,6 +71,7 @@ def test_report_and_replay_read_the_same_labels(options: tuple[str, ...]):
     assert against("replay", *options, *REPLAY) == against("replay", "gold_results.jsonl", *REPLAY)
 
 
+@pytest.mark.slow
 def test_agreement_reads_labels_beside_the_cases():
     expected = against("report", "gold_results.jsonl", *AGREEMENT)
     assert against("report", "cases_results.jsonl", *AGREEMENT, "--cases", "human.jsonl", *COLUMN) == expected
@@ -84,6 +86,7 @@ def test_agreement_reads_labels_beside_the_cases():
     assert "groups" in grouped
 
 
+@pytest.mark.slow
 def test_recorded_votes_take_both():
     votes = [{"item_id": f"c{n}", "votes": {"a": {"label": "good" if n < 3 else "bad"}}} for n in range(6)]
     write("votes.jsonl", votes)
@@ -111,6 +114,7 @@ def test_judge_reads_a_column_of_the_cases(folder: Path):
     )
 
 
+@pytest.mark.slow
 def test_calibrate_reads_labels_beside_the_cases():
     rows = [{"id": f"c{n}", "answer": "a ferry"} for n in range(40)]
     write("cases40.jsonl", rows)
@@ -128,6 +132,7 @@ def test_calibrate_reads_labels_beside_the_cases():
 
 @pytest.mark.parametrize("command", [("report",), ("report", *AGREEMENT), ("replay", *REPLAY)], ids=str)
 class TestMistakes:
+    @pytest.mark.slow
     def test_labels_given_as_cases(self, command: tuple[str, ...]):
         asked = run("review", "cases_results.jsonl", "--only", "all", "--by", "ann", typed="p\n" * 6)
         assert asked.exit_code == 0, asked.output
@@ -142,6 +147,7 @@ class TestMistakes:
         told = refused(*command, "cases_results.jsonl", "--label-column", "humn")
         assert "no case has a label in the column 'humn'; name it with --label-column" in told
 
+    @pytest.mark.slow
     def test_labels_of_other_cases(self, command: tuple[str, ...]):
         write("others.jsonl", [{"id": "x", "gold": "good"}])
         told = refused(*command, "cases_results.jsonl", "--labels", "others.jsonl")

@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 
+import pytest
 from support.vendor import Act, VendorServer
 from typer.testing import CliRunner
 
@@ -57,6 +58,7 @@ def test_a_budget_ends_the_calls_and_says_so(tmp_path):
         assert "4 calls were not made" in result.output
 
 
+@pytest.mark.slow
 def test_a_budget_of_tokens_ends_the_calls_too(tmp_path):
     with VendorServer() as server:
         result = run(*files(tmp_path, server), "--max-tokens", 0)

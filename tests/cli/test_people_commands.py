@@ -85,6 +85,7 @@ def test_without_the_meaning_the_section_says_so_and_judging_goes_on(folder):
     assert told.index("Against human labels") < told.index("passed")
 
 
+@pytest.mark.slow
 def test_a_misspelt_pass_label_is_refused_everywhere_and_before_judging(folder):
     refused = judge("--pass-label", "god", "--out", "r.jsonl")
     message = "no labelled case has the label 'god' (did you mean 'good'?); there are bad 2, good 2"
@@ -141,6 +142,7 @@ def test_a_juror_that_gives_label_and_status_shows_which_label_passes(folder):
     assert against(recorded)["jury"] is None
 
 
+@pytest.mark.slow
 def test_juries_are_shown_in_one_table(folder):
     for name, rule in (("one", "majority"), ("two", "unanimous")):
         (folder / f"{name}.yaml").write_text(JURY.replace("panel", name) + f"voting: {rule}\n")

@@ -108,6 +108,7 @@ def test_a_reader_that_is_gone_is_no_error(tmp_path: Path):
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_an_error_of_the_version_too():
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*COMMAND, "--version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -107,6 +107,7 @@ def test_a_calibration_on_cases_that_stand_five_times(recorded: Path) -> None:
     run("judge", recorded, "--jury", "calibrated.yaml", "--limit", 3)  # the jury file is accepted
 
 
+@pytest.mark.slow
 def test_two_labels_of_one_item_are_refused_with_their_lines(folder: Path) -> None:
     (folder / "jury.yaml").write_text(JURY)
     for ids, name in ((True, "item 'i3'"), (False, "one item")):
@@ -120,7 +121,7 @@ def test_two_labels_of_one_item_are_refused_with_their_lines(folder: Path) -> No
         assert "line 41" in told
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["gold", "truth"])
 @pytest.mark.parametrize("kept", [True, False], ids=["texts", "results alone"])
 def test_an_id_of_two_contents_is_two_items_in_every_command(folder: Path, column: str, kept: bool) -> None:

@@ -75,6 +75,7 @@ def test_a_gold_label_that_could_mean_either_is_asked_about(juries):
     assert replay(juries / "votes.jsonl", "--jury", juries / "one.yaml", "--pass-label", "good").exit_code == 0
 
 
+@pytest.mark.slow
 def test_what_passes_is_learned_from_jurors_that_say_it(juries):
     options = ("--jury", juries / "panel.yaml", "--json")
     (learned,), (named,) = (

@@ -195,6 +195,7 @@ def test_another_rubric_changes_the_default_name_but_no_given_name(server):
     assert Critic("gpt", name="mine", **options).with_rubric("safety").name == "mine"
 
 
+@pytest.mark.slow
 def test_a_rerun_from_a_store_reports_nothing_new_beside_what_is_on_record(judged, server):
     first = judged(PANEL)
     asked = len(server.asks)

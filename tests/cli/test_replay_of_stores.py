@@ -251,6 +251,7 @@ def test_reports_of_a_store_find_the_labels_of_the_cases(folder):
         assert "no effect" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_report_of_a_store_says_what_its_votes_are(folder):
     """A store of several juries is not a run: critics with other rubrics do not vote on one question."""
     judge(folder, f'jurors: [{{{MODEL}: "openai:truth"}}, {{{MODEL}: "openai:yes"}}]')

@@ -71,6 +71,7 @@ def test_labels_are_cases_with_gold_and_say_who_when_and_of_which_verdict(result
     assert next(row for row in rows if row.get("id") == "a")["team"] == "x"
 
 
+@pytest.mark.slow
 def test_what_is_asked_about(results: Path):
     def asked(only: str) -> list[str]:
         shown = review(results, "--only", only, "--labels", results.parent / f"{only}.jsonl", typed="s\n" * 9).stderr

@@ -114,6 +114,7 @@ def test_a_name_of_both_shows_both(name: str):
     assert [one["name"] for one in json.loads(show(name, "--json").stdout)] == [name, name]
 
 
+@pytest.mark.slow
 def test_a_rubric_that_is_none_is_told_with_the_one_that_was_meant():
     result = show("faithfullness")
     assert result.exit_code == 2
@@ -121,6 +122,7 @@ def test_a_rubric_that_is_none_is_told_with_the_one_that_was_meant():
     assert "Did you mean 'rubrics'?" in show("rubric-s").stderr
 
 
+@pytest.mark.slow
 def test_the_schema_is_json_either_way():
     assert json.loads(show("schema").stdout) == json.loads(show("schema", "--json").stdout)
 

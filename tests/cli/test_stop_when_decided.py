@@ -94,7 +94,7 @@ def test_a_gate_that_is_met_ends_the_run_and_everything_says_so(folder: Path):
     assert sentence in (folder / "again.html").read_text()
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "draw",
     [
@@ -122,6 +122,7 @@ def test_the_report_of_a_stopped_run_has_the_figures_of_the_run(folder: Path):
     assert told(RUNNER.invoke(app, ["report", str(folder / "two.jsonl"), "--json"]))["gate_decision"] is None
 
 
+@pytest.mark.slow
 def test_a_gate_that_is_missed_exits_with_1_long_before_the_end(folder: Path):
     result = run(folder, "--fail-under", 0.99, "--stop-when-decided", "--seed", 1, "--json")
     found, decision = told(result), told(result)["gate_decision"]
@@ -151,6 +152,7 @@ def test_a_file_that_needs_every_case_is_judged_whole_and_keeps_its_interval(fol
     assert "cases saved" not in result.stdout
 
 
+@pytest.mark.slow
 def test_without_the_option_nothing_changes(folder: Path):
     found = told(run(folder, "--fail-under", 0.9, "--json"))
     assert (found["cases"], found["gate_decision"]) == (1000, None)

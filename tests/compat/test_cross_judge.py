@@ -43,6 +43,7 @@ def rows_of(rng: random.Random) -> list[dict[str, object]]:
     ]
 
 
+@pytest.mark.slow
 def test_votes_of_any_rows_come_out_the_same():
     rng = random.Random(20261121)
     for number in range(VOTES):
@@ -179,6 +180,7 @@ def reply_of(rng: random.Random) -> str:
     return before + body + after
 
 
+@pytest.mark.slow
 def test_replies_as_models_write_them_are_read_the_same():
     rng = random.Random(3)
     same, both_fail, only_ours = 0, 0, 0
@@ -196,6 +198,7 @@ def test_replies_as_models_write_them_are_read_the_same():
     assert only_ours > REPLIES / 40
 
 
+@pytest.mark.slow
 def test_replies_to_reviewers_are_read_the_same():
     rng = random.Random(4)
     for _ in range(REPLIES):

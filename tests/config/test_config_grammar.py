@@ -45,6 +45,7 @@ jurors:
 """
 
 
+@pytest.mark.slow
 def test_a_judge_of_a_file_may_have_fallbacks():
     text = BACKED.replace("  - {recorded: gone, votes: nowhere, fallbacks: [{check: not_empty, name: backup}]}\n", "")
     jury = load_jury(text, allow_commands=True)

@@ -53,6 +53,7 @@ def test_alpha_is_that_of_the_krippendorff_package(level, units):
     assert ours.value == pytest.approx(theirs, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @given(units=matrices, chance=st.randoms(use_true_random=False))
 def test_neither_the_order_of_the_units_nor_that_of_the_raters_matters(level, units, chance):

@@ -564,6 +564,7 @@ def test_by_default_as_many_cases_are_in_flight_as_keep_64_requests_busy(kind):
     assert default_concurrency(maker) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", [lambda j, c, **o: list(j.judge_many(c, **o)), collected], ids=["sync", "async"])
 @pytest.mark.parametrize("options", [{}, {"max_concurrency": None}], ids=["left out", "None"])
 def test_the_default_is_what_a_batch_keeps(server, ask, options):

@@ -246,6 +246,7 @@ def test_the_key_of_a_known_case_never_changes():
     assert Case(question="2 + 2?", answer="4").content_hash == "35d195a0e53eed20b060111e7901b212"
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=8), json_values, max_size=4))
 def test_any_json_metadata_gives_a_key_and_survives_pickling(metadata):
     case = Case(question="q", metadata=metadata)
@@ -283,6 +284,7 @@ def test_a_changed_copy_is_checked_and_has_its_own_key():
         case.model_copy(update={"anwser": "b"})
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.characters(categories=["Cs", "Lu", "So"])))
 def test_lone_surrogates_are_replaced_on_entry_and_nothing_else_is(text):
     case = Case(question=text, contexts=[text], messages=[{"role": text, "content": text}], metadata={text: [text]})
@@ -445,6 +447,7 @@ def test_a_row_that_is_no_mapping_is_refused(row):
         Case.from_row(row)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(["question", "query", "answer", "contexts", "x", "metadata"]), json_values))
 def test_any_json_row_makes_a_case(row):
     case = Case.from_row(row)

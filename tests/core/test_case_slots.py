@@ -287,6 +287,7 @@ def test_a_case_that_waits_for_a_retry_does_not_hold_up_the_next(server, critic,
     assert asked == [0, 1, 2, 3, 0]
 
 
+@pytest.mark.slow
 def test_the_window_is_kept_by_those_that_are_really_asked(server, critic):
     """Random 429s let others start, but no more requests are on their way than there are places and returning cases."""
     server.plan = lambda ask: busy(ask) if ask.number % 20 == 0 else Act(delay=0.02)

@@ -142,6 +142,7 @@ def test_the_unpaired_interval_is_never_narrower_than_newcombes_and_turns_with_t
         assert (low, high) == alone
 
 
+@pytest.mark.slow
 def test_the_unpaired_interval_holds_the_difference_of_groups_that_are_alike():
     """95 % of batches or a little more; without groups it is far too narrow."""
     random = np.random.default_rng(1)

@@ -431,6 +431,7 @@ def leaves_of(tree):
     return [leaf for inner in tree for leaf in leaves_of(inner)] if isinstance(tree, list) else [tree]
 
 
+@pytest.mark.slow
 @given(trees)
 def test_the_first_that_does_not_break_votes_and_nobody_after_it_is_asked(tree):
     chain = leaves_of(tree)

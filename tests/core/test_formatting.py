@@ -127,6 +127,7 @@ def test_costs_and_broken_tiers_are_told():
     assert "  broken tiers: screen" in str(Verdict("ERROR", error="broken", tiers=[tier])).splitlines()
 
 
+@pytest.mark.slow
 @given(any_text)
 def test_visible_text_is_one_line_without_anything_that_hides(text):
     assert_one_safe_line(visible(text))

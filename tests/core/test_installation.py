@@ -133,6 +133,7 @@ def test_a_message_names_feature_part_extra_and_command(site: Path, code: Path):
     assert said_by(site, MESSAGE) == f"Votes needs NumPy, of the extra cli: {PACKAGES}"
 
 
+@pytest.mark.slow
 def test_without_an_installation_the_folder_of_the_code_is_named(code: Path):
     assert said_by(code, MESSAGE) == "Votes needs NumPy, of the extra cli: pip install -e '.[cli]'"
     (code / "pyproject.toml").touch()

@@ -3,6 +3,8 @@
 import multiprocessing
 import random
 
+import pytest
+
 from jury_adapters import Case, Judge
 from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.jitter import OWN, backoff
@@ -29,6 +31,7 @@ def test_waits_and_samples_do_not_touch_the_random_module():
     assert found == expected
 
 
+@pytest.mark.slow
 def test_forked_workers_do_not_wait_alike():
     assert len({run_forked() for _ in range(3)}) == 3
 

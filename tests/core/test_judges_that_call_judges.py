@@ -70,6 +70,7 @@ def test_a_judge_that_calls_itself_in_empty_contexts_is_stopped():
     assert 1000 < len(calls) <= 10_001
 
 
+@pytest.mark.slow
 def test_a_judge_that_calls_itself_in_new_threads_is_stopped():
     calls = []
 
@@ -86,6 +87,7 @@ def test_a_judge_that_calls_itself_in_new_threads_is_stopped():
     assert 100 < len(calls) <= 501
 
 
+@pytest.mark.slow
 def test_one_case_may_be_judged_many_times_at_once():
     @judge
     async def waits(case):

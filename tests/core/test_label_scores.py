@@ -22,6 +22,7 @@ def scored(pairs, *, pass_fail=True, kind="jury", name="the jury"):
     return LabelScore(name, kind, score, pass_fail)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(SIDES), st.sampled_from((*SIDES, None))), min_size=1, max_size=60))
 def test_every_figure_is_that_of_scikit_learn_and_statsmodels(pairs):
     row = scored(pairs)

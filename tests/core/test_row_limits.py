@@ -94,6 +94,7 @@ def long_row(size: int, name: str = "answer") -> str:
     return json.dumps({name: "x" * (size - len(empty))})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", [0, 1])
 def test_a_row_may_have_exactly_the_most(tmp_path: Path, over: int):
     path = tmp_path / "a.jsonl"
@@ -107,6 +108,7 @@ def test_a_row_may_have_exactly_the_most(tmp_path: Path, over: int):
         assert next(rows).values
 
 
+@pytest.mark.slow
 def test_a_long_item_of_a_list_is_refused_with_its_position(tmp_path: Path):
     path = tmp_path / "a.json"
     path.write_text(f'[{{"a": 1}}, {long_row(LONGEST_ROW + 1)}]')

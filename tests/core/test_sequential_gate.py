@@ -76,6 +76,7 @@ def test_the_bound_is_not_idle_some_small_file_is_decided_wrongly():
     assert max(chance_of_error(found, population, 0.5) for population in populations(11, abstentions=False)) > 0.05
 
 
+@pytest.mark.slow
 @given(
     verdicts=st.lists(st.sampled_from([PASS, FAIL, ABSTAIN, ERROR]), min_size=1, max_size=60),
     gate=st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 0.7, 0.9, 0.95, 1.0]),
@@ -91,6 +92,7 @@ def test_a_gate_that_has_seen_every_case_says_what_the_whole_file_says(verdicts,
     assert (test.met, test.decision.certain, test.decision.alpha) == (truth, True, 0.0)
 
 
+@pytest.mark.slow
 @given(
     verdicts=st.lists(st.sampled_from([PASS, FAIL, ABSTAIN]), min_size=2, max_size=40),
     seen=st.integers(1, 39),
@@ -229,6 +231,7 @@ def test_labels_too_many_verdicts_and_another_number_of_items_are_refused():
         test.add(PASS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", [0.5, 0.9])
 def test_wealth_stays_sound_over_a_long_run_at_the_gate(gate):
     rng = random.Random(1)

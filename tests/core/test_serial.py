@@ -109,6 +109,7 @@ def assert_survives(judgment):
     return again
 
 
+@pytest.mark.slow
 @given(plain_judgments())
 @slow_to_draw
 def test_any_judgment_survives_json(judgment):

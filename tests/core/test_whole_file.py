@@ -47,6 +47,7 @@ def test_the_earlier_file_stays_when_the_new_one_fails(tmp_path: Path, problem):
     assert [*tmp_path.iterdir()] == [path]
 
 
+@pytest.mark.slow
 def test_a_reader_sees_the_earlier_file_or_the_new_one_and_never_a_part(tmp_path: Path):
     path = tmp_path / "page.html"
     write_whole(path, "0" * 300_000)
@@ -158,6 +159,7 @@ def as_a_user(path: Path) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_what_may_not_be_written_is_refused_and_what_may_is_written():
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to other users
         check_permissions(Path(folder))

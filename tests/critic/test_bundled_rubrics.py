@@ -158,6 +158,7 @@ def test_claims_are_results_with_their_evidence(server, name):
 
 
 class TestNames:
+    @pytest.mark.slow
     def test_a_name_of_another_package_leads_to_the_one_here(self):
         for name in bundled_rubrics():
             for other in Rubric.bundled(name).also_called:
@@ -192,6 +193,7 @@ class TestNames:
         assert changed.fingerprint == rubric.fingerprint
 
 
+@pytest.mark.slow
 def test_a_jury_file_takes_each_of_them(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
 

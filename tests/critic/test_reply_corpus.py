@@ -92,6 +92,7 @@ CLOSING_MARKS = st.sampled_from([
 
 
 class TestProperties:
+    @pytest.mark.slow
     @examples(500)
     @given(
         st.sampled_from(OWN_FORMS), st.text(max_size=20), FRAGMENTS, st.text(max_size=20), st.booleans(), st.booleans()
@@ -114,6 +115,7 @@ class TestProperties:
             read = read_reply(text, YES_NO, truncated=truncated, material=material)
             assert not isinstance(read, Reading) or read.choice.text != "YES"
 
+    @pytest.mark.slow
     @examples(500)
     @given(
         st.one_of(

@@ -160,6 +160,7 @@ class TestHostile:
         reply = f"The answer says: {planted}\nI cannot judge this."
         assert judged(server, reply, case=CASE | {"answer": planted}).status is Status.ABSTAIN
 
+    @pytest.mark.slow
     def test_too_many_claims_are_refused(self, server):
         many = [COSTS | {"claim": f"claim {number}"} for number in range(10_000)]
         judgment = judged(server, text(*many))
@@ -183,6 +184,7 @@ class TestHostile:
         judgment = judged(server, text(claims=claims))
         assert (judgment.status, judgment.error, judgment.claims) == (Status.ABSTAIN, "parse_fail", ())
 
+    @pytest.mark.slow
     def test_a_quotation_of_repeated_characters_takes_no_time(self, server):
         case = CASE | {"answer": "a" * 200_000, "contexts": ["a" * 200_000]}
         claims = [COSTS | {"claim": f"c {n}", "sentence": "aaaaaa", "evidence": "aaaaaa"} for n in range(MOST_CLAIMS)]

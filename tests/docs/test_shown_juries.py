@@ -71,7 +71,7 @@ def wrong_about(shown: Shown, page: str = "") -> list[str]:
     return wrong
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("page", SHOWN, ids=called)
 @pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")

@@ -62,6 +62,7 @@ class TestFound:
         assert isinstance(read, Choice)
         assert (read.text, str(read.score)) == ("0", "0.0")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "place",
         [

@@ -64,6 +64,7 @@ def loaded(program, *packages):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
+@pytest.mark.slow
 def test_importing_it_loads_no_framework():
     program = "import jury_adapters.langchain as adapter; adapter.to_case"
     assert loaded(program, "langchain_core", "langsmith", "langchain", "langgraph", "langchain_classic") == "[]"

@@ -171,6 +171,7 @@ def test_no_image_is_in_a_verdict_or_its_feedback(server):
         inputs={"question": "?"}, outputs={"answer": "!"}), default=str)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_many_at_once(server):
     critic = Critic(chat_openai(server), "faithfulness")
 

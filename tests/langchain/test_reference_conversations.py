@@ -115,6 +115,7 @@ def test_matchers_compare_the_two_conversations_that_they_get_directly(whole_thr
             assert found["score"] == float(directly), (mode, name, other)
 
 
+@pytest.mark.slow
 def test_so_they_do_in_rows_of_a_file():
     matcher = create_trajectory_match_evaluator(trajectory_match_mode="strict")
     for name, other in PAIRS:

@@ -144,7 +144,7 @@ def test_a_draft_that_led_to_a_tool_call_is_forgotten_and_attempts_are_counted_o
     assert SECRET not in everything(agent)
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("plain", [True, False], ids=["no tools", "tools"])
 @pytest.mark.parametrize("others", [(), (HumanInTheLoopMiddleware({"delete_user": True}),)], ids=["alone", "beside"])
@@ -542,6 +542,7 @@ def test_names_of_tools_that_guard_nothing_are_refused(tools, said):
 # Several juries, and other middlewares
 
 
+@pytest.mark.slow
 @BOTH
 def test_two_juries_work_without_names(how):
     def kind(case):
@@ -809,6 +810,7 @@ def test_a_response_of_a_middleware_without_an_id_gets_its_verdict():
     assert (state["messages"][-1].text, state["jury_verdict"]["status"]) == (GOOD, "PASS")
 
 
+@pytest.mark.slow
 def test_many_turns_at_once_of_a_cached_model_each_get_their_verdict():
     """A cache gives each of them a message with one id."""
     model = ScriptedChat(script=[GOOD], cache=InMemoryCache())

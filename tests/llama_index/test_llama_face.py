@@ -25,7 +25,7 @@ def raised_without(absent: str, name: str) -> str:
     return ran.stderr.strip().splitlines()[-1]
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("absent", "name"),
     [

@@ -113,6 +113,7 @@ def test_a_function_attached_twice_judges_once():
     assert (first.counts.judged, second.counts.judged) == (0, 1)
 
 
+@pytest.mark.slow
 def test_what_a_handler_leaves_out_is_counted_by_each_handler_for_itself():
     with (
         judge_runs(says_2018, select="query") as first,
@@ -156,6 +157,7 @@ def test_the_screen_stays_offline_whatever_the_settings_say():
     assert type(asked).__name__ == "Critic"
 
 
+@pytest.mark.slow
 def test_nothing_is_warned_of_what_is_right():
     importlib.import_module("llama_index.core.agent.workflow")  # the class must be there to be known by its name
     with warnings.catch_warnings():

@@ -70,6 +70,7 @@ def test_a_rate_per_second_is_exceeded_for_two_seconds_wherever_the_seconds_begi
     assert sorted(above)[-2] <= 2
 
 
+@pytest.mark.slow
 def test_a_quota_per_minute_is_used_again_as_soon_as_the_minute_is_over():
     done = send(PerMinute(600), 1800, latency=0.2, retry_after="minute")
     assert done.failed == 0

@@ -22,6 +22,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), VALUES, max_size=6), st.booleans())
 def test_a_body_means_the_same_however_it_is_encoded(body, shared):
     encoded = {

@@ -97,6 +97,7 @@ def test_a_reply_without_a_key_is_left_as_it_is():
     assert Secrets().redacted_reply(reply) is reply
 
 
+@pytest.mark.slow
 def test_a_reply_of_escapes_is_searched_in_linear_time():
     def search(length):
         text = "\\" * length + "\\u0067"

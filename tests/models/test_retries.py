@@ -298,6 +298,7 @@ def test_one_limiter_serves_many_loops_and_threads_at_once():
     assert work.most == 4
 
 
+@pytest.mark.slow
 def test_one_model_serves_many_loops_and_threads_at_once(server):
     server.plan = lambda ask: Act(delay=0.005) if ask.number % 10 else Act(status=500, error={})
     model = server_model(server, max_concurrency=4)

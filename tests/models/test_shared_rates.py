@@ -69,6 +69,7 @@ def test_a_model_with_a_quota_of_its_own_is_soon_not_slowed_by_another_with_the_
     assert slow >= 0.7 * 30 * 4
 
 
+@pytest.mark.slow
 def test_two_jobs_with_a_common_quota_stay_together():
     rule = SlidingWindow(40)
     (first, second), rates = two_jobs([rule, rule], seconds=60)

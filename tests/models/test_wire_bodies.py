@@ -192,7 +192,7 @@ def test_all_of_them_together_take_no_more_memory(judged):
     assert sum(found[1] for name, found in judged.items() if name not in ("good", "requests")) < GROWTH_MIB * 1024
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @VENDOR
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
 @pytest.mark.parametrize("size", [20, 31])
@@ -206,6 +206,7 @@ def test_a_large_answer_within_the_limit_is_read(wire, vendor, packed, size):
     assert (judgment.status, len(wire.requests)) == (Status.FAIL, 1), judgment.error
 
 
+@pytest.mark.slow
 @VENDOR
 def test_a_body_just_over_the_limit_is_broken_and_the_message_says_so(wire, vendor):
     wire.reset(lambda request: [response(b" " * (32 * MIB) + json.dumps(reply(request)).encode())])

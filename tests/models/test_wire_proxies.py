@@ -168,6 +168,7 @@ BOTH = pytest.mark.parametrize("vendor", VENDORS)
 OF_HTTP = [name for name, run in HTTP_RUNS.items() if run.host != "judge.localhost" or resolves(run.host)]
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @BOTH
 @pytest.mark.parametrize("name", OF_HTTP)

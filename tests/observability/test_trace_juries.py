@@ -265,6 +265,7 @@ def shape(judgment: Judgment) -> Any:
     return (name, inside) if inside else name
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(tree=st.lists(TREES, min_size=1, max_size=3), waits=st.booleans())
 def test_spans_stand_in_each_other_as_judgments_do(tree: Any, waits: bool) -> None:

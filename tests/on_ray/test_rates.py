@@ -70,6 +70,7 @@ def test_no_minute_has_more_than_the_limit_however_late_permits_are_used(plan, r
     assert sizes <= tokens
 
 
+@pytest.mark.slow
 @given(visits, visits, st.integers(1, 300))
 @examples(100)
 def test_also_when_the_rate_server_is_lost_and_another_begins(before, after, requests):
@@ -154,6 +155,7 @@ def test_a_restarted_rate_server_gives_no_slots_until_those_of_the_one_before_ha
     assert rate_server.exchange("b", PermitRequest((0,) * 9, 9, 0), 106.0).slots == 1
 
 
+@pytest.mark.slow
 def test_workers_get_permits_by_turns():
     rate_server = RateServer(Limits(requests_per_minute=60), 0.0)
     got = dict.fromkeys("abc", 0)

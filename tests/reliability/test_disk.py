@@ -5,7 +5,7 @@ import pytest
 from tests.reliability.disk_runs import damaged, disk_full, not_writable, other_versions, torn_log, two_processes
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "size"),
     [

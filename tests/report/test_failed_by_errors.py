@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from support.vendor import Act, VendorServer
 from typer.testing import CliRunner
 
@@ -41,6 +42,7 @@ def summary_of(jury):
     return summary
 
 
+@pytest.mark.slow
 def test_summary_and_pages_count_it_apart():
     summary = summary_of(JURY)
     assert (summary.decided, summary.pass_rate, summary.failed_by_errors) == (1, 0.0, 1)

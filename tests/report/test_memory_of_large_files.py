@@ -75,6 +75,7 @@ def peak(work, path):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize(("work", "bytes_per_row"), [(summary, 250), (replay, 300), (agreement, 1_100), (page, 1_100)])
 def test_a_row_takes_little_memory(work, bytes_per_row, files, monkeypatch):

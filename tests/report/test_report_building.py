@@ -37,6 +37,7 @@ def printed(report):
     return console.file.getvalue()
 
 
+@pytest.mark.slow
 def test_rows_that_could_not_be_read_are_told_also_of_reports_made_from_python(tmp_path):
     unread = ["line 3: not JSON", *(f"line {line}: <b>no</b> mapping" for line in range(4, 30))]
     verdicts = [*jury().judge_many(CASES)]

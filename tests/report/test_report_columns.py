@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from jury_adapters import Case, Critic, Ensemble, Judgment, Usage
 from jury_adapters.core.batch import Judged
 from jury_adapters.report import Report
@@ -41,6 +43,7 @@ def test_a_time_too_short_to_tell_is_said_to_be_short():
     assert "&lt; 1 ms" in headings(elapsed_s=0.0002)[1]
 
 
+@pytest.mark.slow
 def test_the_time_of_reading_a_store_is_not_the_time_of_a_juror(tmp_path):
     """Tokens and costs of judgments on record are those of their calls, and times would be those of the store."""
 

@@ -117,6 +117,7 @@ def test_the_page_and_the_agreement_command_tell_the_same_figures_of_one_file(tm
     assert sum("interval" in one for found in told["sections"].values() for one in found) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("broken", "listed"), [(1, 1), (25, 20)])
 def test_the_page_names_the_rows_that_could_not_be_read(tmp_path, broken, listed):
     cases, out, page = tmp_path / "cases.jsonl", tmp_path / "out.jsonl", tmp_path / "page.html"
@@ -139,6 +140,7 @@ def test_the_rows_of_a_list_are_named_as_items(tmp_path):
     assert "item 2: expected an object with columns, not str" in html
 
 
+@pytest.mark.slow
 def test_a_page_without_texts_says_how_to_add_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cases.jsonl").write_text('{"id": "a", "answer": "It is long."}\n')

@@ -133,6 +133,7 @@ def test_labels_without_a_meaning_have_no_pass_rate():
     assert "labels have no pass rate" in html
 
 
+@pytest.mark.slow
 def test_plots_and_agreement_are_there():
     verdicts = [
         Ensemble([lambda case: True]).aggregate(

@@ -29,6 +29,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 def test_verdicts_alone_have_a_rate_and_cases_and_nothing_else():
     report = Report.from_results([Judgment("PASS")] * 3)
     assert titles(report) == ["Cases"]
@@ -61,6 +62,7 @@ def test_the_jury_against_people_comes_first_with_its_share_of_agreement_in_one_
     assert titles(Report.from_results(PANEL.judge_many(Case(answer=str(at)) for at in range(6))))[0] == "Jurors"
 
 
+@pytest.mark.slow
 def test_agreement_is_explained_where_it_is_shown():
     page = Report.from_results(PANEL.judge_pairs(CASES)).to_html()
     tile = page.partition("<dt>Agreement</dt>")[2].partition("</div>")[0]
@@ -72,6 +74,7 @@ def test_agreement_is_explained_where_it_is_shown():
     assert "Agreement of a case" not in Report.from_results([Judgment("PASS")] * 3).to_html()
 
 
+@pytest.mark.slow
 def test_every_heading_of_a_table_says_what_it_heads():
     report = Report.from_results(PANEL.judge_pairs(CASES), pass_labels=["good"])
     card = Report.from_results(Scorecard({"one": PANEL, "two": says("d", lambda n: n > 2)}).judge_pairs(CASES))
@@ -110,6 +113,7 @@ def test_other_labels_agree_or_differ():
     assert [row["human"] for row in rows] == ["differs", "differs", "agrees"]
 
 
+@pytest.mark.slow
 def test_criteria_and_screening_tiers_do_not_dissent():
     card = Report.from_results(
         Scorecard({"one": says("a", bool), "two": says("b", lambda n: n > 2)}).judge_pairs(CASES)

@@ -42,6 +42,7 @@ def text_of(report):
     return console.file.getvalue()
 
 
+@pytest.mark.slow
 def test_page_terminal_markdown_and_python_have_one_set_of_figures():
     judged = list(PANEL.judge_pairs(cases()))
     report = Report.from_results(judged, pass_labels=["good"])

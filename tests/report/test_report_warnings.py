@@ -1,5 +1,7 @@
 """Warnings about the numbers: whom each is about, and each only once."""
 
+import pytest
+
 from jury_adapters import CascadedJury, Case, Ensemble, Judge, Tier
 from jury_adapters.core.batch import stream
 from jury_adapters.core.formatting import two_decimals
@@ -71,6 +73,7 @@ def test_of_one_juror_alone_one_sentence_is_said():
     assert "Who agrees with whom" not in html
 
 
+@pytest.mark.slow
 def test_the_page_shows_them():
     found = report()
     html = found.to_html()

@@ -212,6 +212,7 @@ def test_the_counts_are_the_same(run: Run) -> None:
     assert python == read
 
 
+@pytest.mark.slow
 def test_the_headline_is_the_same(run: Run) -> None:
     summary, page, terminal = run.summary, facts(run.page), lines(run.terminal)
     headline = headline_of(run.markdown)
@@ -334,6 +335,7 @@ def test_a_juror_is_the_same_in_the_table_and_in_the_analysis(run: Run) -> None:
         assert f"{one} and {other}: kappa {two(pair.kappa)} over {pair.n:,} cases" in heat
 
 
+@pytest.mark.slow
 def test_drift_is_told_of_what_passes_however_the_labels_are_called() -> None:
     rows, jury = labels()
     judged = list(stream(jury, [Case.from_row(row) for row in rows]))

@@ -35,6 +35,7 @@ def test_agreement_is_that_of_the_panel_whatever_the_cascade_decides_by():
     assert cascade.to_dict()["split"] == 20
 
 
+@pytest.mark.slow
 def test_the_page_says_so():
     html = Report.from_results(stream(CASCADE, CASES)).to_html()
     assert "Agreement before escalation" in html
@@ -119,6 +120,7 @@ def test_before_escalation_is_said_only_where_a_case_was_escalated():
         assert Report.from_results(stream(jury, CASES)).figures.summary.escalated == 0
 
 
+@pytest.mark.slow
 def test_an_escalation_inside_a_tier_counts():
     nested = CascadedJury([Tier("inner", CASCADE)])
     terminal, page = shown(nested)

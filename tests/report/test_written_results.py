@@ -49,6 +49,7 @@ def rows_of(report):
 TEXTS = st.text(max_size=12)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.lists(TEXTS, max_size=2)), min_size=1, max_size=4))
 def test_all_that_is_written_is_read_again(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("kept")
@@ -63,6 +64,7 @@ def test_all_that_is_written_is_read_again(tmp_path_factory, rows):
     assert again.figures.summary.pass_interval == report.figures.summary.pass_interval
 
 
+@pytest.mark.slow
 def test_the_commands_read_it(tmp_path):
     judged(["In 1931.", "It was opened in 1931.", "In x.", "No.", "", "1"]).write_results(
         tmp_path / "a.jsonl", cases=tmp_path / "a_cases.jsonl"

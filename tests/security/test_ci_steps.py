@@ -54,6 +54,7 @@ def test_what_the_oldest_step_collects_needs_no_framework():
     assert sorted((path, name) for path, name in needed if name.startswith(FRAMEWORKS)) == []
 
 
+@pytest.mark.slow
 def test_what_the_step_of_llama_index_collects_needs_neither_langchain_nor_the_command_line():
     collected = [*ROOT.glob("tests/llama_index/test_*.py"), *ROOT.glob("tests/models/test_llama_index*.py")]
     absent = ("langchain", "langgraph", "langsmith", "typer", "jury_adapters.langchain", "jury_adapters.cli")

@@ -59,6 +59,7 @@ def test_what_a_package_says_of_itself(text, licence):
     assert licences.licence_of(Said(text)) == licence
 
 
+@pytest.mark.slow
 def test_this_package_brings_permissive_licences_only():
     found = licences.installed("jury-adapters", ["all"])
     assert {"pydantic", "tenacity", "anyio", "pyyaml"} <= found.keys()

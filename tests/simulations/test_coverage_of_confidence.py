@@ -36,6 +36,7 @@ def test_the_interval_covers_where_it_is_hardest(cell):
         assert simulated.withheld < 0.2, simulated
 
 
+@pytest.mark.slow
 def test_the_values_of_the_population():
     truth = truth_of(Confidences(50, 1, 0.8, 0.9))
     assert truth["AUROC of confidence"] == 0.9

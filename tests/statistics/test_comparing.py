@@ -157,6 +157,7 @@ def test_undecided_verdicts_are_half_a_pass_beside_labels():
     assert alone.details["standard_error"] == pytest.approx(of_all.details["standard_error"])
 
 
+@pytest.mark.slow
 @examples(100)
 @given(SYSTEMS)
 def test_the_other_way_round_is_the_negative(given_):
@@ -172,6 +173,7 @@ def test_the_other_way_round_is_the_negative(given_):
             assert found.details["better"] == swapped[mirrored.details["better"]]
 
 
+@pytest.mark.slow
 @examples(100)
 @given(SYSTEMS, st.integers(1, 5))
 def test_groups_keep_the_estimate(given_, size):

@@ -26,6 +26,7 @@ def measured(scores, ratings, groups=(), resampling=FAST):
     return {one.name: one for one in graded_agreement(votes, resampling=resampling) if one.subject == "a"}
 
 
+@pytest.mark.slow
 @given(grades)
 def test_values_are_those_of_scikit_learn_and_scipy(told):
     scores, ratings = zip(*told, strict=True)
@@ -39,6 +40,7 @@ def test_values_are_those_of_scikit_learn_and_scipy(told):
     assert [found[name].value for name in NAMES] == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=40))
 def test_rank_correlations_of_fine_scores(told):
     scores, ratings = zip(*told, strict=True)
@@ -50,6 +52,7 @@ def test_rank_correlations_of_fine_scores(told):
     assert found["kendall tau-b"].value == pytest.approx(kendalltau(scores, ratings).statistic, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(grades)
 def test_intervals_hold_the_value(told):
     scores, ratings = zip(*(told * 16)[:60], strict=True)

@@ -66,6 +66,7 @@ def test_labels_beside_verdicts_are_the_fewest_by_a_scan(rate: float, tpr: float
         assert max(found.gives) <= 400
 
 
+@pytest.mark.slow
 def test_a_better_jury_saves_labels_and_a_useless_one_none() -> None:
     def n(tpr: float, tnr: float) -> int:
         return labels_for_interval(0.05, 0.8, judged=5000, tpr=tpr, tnr=tnr).n

@@ -213,6 +213,7 @@ def test_it_is_a_cache_of_judgments(store):
 # Many at once.
 
 
+@pytest.mark.slow
 def test_what_comes_at_once_is_committed_together(store):
     started = time.monotonic()
     put(store, *((key, passed()) for key in keys(2000)))
@@ -220,6 +221,7 @@ def test_what_comes_at_once_is_committed_together(store):
     assert store.count() == 2000
 
 
+@pytest.mark.slow
 def test_many_threads_and_loops_share_one_store(store):
     problems = []
 

@@ -200,6 +200,7 @@ class TestNothingOutlivesIt:
         assert "cleaned" in judgment.metadata["output"]
 
 
+@pytest.mark.slow
 def test_the_loop_goes_on_while_programs_run(tmp_path):
     async def both():
         ticks = 0

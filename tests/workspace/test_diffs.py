@@ -167,6 +167,7 @@ def test_a_diff_with_several_hunks_counts_the_lines_of_the_files():
     assert headers == ["@@ -8,5 +8,5 @@", "@@ -23,4 +23,4 @@"]
 
 
+@pytest.mark.slow
 def test_files_that_are_too_large_to_parse_are_text():
     rows = json.dumps(list(range(400_000))).encode()
     assert compare_files("a.json", rows, rows + b"\n \n") == ""

@@ -32,6 +32,7 @@ def _script(body: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_pending_is_judged_before_the_process_ends():
     output = _script("""
         first, second = queue(), queue(max_concurrency=1)
@@ -89,6 +90,7 @@ def test_at_the_end_of_the_process_nothing_new_is_taken():
     assert output.splitlines()[0] == "taken: False"
 
 
+@pytest.mark.slow
 def test_closing_logs_how_many_runs_it_did_not_wait_for():
     output = _script("""
         one = queue(waiting, exit_timeout=0)

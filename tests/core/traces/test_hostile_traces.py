@@ -131,6 +131,7 @@ def test_a_value_that_is_nested_deeply_is_left_out_or_kept_as_text(tmp_path):
     assert len(rows) == 1
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_parents_is_read(tmp_path):
     chain = [span(number, number - 1 or None) for number in range(1, 5_000)]
     (case,) = cases(rows_of(tmp_path, request(*chain, answered(5_000, parent=4_999))))
@@ -190,6 +191,7 @@ KEYS = st.sampled_from([
 JSON = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
 
 
+@pytest.mark.slow
 @given(spans=st.lists(JSON, max_size=3), attributes=st.dictionaries(st.sampled_from([
     "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions", "gen_ai.tool.call.arguments",
     "gen_ai.tool.call.result", "gen_ai.retrieval.documents", "input.value", "output.value", "output.mime_type",

@@ -444,6 +444,7 @@ def test_no_completion_of_a_large_settled_panel_comes_to_something_else(data):
         assert (then.status, then.label) == (now.status, now.label)
 
 
+@pytest.mark.slow
 @examples(200)
 @given(data=st.data())
 def test_no_completion_of_a_large_settled_bayes_panel_comes_to_something_else(data):
