@@ -93,7 +93,7 @@ def test_a_cascade_pays_for_the_last_juror_only_where_the_first_disagree() -> No
     assert best.cost == pytest.approx(0.02 + 2 * 0.85 * 0.15, abs=0.06)
     assert best.balanced_accuracy == pytest.approx(0.85**2 + 2 * 0.85 * 0.15 * 0.97, abs=0.03)
     verdicts = list(best.jury.judge_many(cases))
-    assert sum(verdict.usage.cost_usd for verdict in verdicts) / 600 == pytest.approx(best.cost)
+    assert sum(verdict.usage.total.cost_usd for verdict in verdicts) / 600 == pytest.approx(best.cost)
 
 
 def test_without_prices_calls_are_counted() -> None:
