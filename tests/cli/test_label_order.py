@@ -127,6 +127,7 @@ def test_ids_that_no_case_has_are_named_with_those_of_the_cases() -> None:
     assert "the cases have no id (judge them with a column `id`, or with --map id=COLUMN)" in labelled("report").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("written", ["review", "canonical", "raw"])
 def test_compare_reads_labels_of_mapped_cases(written: str) -> None:
     for name, other in (("a", "or"), ("b", "and")):

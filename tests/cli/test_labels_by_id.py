@@ -85,6 +85,7 @@ def test_other_answers_under_a_name_for_answers_are_refused(command: str, name: 
     assert "call it `answer`" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", ["reply", "Antwort"])
 def test_the_judged_answers_under_any_name_need_no_message(command: str, name: str) -> None:

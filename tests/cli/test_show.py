@@ -97,6 +97,7 @@ def test_every_rubric_is_listed_with_a_sentence():
         assert listed[name]["version"] == Rubric.bundled(name).version
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", sorted({*bundled_rubrics()} - {judge.name for judge in JUDGES}))
 def test_a_rubric_is_shown_whole_as_a_file(name: str, tmp_path: Path):

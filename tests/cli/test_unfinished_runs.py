@@ -108,6 +108,7 @@ ROWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["cuc", "uxeccucxc", "ccuuxux", "cu" * 5 + "u" * 120, "c" * 3 + "u" * 40, "xcuexcc"])
 @pytest.mark.parametrize("limit", [None, 1, 2, 100])
 def test_rows_that_are_no_cases_are_not_missing(rows: str, limit: int | None) -> None:
