@@ -41,7 +41,6 @@ class Weather:
         return "well", WELL
 
 
-@pytest.mark.slow
 def test_three_critics_over_512_cases_lose_nothing_while_the_vendors_fail():
     weather = Weather(seed=8)
     with VendorServer(weather) as server, no_waiting():
