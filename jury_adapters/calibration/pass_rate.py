@@ -23,7 +23,7 @@ from jury_adapters.calibration.types import MISSING, Floats, Ints
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.clustered_shares import GroupSum, effective_cases
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.formatting import percent
+from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.statistics import Z95, wilson
 from jury_adapters.core.values import JsonValue
 
@@ -138,7 +138,7 @@ def prediction_powered_rate(
         labels: the human labels of the labelled items, 0 or 1 (or a score in 0..1).
         predictions: the jury's verdicts on the same items, in the same order.
         unlabelled: the jury's verdicts on all other items.
-        groups: the groups of the labelled items; they widen the interval as necessary.
+        groups: the groups of the labelled items; they widen the interval, and never narrow it.
         unlabelled_groups: the groups of the other items. With both, a number that is in both is one group.
 
     Returns:
@@ -183,9 +183,10 @@ def prediction_powered_rate(
                 f"the labels alone exclude this rate ({percent(float(y.mean()))} of them pass), so they may not be a "
                 "random sample"
             )
+    of_groups = "" if units == n else f", {counted(units, 'group')}:"
     sentence = (
-        f"Human labels would pass about {percent(value)} of items like these (95 % interval {_end(interval[0])} to "
-        f"{_end(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."
+        f"Human labels would pass about {percent(value)} of items like these (95 % interval{of_groups} "
+        f"{_end(interval[0])} to {_end(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."
     )
     details: dict[str, JsonValue] = {
         "lam": found.lam,

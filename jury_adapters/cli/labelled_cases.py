@@ -13,7 +13,7 @@ from jury_adapters.cli.case_columns import Columns, columns_of_case
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import GivenLabels, wrote_review
 from jury_adapters.cli.label_file import said_of
-from jury_adapters.cli.missing_labels import UnreadRows, no_such_labels, why_no_labels
+from jury_adapters.cli.missing_labels import UnreadRows, no_such_labels, refuse_results, why_no_labels
 from jury_adapters.cli.reviewer_conflicts import contradictions, describe_left_out, one_per_case
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.case import Case
@@ -314,8 +314,9 @@ def labelled_cases(
         holds: the words for what holds only for cases like the labelled ones, with a verb.
 
     Raises:
-        InputError: no case has a label.
+        InputError: no case has a label, or the file holds results.
     """
+    refuse_results(cases.path)
     rows = list(cases)
     at = [cases.place_of(index) for index in range(len(rows))]
     elsewhere: Collection[Identity] = ()  # the cases that a file of labels leaves out

@@ -1,14 +1,17 @@
-"""Messages about cases without a human label, which name the cause."""
+"""Messages about cases without a human label and files without cases, which name the cause."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from jury_adapters.core.errors import plain_repr
+from jury_adapters.core.column_checks import is_verdict
+from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.formatting import counted
-from jury_adapters.core.row_files import read_rows
+from jury_adapters.core.results_file import cases_named_in, is_result
+from jury_adapters.core.row_files import first_row, read_rows
 
 
 class UnreadRows(NamedTuple):
@@ -40,10 +43,28 @@ class UnreadRows(NamedTuple):
         return f"; {counted(self.number, 'row')} could not be read, the first of them: {self.first}"
 
 
+def refuse_results(file: Path) -> None:
+    """Refuse results where labelled cases are expected, and name the file that was judged.
+
+    Raises:
+        InputError: the file holds results.
+    """
+    row = first_row(file)
+    if is_result(row) and row is not None and is_verdict((row.values or {}).get("verdict")):
+        judged = cases_named_in(file)
+        raise InputError(
+            f"{file} holds results, which keep labels and no texts; give the cases that were judged"
+            + ("" if judged is None else f": {judged}")
+        )
+
+
 def no_such_labels(column: str, columns: Iterable[str]) -> str:
     """Return the message for a column of labels that is not there, with the columns that there are."""
-    listed = ", ".join(sorted(columns)[:10]) or "none"
-    return f"no case has a label in the column {plain_repr(column)}; name it with --label-column. There are: {listed}"
+    names = sorted(columns)
+    close = get_close_matches(column, names, n=1, cutoff=0.7)
+    hint = f". Did you mean {plain_repr(close[0])}?" if close else "; name it with --label-column."
+    listed = ", ".join(names[:10]) or "none"
+    return f"no case has a label in the column {plain_repr(column)}{hint} There are: {listed}"
 
 
 def why_no_labels(file: Path, column: str, columns: Iterable[str], unread: UnreadRows) -> str:

@@ -99,7 +99,10 @@ Prices = Annotated[
         callback=lambda given: _set_prices(given or ()),  # so the commands themselves need not read the option
     ),
 ]
-MaxCalls = Annotated[int | None, number_option("Make at most this many calls to models.", 0)]
+MaxCalls = Annotated[
+    int | None,
+    number_option("At most this many calls to models; a call with all its tries counts once.", 0),
+]
 MaxTokens = Annotated[int | None, number_option("Use at most this many tokens, input and output together.", 0)]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print an estimate of calls, tokens and cost; judge nothing.")]
 StorePlace = Annotated[

@@ -65,7 +65,7 @@ class Budget:
     Args:
         max_usd: limit in US dollars. Every juror must have a known price.
         max_tokens: limit on input and output tokens together.
-        max_calls: limit on requests to models.
+        max_calls: limit on calls to models, also those that fail. A call counts once, however often it is tried.
 
     Raises:
         ConfigurationError: there is no limit, or a limit is negative.

@@ -29,8 +29,8 @@ class GroupSum(NamedTuple):
     """
 
     cases: int
-    total: int
-    squares: int
+    total: float
+    squares: float
 
 
 def clustered_wilson(groups: Iterable[tuple[int, int]], confidence: float = 0.95) -> tuple[float, float]:
@@ -166,9 +166,43 @@ def effective_cases(groups: Sequence[GroupSum], lowest: int = 0) -> float:
     mean_size = sum(group.cases**2 for group in groups) / n
     if mean_size == 1:
         return float(n)
-    design = max(1.0, _robust_effect(groups, n), 1 + (mean_size - 1) * _correlation(groups, n, mean_size, lowest))
-    quantiles = student_quantile(max(1, n - 1)) / student_quantile(max(1.0, n / mean_size - 1))
-    return n / design * quantiles**2
+    design = max(1.0, _robust_effect(groups, n), 1 + (mean_size - 1) * group_correlation(groups, lowest))
+    return n / design / few_groups_factor([group.cases for group in groups]) ** 2
+
+
+def group_correlation(groups: Sequence[GroupSum], lowest: int = 0) -> float:
+    """Return the correlation of two cases of one group, 0..1, with the four added cases of :func:`effective_cases`.
+
+    Args:
+        groups: the values of each group; every group has at least one case, and one of them more.
+        lowest: the lowest value that a case may have; the highest is 1.
+    """
+    if len(groups) < 2:
+        return 1.0
+    n = sum(group.cases for group in groups)
+    mean, mean_size = sum(group.total for group in groups) / n, sum(group.cases**2 for group in groups) / n
+    covariation = variation = _ADDED_CASES * (mean_size - 1) * max(1 - mean, mean - lowest) ** 2
+    for group in groups:
+        squares = group.squares - 2 * mean * group.total + group.cases * mean**2
+        covariation += (group.total - group.cases * mean) ** 2 - squares
+        variation += (group.cases - 1) * squares
+    return min(1.0, max(0.0, covariation / variation)) if variation > _ROUNDING else 1.0
+
+
+def few_groups_factor(sizes: Sequence[int]) -> float:
+    """Return the factor by which a normal interval widens because its variance is estimated from few groups.
+
+    It is ``t(K - 1) / t(n - 1)``, as in :func:`effective_cases`: 1 for groups of one case.
+
+    Args:
+        sizes: number of cases of each group; every group has at least one case.
+
+    >>> few_groups_factor([1] * 40), round(few_groups_factor([5] * 8), 3)
+    (1.0, 1.169)
+    """
+    n = sum(sizes)
+    groups = n**2 / sum(size**2 for size in sizes)
+    return student_quantile(max(1.0, groups - 1)) / student_quantile(max(1.0, n - 1))
 
 
 def sign_flip_test(differences: Iterable[int]) -> float:
@@ -211,26 +245,6 @@ def _robust_effect(groups: Sequence[GroupSum], n: int) -> float:
         return 0.0
     between = sum((group.total - mean * group.cases) ** 2 for group in groups)
     return len(groups) / (len(groups) - 1) * between / n**2 / (variance / (n - 1))
-
-
-def _correlation(groups: Sequence[GroupSum], n: int, mean_size: float, lowest: int) -> float:
-    """Return the correlation of two cases of one group, 0..1, with the four added cases of :func:`effective_cases`.
-
-    Args:
-        groups: the values of each group.
-        n: number of cases.
-        mean_size: group size averaged over cases, above 1.
-        lowest: the lowest value that a case may have; the highest is 1.
-    """
-    if len(groups) < 2:
-        return 1.0
-    mean = sum(group.total for group in groups) / n
-    covariation = variation = _ADDED_CASES * (mean_size - 1) * max(1 - mean, mean - lowest) ** 2
-    for group in groups:
-        squares = group.squares - 2 * mean * group.total + group.cases * mean**2
-        covariation += (group.total - group.cases * mean) ** 2 - squares
-        variation += (group.cases - 1) * squares
-    return min(1.0, max(0.0, covariation / variation)) if variation > _ROUNDING else 1.0
 
 
 def _sums(sizes: Sequence[int]) -> dict[int, float]:

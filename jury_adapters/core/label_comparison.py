@@ -246,7 +246,9 @@ class LabelComparison:
         found = list(warn_of_constants(rows))
         found.extend(describe_sample(self.contradicting, self.selected, self.reading(), failed_runs=self.failed_runs))
         if len(self.labels) == 1 and not self.pass_labels:
-            found.append("There is one human label only, so nothing shows whether other cases are told apart.")
+            found.append(
+                "All human labels are alike, so nothing shows whether the jury recognises cases with other ones."
+            )
         if len({row.score.cases for row in rows if row.kind == "juror"}) > 1:
             found.append(
                 "Not every juror was asked about every case: a tier sees only what the tiers before it left open, and "

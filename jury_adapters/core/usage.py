@@ -25,7 +25,7 @@ class Usage:
         output_tokens: all output tokens, including reasoning tokens.
         cached_tokens: the part of ``input_tokens`` that was read from the vendor's cache.
         reasoning_tokens: the part of ``output_tokens`` that was spent on hidden reasoning.
-        calls: number of requests to models.
+        calls: number of calls that models answered. A call counts once, however often it was tried.
         cost_usd: the sum of the *known* costs in US dollars.
         cost_complete: False if the price of any call is unknown, or a call was not answered in time and may still be
             billed, so that ``cost_usd`` is only a lower bound.

@@ -21,7 +21,7 @@ class Counts:
         escalated: number of verdicts that need review: those without a decision, and those for which the jury asks for
             review.
         skipped: rows that an earlier run has judged.
-        calls: requests to models.
+        calls: calls that models answered.
         input_tokens: of all calls.
         output_tokens: of all calls.
         cost_usd: the sum of the known costs.

@@ -25,6 +25,7 @@ from jury_adapters.statistics.differences import (
     PairedCounts,
     counts_by_group,
     paired_difference,
+    shared_groups,
     shares_by_group,
     unpaired_difference,
 )
@@ -336,7 +337,8 @@ def _difference(
         ]
         runs = () if _without_group(before, after) else (before, after)
         by_group = [shares_by_group(run.passed, run.groups) for run in runs] or [[], []]
-        found = unpaired_difference(*counts[0], *counts[1], groups_a=by_group[0], groups_b=by_group[1])
+        shared = shared_groups(before.passed, before.groups, after.passed, after.groups) if runs else 0
+        found = unpaired_difference(*counts[0], *counts[1], groups_a=by_group[0], groups_b=by_group[1], shared=shared)
         return found, (_share(*counts[0]), _share(*counts[1]))
     judged = list(zip(*verdicts, strict=True))
     count = PairedCounts.of(judged)

@@ -37,9 +37,14 @@ def why_selected(
     if not shares.n:
         return ""
     once = sum((a is None) != (b is None) for a, b in zip(labels.a, labels.b, strict=True))
-    lopsided = shares.hits > 0 and once > shares.n - shares.hits  # pairs with equal answers never have one label only
-    if lopsided or (shares.hits == shares.n and shares.other_hits < shares.others):
+    if shares.hits == shares.n and shares.other_hits < shares.others:
         return shares.sentence(_SAME)
+    if shares.hits > 0 and once > shares.n - shares.hits:  # pairs with equal answers never have one label only
+        return (
+            f"of the cases with different answers, {once:,} have a label of one answer only and "
+            f"{shares.n - shares.hits:,} of both; where both answers are the same, one label is that of both "
+            f"({counted(shares.hits, 'case')}), so the cases with both labels {_NO_SAMPLE}"
+        )
     facts = {
         _SAME: one_answer,
         "the verdicts differ": [a != b for a, b in zip(*verdicts, strict=True)],
@@ -49,7 +54,8 @@ def why_selected(
     p_values = {fact: association_p_value(labelled, holds, groups) for fact, holds in facts.items()}
     clearest = _SAME if p_values[_SAME] < NOT_RANDOM else min(facts, key=lambda fact: p_values[fact])
     if p_values[clearest] < NOT_RANDOM:
-        return _Shares.of(labelled, facts[clearest]).sentence(clearest)
+        by_one = sum(map(all, zip(labelled, labels.shared, strict=True))) if clearest is _SAME and once else 0
+        return _Shares.of(labelled, facts[clearest]).sentence(clearest, by_one)
     if shares.n == sum(map(all, zip(labelled, labels.shared, strict=True))):
         return (
             f"in each of the {counted(shares.n, 'case')} with both labels, one label is that of both answers, which "
@@ -71,12 +77,16 @@ class _Shares(NamedTuple):
         n, hits = sum(labelled), sum(map(all, zip(labelled, holds, strict=True)))
         return cls(hits, n, sum(holds) - hits, len(labelled) - n)
 
-    def sentence(self, fact: str) -> str:
+    def sentence(self, fact: str, by_one: int = 0) -> str:
+        shared = f" (one label is that of both answers in {by_one:,} of them)" if by_one else ""
         return (
-            f"{fact} in {self.hits:,} of {counted(self.n, 'case')} with both labels, and in {self.other_hits:,} of the "
-            f"{self.others:,} others, so the labelled cases are not a random sample; label both answers of a random "
-            "part of the cases (jury review --sample N, on the results of both systems)"
+            f"{fact} in {self.hits:,} of {counted(self.n, 'case')} with both labels{shared}, and in "
+            f"{self.other_hits:,} of the {self.others:,} others, so the labelled cases {_NO_SAMPLE}"
         )
 
 
 _SAME = "both answers are the same"
+_NO_SAMPLE = (
+    "are not a random sample; label both answers of a random part of the cases (jury review --sample N, on the results "
+    "of both systems)"
+)

@@ -21,6 +21,7 @@ from jury_adapters.statistics.differences import (
     difference_sentence,
     interval_and_test,
     paired_difference,
+    shared_groups,
     shares_by_group,
     unpaired_difference,
 )
@@ -111,7 +112,8 @@ def compare_unpaired(
 
     Returns:
         The difference with Newcombe's score interval. Details: ``passed_a``, ``decided_a``, ``passed_b``,
-        ``decided_b``, ``better`` (``"a"``, ``"b"``, or None), and ``groups`` (those of both samples, or None).
+        ``decided_b``, ``better`` (``"a"``, ``"b"``, or None), and ``groups`` (the number of
+        different groups, or None).
 
     Raises:
         ConfigurationError: a value that is not 0, 1 or None, another number of groups than of cases, or groups of one
@@ -135,6 +137,7 @@ def compare_unpaired(
         int((~np.isnan(second)).sum()),
         groups_a=shares_by_group(_opinions(first), groups_a),
         groups_b=shares_by_group(_opinions(second), groups_b),
+        shared=shared_groups(_opinions(first), groups_a, _opinions(second), groups_b),
     )
 
 

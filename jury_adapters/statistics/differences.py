@@ -157,6 +157,24 @@ def shares_by_group(verdicts: Iterable[bool | None], groups: Sequence[Hashable])
     return [(one[True], one.total()) for one in found.values()]
 
 
+def shared_groups(
+    first: Iterable[bool | None],
+    groups_a: Iterable[Hashable],
+    second: Iterable[bool | None],
+    groups_b: Iterable[Hashable],
+) -> int:
+    """Return the number of groups with decided cases in two samples; the verdicts are those of :func:`shares_by_group`.
+
+    >>> shared_groups([True, None, False], ["x", "y", "z"], [True, True], ["y", "z"])
+    1
+    """
+    decided = [
+        {group for passed, group in zip(verdicts, groups, strict=False) if passed is not None}
+        for verdicts, groups in ((first, groups_a), (second, groups_b))
+    ]
+    return len(decided[0] & decided[1])
+
+
 def unpaired_difference(
     passed_a: int,
     decided_a: int,
@@ -165,6 +183,7 @@ def unpaired_difference(
     *,
     groups_a: Sequence[tuple[int, int]] = (),
     groups_b: Sequence[tuple[int, int]] = (),
+    shared: int = 0,
 ) -> Estimate:
     """Return the difference of the pass rates of two samples of different cases, with Newcombe's score interval.
 
@@ -179,15 +198,16 @@ def unpaired_difference(
         groups_a: the decided cases of each group of a, by :func:`shares_by_group`; empty where each case is a group of
             its own, and then empty for b as well.
         groups_b: the same for b.
+        shared: number of groups that are in both.
 
     Returns:
         The difference. Details: the four counts, ``better`` (``"a"``, ``"b"`` or None), and ``groups`` (the number of
-        groups of a and of b together, or None).
+        different groups, or None).
     """
     n = decided_a + decided_b
     if not (decided_a and decided_b):
         return undefined(UNPAIRED, n, f"no case of {'b' if decided_a else 'a'} is decided")
-    groups = len(groups_a) + len(groups_b) or None
+    groups = len(groups_a) + len(groups_b) - shared or None
     if groups:
         interval = clustered_unpaired_interval(groups_a, groups_b)
     else:
@@ -202,10 +222,7 @@ def unpaired_difference(
         "groups": groups,
     }
     sentence = difference_sentence(value, interval, n, groups=groups)
-    fewest, run = min((len(groups_a), "a"), (len(groups_b), "b"))
-    warnings = few(min(decided_a, decided_b))
-    if groups and fewest < FEW_ITEMS and not warnings:
-        warnings = (f"the items of {run} come from {counted(fewest, 'group')} only, so the interval is rough",)
+    warnings = few(min(decided_a, decided_b)) or _of_groups(len(groups_a), len(groups_b), shared)
     return Estimate(UNPAIRED, value, n, interval, sentence, warnings, details=details)
 
 
@@ -284,6 +301,21 @@ def cases_needed(value: float, interval: Interval, n: int) -> int | None:
     margin = value - interval[0] if value > 0 else interval[1] - value
     power = (Z95 + NormalDist().inv_cdf(0.8)) / Z95
     return _two_digits(n * (power * margin / value) ** 2)
+
+
+def _of_groups(first: int, second: int, shared: int) -> tuple[str, ...]:
+    """Return the warnings about the groups of two samples; none for cases without groups."""
+    fewest, run = min((first, "a"), (second, "b"))
+    found = []
+    if first == second and 0 < fewest < FEW_ITEMS:
+        found.append(f"the items of a and of b come from {counted(fewest, 'group')} each, so the interval is rough")
+    elif 0 < fewest < FEW_ITEMS:
+        found.append(f"the items of {run} come from {counted(fewest, 'group')} only, so the interval is rough")
+    if shared:
+        found.append(
+            f"{counted(shared, 'group is', 'groups are')} in a and in b, so the interval is wider than it needs to be"
+        )
+    return tuple(found)
 
 
 _SIGNIFICANT = 0.05

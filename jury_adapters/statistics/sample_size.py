@@ -126,7 +126,10 @@ def labels_for_interval(
     gives = {k: width(cluster.independent(k)) for k in _around(n) if not judged or k <= judged}
     labels_alone = None if by_labels is None else cluster.cases(by_labels)
     which = f"{n:,} of the {judged:,} judged cases" if judged else counted(n, "case")
-    saved = f" Without the jury's verdicts it takes {labels_alone:,}." if judged and labels_alone is not None else ""
+    saved = ""
+    if judged and labels_alone is not None:
+        useless = "" if n < labels_alone else ": a jury with these rates hardly tells good from bad and saves no labels"
+        saved = f" Without the jury's verdicts it takes {labels_alone:,}{useless}."
     return SampleSize(
         n=n,
         unit="labels",

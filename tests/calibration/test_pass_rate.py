@@ -171,11 +171,12 @@ def test_labels_all_alike_do_not_make_certainty():
     assert "the jury disagrees with 0 of 40 labels" in found.warnings[0]
 
 
-def test_labels_all_alike_in_a_few_groups_are_as_many_observations_as_groups():
-    """Five documents with ten items each, all good: that is five observations of documents, not fifty."""
+def test_labels_all_alike_in_a_few_groups_are_no_more_observations_than_groups():
+    """Five documents with ten items each, all good: that is at most five observations, not fifty."""
     found = prediction_powered_rate([1] * 50, [1] * 50, [1] * 100, groups=[*range(5)] * 10)
     alone = prediction_powered_rate([1] * 5, [1] * 5, [1] * 100)
-    assert found.interval == pytest.approx(alone.interval)
+    assert found.interval[0] < alone.interval[0]
+    assert found.interval[1] == alone.interval[1] == 1.0
     assert "come from 5 groups only" in found.warnings[0]
 
 
@@ -301,7 +302,42 @@ def test_groups_that_are_labelled_in_part_are_one_group():
     expected = 20 / 19 * (own @ own + others @ others) + 2 * own @ others
     assert found.details["standard_error"] == pytest.approx(expected**0.5)
     apart = prediction_powered_rate(truth[:60], passed[:60], passed[60:], groups=groups[:60])
-    assert apart.details["standard_error"] ** 2 == pytest.approx(20 / 19 * own @ own + lam**2 * rest.var(ddof=1) / 60)
+    independent = (errors.var(ddof=1) + lam**2 * rest.var(ddof=1)) / 60
+    assert 20 / 19 * own @ own + lam**2 * rest.var(ddof=1) / 60 < independent  # the variance of so few groups is luck
+    assert apart.details["standard_error"] ** 2 == pytest.approx(independent)
+
+
+@examples(60)
+@given(
+    seed=st.integers(0, 10_000),
+    count=st.integers(3, 12),
+    size=st.integers(2, 12),
+    labelled=st.floats(0.2, 0.8),
+    rate=st.sampled_from([0.5, 0.8, 0.95]),
+)
+def test_groups_never_make_the_interval_narrower(seed, count, size, labelled, rate):
+    random = np.random.default_rng(seed)
+    good = (random.random(count * size) < rate).astype(float)
+    passed = np.where(random.random(len(good)) < 0.8, good, 1 - good)
+    groups, known = np.repeat(np.arange(count), size), random.random(len(good)) < labelled
+    parts = good[known], passed[known], passed[~known]
+    alone = prediction_powered_rate(*parts)
+    together = prediction_powered_rate(*parts, groups=groups[known], unlabelled_groups=groups[~known])
+    if alone.interval is not None and together.interval is not None:
+        assert together.value == alone.value
+        assert np.ptp(together.interval) >= np.ptp(alone.interval) - 1e-9
+
+
+def test_a_few_groups_widen_the_interval_by_the_quantile_of_student():
+    """The quantile of 8 groups is 2.36, not 1.96, however independent their cases are."""
+    random = np.random.default_rng(5)
+    good, groups = (random.random(224) < 0.7).astype(float), np.repeat(np.arange(8), 28)
+    passed = np.where(random.random(224) < 0.8, good, 1 - good)
+    known = random.random(224) < 0.4
+    parts = good[known], passed[known], passed[~known]
+    alone = prediction_powered_rate(*parts)
+    together = prediction_powered_rate(*parts, groups=groups[known], unlabelled_groups=groups[~known])
+    assert np.ptp(together.interval) > 1.15 * np.ptp(alone.interval)
 
 
 def test_the_rate_at_face_value_knows_of_the_groups_too():

@@ -151,6 +151,7 @@ def test_what_cannot_be_guaranteed_exits_with_1_and_says_what_would_help(folder,
     [
         (("--label-column", "people"), "no case has a label in the column 'people'"),
         (("--agreement", 1), "agreement lies strictly between 0 and 1"),
+        (("--label-column", "golden"), "no case has a label in the column 'golden'. Did you mean 'gold'?"),
         (("--group", "meta.nothing"), "a labelled case has no meta.nothing, the field that groups the cases"),
         (("--out", "jury.yaml"), "jury.yaml exists already"),
         (("--out", "no/where.yaml"), "its folder does not exist"),

@@ -71,7 +71,17 @@ def test_an_empty_column_and_a_misspelt_one_are_told_apart():
     Path("empty.csv").write_text(HEAD + "\n".join(ROWS[:2]) + "\n", encoding="utf-8")
     assert "in the column 'editor', which is empty in every row" in refused(judge(cases="empty.csv"))
     said = refused(run("judge", "cases.csv", "--jury", "jury.yaml", "--label-column", "editr"))
-    assert "no case has a label in the column 'editr'; name it with --label-column. There are: editor" in said
+    assert "no case has a label in the column 'editr'. Did you mean 'editor'? There are: editor" in said
+
+
+def test_results_are_refused_and_the_judged_file_is_named():
+    assert run("judge", "cases.csv", "--out", "results.jsonl").exit_code == 0
+    for command in ("calibrate", "align"):
+        result = run(command, "results.jsonl", "--jury", "jury.yaml")
+        assert result.exit_code == 2
+        said = " ".join(result.stderr.split())
+        assert "results.jsonl holds results, which keep labels and no texts" in said
+        assert "give the cases that were judged: cases.csv" in said
 
 
 def test_calibrate_names_the_encoding():
@@ -99,7 +109,7 @@ def test_a_limit_hides_no_misspelt_label():
     said = refused(run("judge", "cases.csv", "--jury", "jury.yaml", "--limit", 2, "--label-column", "editor",
                        "--pass-label", "pubish"))  # fmt: skip
     assert "no labelled case has the label 'pubish' (did you mean 'publish'?)" in said
-    assert "--label-column. There are: editor" in refused(
+    assert "in the column 'editr'. Did you mean 'editor'? There are: editor" in refused(
         run("judge", "cases.csv", "--jury", "jury.yaml", "--limit", 2, "--label-column", "editr")
     )
 

@@ -60,7 +60,19 @@ def test_labels_of_one_system_do_not_correct(systems, system):
 def test_a_few_labels_of_the_other_system_do_not_make_a_random_sample(systems):
     found = corrected([part[:12] for part in systems], [*systems[0], *systems[1][:3]])
     assert found.value is None
-    assert found.reason.startswith("both answers are the same in 8 of 9 cases with both labels, and in 0 of the 3 oth")
+    assert found.reason.startswith(
+        "of the cases with different answers, 3 have a label of one answer only and 1 of both; where both answers are "
+        "the same, one label is that of both (8 cases), so the cases with both labels are not a random sample"
+    )
+
+
+def test_independent_samples_of_labels_are_not_called_what_they_are_not(systems):
+    """Two random halves label both answers of more cases where these are equal, because one label is then enough."""
+    a, b = ([{**row, "id": f"{copy}{row['id']}"} for copy in "rst" for row in part] for part in systems)
+    draw = random.Random(3)
+    found = corrected((a, b), [row for part in (a, b) for row in part if draw.random() < 0.3])
+    assert found.value is None
+    assert "one label is that of both" in found.reason
 
 
 def test_labels_of_both_systems_correct(systems):

@@ -294,3 +294,9 @@ def test_the_floor_of_labels_is_named_where_arithmetic_alone_would_need_fewer() 
     assert modest.gives[modest.n // 2] == 0
     assert floor in modest.assumed
     assert floor not in labels_for_guarantee(0.95, 0.98).assumed  # 59 are needed even without a disagreement
+
+
+def test_a_jury_that_saves_no_labels_is_named():
+    told = labels_for_interval(0.05, 0.75, judged=460, tpr=0.25, tnr=0.85).sentence
+    assert told.endswith(": a jury with these rates hardly tells good from bad and saves no labels.")
+    assert "saves no labels" not in labels_for_interval(0.05, 0.75, judged=460, tpr=0.95, tnr=0.85).sentence
