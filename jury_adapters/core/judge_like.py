@@ -53,4 +53,6 @@ def _fix(given: object) -> str:
         return f"the class {given.__name__}; a judge is {given.__name__}(), with its arguments"
     if isinstance(given, list | tuple):
         return f"a {type(given).__name__}; several judges make a jury: Ensemble([...])"
+    if isinstance(getattr(given, "judge", None), Judge):  # a juror of another jury
+        return f"a {type(given).__name__}; its judge is .judge"
     return type(given).__name__  # never its repr, which may contain an API key

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_adapters import ConfigurationError
+from jury_adapters import ConfigurationError, Ensemble, judge
 from jury_adapters.checks import NotEmpty
 from jury_adapters.core.judge_like import judge_of
 
@@ -57,3 +57,10 @@ def test_a_key_in_what_was_given_is_not_repeated():
     with pytest.raises(ConfigurationError) as refused:
         judge_of("sk-secret")
     assert "secret" not in str(refused.value)
+
+
+def test_the_message_about_a_juror_of_another_jury_names_its_judge():
+    panel = Ensemble([judge(name="first")(lambda case: True), judge(name="second")(lambda case: True)])
+    with pytest.raises(ConfigurationError, match=r"not a Juror; its judge is \.judge"):
+        Ensemble(panel.jurors[:1])
+    assert Ensemble([juror.judge for juror in panel.jurors[:1]]).judge(answer="Yes.").passed
