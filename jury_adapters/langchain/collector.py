@@ -12,7 +12,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import Final, Literal, TypeAlias
 from uuid import UUID
@@ -25,6 +25,7 @@ from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.langchain.guard_marks import refusal_in, repeats, review_of
+from jury_adapters.langchain.open_runs import Failure, OpenRun
 from jury_adapters.langchain.paused_runs import PausedRuns, task_of
 from jury_adapters.langchain.run_outcomes import Ending, ending_of, missing_answer
 
@@ -106,15 +107,16 @@ class Collector:
         inside = parent is not None and parent.wanted
         chosen = self._choose(run, parent, inside)
         kept = snapshot(inputs) if chosen or kind == "tool" else None
-        node = _Open(key, run, kept, bool(chosen), parent, wanted=bool(chosen) or inside)
+        node = OpenRun(key, run, kept, bool(chosen), parent, wanted=bool(chosen) or inside)
         if chosen:
             node.root.outcome = None
         elif chosen is None and node.root.outcome is not None:
             node.root.outcome = "broken"
         with self._lock:
             evicted = self._enter(node)
-        for _ in range(evicted):
+        for root in evicted:
             self._count("evicted")
+            _deliver(root.take_failures())
 
     def end(self, run_id: UUID, outputs: object, inputs: object = None) -> None:
         """Record that a run ended without an error, or that its reader left its stream.
@@ -126,6 +128,7 @@ class Collector:
         if node is None:
             return
         self._bring_home(node, outputs)
+        _deliver(node.take_failures())
         if not node.chosen:
             self._leave_out(node)
             return
@@ -149,17 +152,28 @@ class Collector:
             return
         ending = ending_of(error)
         self._bring_down(node, error, ending)
+        failures = node.take_failures()
         if not node.chosen:
             self._leave_out(node)
-            return
-        given = node.inputs if inputs is None else snapshot(inputs)
-        if ending != "failed":
-            self._set_aside(node, given, ending)
-            return
-        node.found = node.everything()
-        self._hand_over(node, given, None, error=error_text(error))
+        elif ending != "failed":
+            self._set_aside(node, node.inputs if inputs is None else snapshot(inputs), ending)
+        else:
+            node.found = node.everything()
+            given = node.inputs if inputs is None else snapshot(inputs)
+            failures.append(partial(self._hand_over, node, given, None, error_text(error), monotonic()))
+        _deliver(self._keep_attempt(node, failures) if ending == "failed" else failures)
 
-    def _choose(self, run: Run, parent: _Open | None, inside: bool) -> bool | None:
+    def _keep_attempt(self, node: OpenRun, failures: list[Failure]) -> list[Failure]:
+        """Keep the failures of a step that may be retried in the run around it; return those to deliver now."""
+        if not failures:
+            return failures
+        with self._lock:
+            around = node.parent
+            while around is not None and around.key not in self._open:
+                around = around.parent
+            return failures if around is None else around.keep_attempt(node, failures)
+
+    def _choose(self, run: Run, parent: OpenRun | None, inside: bool) -> bool | None:
         """Return whether to judge a run; None if the application's filter raised."""
         try:
             return self._chosen(run, None if parent is None else parent.run, inside)
@@ -169,7 +183,7 @@ class Collector:
                 _log.exception("select= raised for run %s, which is not judged", run.id)
             return None
 
-    def _leave_out(self, node: _Open) -> None:
+    def _leave_out(self, node: OpenRun) -> None:
         """Count a root that ended and in which no run was chosen."""
         if node.parent is None and node.outcome is not None:
             self._count(node.outcome)
@@ -179,28 +193,29 @@ class Collector:
         # Reentrant: an abandoned stream may be garbage-collected, and send its end event, while this thread holds the
         # lock.
         self._lock = threading.RLock()
-        self._open: dict[int, _Open] = {}
-        self._roots: OrderedDict[int, _Open] = OrderedDict()
+        self._open: dict[int, OpenRun] = {}
+        self._roots: OrderedDict[int, OpenRun] = OrderedDict()
         self._past: OrderedDict[int, bool] = OrderedDict()  # finished runs, and whether each was delivered
         self._paused = PausedRuns()
 
-    def _enter(self, node: _Open) -> int:
-        """Add a run that has begun; return the number of roots that were evicted for it."""
+    def _enter(self, node: OpenRun) -> list[OpenRun]:
+        """Add a run that has begun; return the roots that were evicted for it."""
+        evicted: list[OpenRun] = []
         if self._open.setdefault(node.key, node) is not node:
-            return 0
+            return evicted
         if node.parent is not None:
             node.root.members.add(node.key)
             node.tell_task()
-            return 0
+            node.parent.forget_attempts_at(node)
+            return evicted
         self._roots[node.key] = node
-        evicted = 0
         while len(self._roots) > self._max_open:
             _, oldest = self._roots.popitem(last=False)
             self._forget(oldest)
-            evicted += 1
+            evicted.append(oldest)
         return evicted
 
-    def _leave(self, run_id: UUID) -> _Open | None:
+    def _leave(self, run_id: UUID) -> OpenRun | None:
         """Remove a run from those under way, and return it; None if it is not under way any more."""
         key = run_id.int
         with self._lock:
@@ -217,13 +232,15 @@ class Collector:
                 self._remember(key, handed_over=node.chosen)
             return node
 
-    def _forget(self, root: _Open) -> None:
+    def _forget(self, root: OpenRun) -> None:
         """Remove a root that is over; open runs inside it can no longer contribute."""
         del self._open[root.key]
         self._remember(root.key, handed_over=root.chosen)
         while root.members:
             member = root.members.pop()
-            self._open.pop(member, None)
+            left = self._open.pop(member, None)
+            if left is not None:
+                root.attempts += left.attempts
             self._remember(member, handed_over=False)
 
     def _pass_by(self, key: int) -> None:
@@ -236,7 +253,7 @@ class Collector:
         while len(self._past) > _MOST_PAST:
             self._past.popitem(last=False)
 
-    def _bring_home(self, node: _Open, outputs: object) -> None:
+    def _bring_home(self, node: OpenRun, outputs: object) -> None:
         """Record what a successful run found, and add it to the findings of its parent."""
         found = node.found
         if node.run.kind == RETRIEVER:  # it has already selected from the results of nested retrievers
@@ -255,7 +272,7 @@ class Collector:
                 node.parent.waiting |= node.waiting
                 node.parent.refusal = refusal or node.parent.refusal
 
-    def _bring_down(self, node: _Open, error: BaseException, ending: Ending) -> None:
+    def _bring_down(self, node: OpenRun, error: BaseException, ending: Ending) -> None:
         """Record in the parent that a run ended with an exception."""
         parent = node.parent
         if parent is None:
@@ -271,21 +288,29 @@ class Collector:
             else:
                 parent.tried = node.everything()
 
-    def _hand_over(self, node: _Open, inputs: object, outputs: object, error: str | None = None) -> None:
+    def _hand_over(
+        self, node: OpenRun, inputs: object, outputs: object, error: str | None = None, at: float | None = None
+    ) -> None:
         run = node.run
+        elapsed = (monotonic() if at is None else at) - node.started
         inputs = self._paused.finish(inputs, node.tasks)
         agent = bool(node.found.calls) or _is_agent(run.metadata)
         kind = "agent" if run.kind == "chain" and agent else run.kind
         metadata = dict(run.metadata)
         if review := review_of(outputs):
             metadata["guard"] = review
-        ended = Run(run.id, kind, run.name, run.tags, metadata, error, monotonic() - node.started)
+        ended = Run(run.id, kind, run.name, run.tags, metadata, error, elapsed)
         self._deliver(FinishedRun(ended, inputs, outputs, node.found, metadata))
 
-    def _set_aside(self, node: _Open, inputs: object, why: Outcome) -> None:
+    def _set_aside(self, node: OpenRun, inputs: object, why: Outcome) -> None:
         if why == "paused":
             self._paused.pause(inputs, node.tasks, node.waiting)
         self._count(why)
+
+
+def _deliver(failures: list[Failure]) -> None:
+    for failure in failures:
+        failure()
 
 
 def snapshot(value: object) -> object:
@@ -293,69 +318,6 @@ def snapshot(value: object) -> object:
     if isinstance(value, dict):
         return {name: list(inner) if isinstance(inner, list) else inner for name, inner in value.items()}
     return list(value) if isinstance(value, list) else value
-
-
-@dataclass(slots=True, eq=False)
-class _Open:
-    """Run under way.
-
-    Attributes:
-        chosen: whether the run is to be judged.
-        wanted: whether the run or an enclosing run is to be judged, so that its findings matter.
-        tried: the findings of the last nested run that failed; a retry or a fallback makes them worthless.
-        paused: whether a nested run paused for human input.
-        waiting: the tasks of a graph that paused.
-        tasks: for a run to be judged, the first tasks of a graph inside it.
-        members: for a root, the nested runs that are under way.
-        outcome: for a root, the outcome to count if no run in it was chosen; None if one was.
-        unfinished: whether the run ended while a nested run was under way.
-        refusal: the text of a middleware's refusal with which a nested run ended, the last one; or None.
-    """
-
-    key: int
-    run: Run
-    inputs: object
-    chosen: bool
-    parent: _Open | None
-    wanted: bool
-    found: Found = field(default_factory=Found)
-    tried: Found | None = None
-    paused: bool = False
-    waiting: set[str] = field(default_factory=set)
-    tasks: dict[str, None] = field(default_factory=dict)
-    members: set[int] = field(default_factory=set)
-    outcome: Literal["skipped", "broken"] | None = "skipped"
-    unfinished: bool = False
-    refusal: str | None = None
-    started: float = field(default_factory=monotonic)
-
-    @property
-    def root(self) -> _Open:
-        node = self
-        while node.parent is not None:
-            node = node.parent
-        return node
-
-    def is_inside(self, other: _Open) -> bool:
-        """Return whether this run is nested in another one, at any depth."""
-        around = self.parent
-        while around is not None and around is not other:
-            around = around.parent
-        return around is not None
-
-    def tell_task(self) -> None:
-        """Record the task of this run in the chosen runs around it."""
-        task, around = task_of(self.run.metadata), self.parent
-        while task is not None and around is not None:
-            if around.chosen and len(around.tasks) < _MOST_TASKS:
-                around.tasks[task] = None
-            around = around.parent
-
-    def everything(self) -> Found:
-        """Return all findings, those of the last failed run included."""
-        if self.tried is not None:
-            self.found.add(self.tried)
-        return self.found
 
 
 def _is_agent(metadata: Mapping[str, object]) -> bool:
@@ -385,7 +347,6 @@ CRITIC_TAG: Final = "jury_adapters:critic"  # on the runs of critics that use a 
 _AGENT: Final = "langchain_create_agent"
 _NONE: Final[Mapping[str, object]] = {}
 _MOST_PAST: Final = 4_096
-_MOST_TASKS: Final = 100  # a resumed run begins with the tasks that paused
 _COLLECTORS: WeakSet[Collector] = WeakSet()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

@@ -46,6 +46,7 @@ class RunWatcher(RunWatch):
             ``"retriever"``: also the retrievers that are not part of another chosen run, wherever they are called.
             If no run has one of the names, ``flush`` and ``close`` log it once.
             A function of the :class:`Run` as it starts: the outermost runs for which it is true.
+            A step that is retried is judged once, for its last attempt; one that failed, when the run around it ends.
         field_map: the fields of the case as paths from a row with the ``inputs`` and ``outputs`` of the run,
             ``{"answer": "outputs.reply"}``, or a function from the row to the case; see
             :meth:`jury_adapters.Case.from_row`. Without it, the shapes are recognized.
