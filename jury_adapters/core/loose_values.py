@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation, role_of, text_of_message
+from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.message_formats import is_other_item, plain_messages, reply_in
 from jury_adapters.core.message_texts import field_of as field_of  # noqa: PLC0414 - read from here everywhere
 from jury_adapters.core.message_texts import page_of as page_of  # noqa: PLC0414 - so is this
@@ -32,6 +33,8 @@ def text_of(value: object, *, asked: bool = False) -> str | None:
     if value is None or isinstance(value, str):
         return value
     value = opened(value)
+    if value is None or isinstance(value, str):
+        return value
     thread = messages_in(value)
     if thread is not None:
         read = Conversation.of(thread)
@@ -204,10 +207,11 @@ def role_in(message: object) -> str | None:
 
 
 def opened(value: object) -> object:
-    """Return a mapping of the fields of a state object, or the return values of an agent's finish.
+    """Return a mapping of the fields of a state object, the return values of an agent's finish, or a command's update.
 
     Any other value is returned unchanged.
     """
+    value = state_update(value)
     if value is None or isinstance(value, str | Mapping | Sequence):
         return value
     returned = getattr(value, "return_values", None)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import plain_repr
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, LABELS
+from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.input_output import WHOLE_PART, Found, read_outputs
 from jury_adapters.core.loose_values import messages_in, opened
 
@@ -59,6 +60,7 @@ class AnswerGuess:
 
     def tell(self, inputs: object, outputs: object, key: str) -> None:
         """Check one row; the check is cheap if there is nothing to warn about."""
+        outputs = state_update(outputs)
         if self._done or not isinstance(outputs, Mapping) or any(name in outputs for name in _ANSWERS):
             return
         texts = [name for name, given in outputs.items() if isinstance(given, str)]
@@ -87,14 +89,16 @@ def unread_answer(outputs: object) -> str:
 
     Outputs with messages are those of an agent, which may end without an answer.
     """
+    outputs = state_update(outputs)
     if not isinstance(outputs, Mapping) or "messages" in outputs:
         return ""
     if not any(isinstance(given, str) and given.strip() for given in outputs.values()):
         return ""
-    return (
-        f"no answer was found in the outputs {_shown(outputs)}; say where it is with a field map, such as "
-        f"field_map={{'answer': {_path('outputs', _likely_answer(outputs))!r}}}"
-    )
+    said = f"no answer was found in the outputs {_shown(outputs)}"
+    if outputs.keys() <= _OTHER_FIELDS:
+        return f"{said}, the names of other parts of a case; a run that stopped before it answered has no answer"
+    path = _path("outputs", _likely_answer(outputs))
+    return f"{said}; say where it is with a field map, such as field_map={{'answer': {path!r}}}"
 
 
 def _shown(outputs: Mapping[str, object]) -> str:
@@ -114,8 +118,12 @@ def _state_map(state: Mapping[str, object], texts: Sequence[str], found: Found) 
 
 
 def _likely_answer(outputs: Mapping[str, object]) -> str:
-    """Return the name of the longest text that is not a label of the reply; without one, the name of another value."""
-    rest = {str(name): given for name, given in outputs.items() if name not in LABELS and given is not None} or outputs
+    """Return the name of the longest text that may be the answer; without one, the name of another value.
+
+    The label of a reply, the question and the other parts of a case are not the answer.
+    """
+    named = LABELS | _OTHER_FIELDS
+    rest = {str(name): given for name, given in outputs.items() if name not in named and given is not None} or outputs
     lengths = {str(name): len(given) if isinstance(given, str) else 0 for name, given in rest.items()}
     return max(lengths, key=lambda name: lengths[name])
 
@@ -127,6 +135,12 @@ def _path(part: str, name: object) -> str:
 
 
 _KNOWN = ALIASES.keys() | Case.model_fields
+_OTHER_FIELDS = frozenset(
+    name
+    for field, names in FIELD_NAMES.items()
+    if field not in ("answer", "metadata")
+    for name in (field, *names.exact, *names.everywhere)
+)
 _REFERENCES = frozenset(FIELD_NAMES["reference"].everywhere)
 _ANSWERS = FIELD_NAMES["answer"].in_its_part
 _RECOGNISED = frozenset({*_ANSWERS, "structured_response", "intermediate_steps", "generations"})

@@ -18,6 +18,7 @@ from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import FIELD_NAMES
+from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.input_output import QUESTION_GUESS, read_inputs, read_outputs, read_thread
 from jury_adapters.core.references import read_reference
 from jury_adapters.core.retrieved_ids import add_retrieved_ids
@@ -89,7 +90,7 @@ class CaseReader:
 
         Args:
             inputs: the inputs of the run.
-            outputs: its outputs.
+            outputs: its outputs; a command of LangGraph is its update of the state.
             reference_outputs: the expected outputs.
             contexts: passages from elsewhere, such as a retriever's own run; used if the parts have none. Without
                 either, the contexts are the outputs of the tools that are evidence.
@@ -100,6 +101,7 @@ class CaseReader:
             InputError: a path does not exist.
             Exception: any exception that a function of the application raises.
         """
+        outputs = state_update(outputs)
         if self._map is not None:
             return self._mapped(
                 {"inputs": inputs, "outputs": outputs, "reference_outputs": reference_outputs},
@@ -129,7 +131,7 @@ class CaseReader:
         if hasattr(value, "run_type"):  # a run of LangSmith
             value = {name: getattr(value, name, None) for name in ("inputs", "outputs")}
         if self._map is not None:
-            row = value if isinstance(value, Mapping) else {"outputs": value}
+            row = _with_update(value) if isinstance(value, Mapping) else {"outputs": state_update(value)}
             return Case.from_row(row, self._map, evidence_tools=self.evidence)
         if not isinstance(value, Mapping):
             return self.case(None, value)
@@ -155,6 +157,13 @@ class CaseReader:
         if metadata:
             changes["metadata"] = {**case.metadata, **metadata}
         return Case(**{**dict(case), **changes}) if changes else case
+
+
+def _with_update(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row in which a command of LangGraph as the outputs is its update."""
+    outputs = row.get("outputs")
+    update = state_update(outputs)
+    return row if update is outputs else {**row, "outputs": update}
 
 
 @explains_wrong_calls("to_case(value)", order="the value comes first, the rest by name", needs="a value is missing")

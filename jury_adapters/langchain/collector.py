@@ -20,6 +20,7 @@ from weakref import WeakSet
 
 from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.context import run_context
+from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
@@ -27,7 +28,7 @@ from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.langchain.guard_marks import refusal_in, repeats, review_of
 from jury_adapters.langchain.open_runs import Failure, OpenRun
 from jury_adapters.langchain.paused_runs import PausedRuns, task_of
-from jury_adapters.langchain.run_outcomes import Ending, ending_of, missing_answer
+from jury_adapters.langchain.run_outcomes import Ending, ending_of, missing_answer, result_of_tool
 
 _log = logging.getLogger(__name__)
 
@@ -128,6 +129,7 @@ class Collector:
         if node is None:
             return
         self._bring_home(node, outputs)
+        outputs = state_update(outputs)
         _deliver(node.take_failures())
         if not node.chosen:
             self._leave_out(node)
@@ -259,9 +261,10 @@ class Collector:
         if node.run.kind == RETRIEVER:  # it has already selected from the results of nested retrievers
             found.documents = list(outputs) if isinstance(outputs, Sequence) else []
         elif node.run.kind == "tool":
-            documents = found.all_documents() or _documents_in(outputs)
+            result = result_of_tool(outputs)
+            documents = found.all_documents() or _documents_in(result)
             # Its own nested calls do not count.
-            node.found = found = Found(calls=[ToolCall(node.run.name, node.inputs, outputs, documents=documents)])
+            node.found = found = Found(calls=[ToolCall(node.run.name, node.inputs, result, documents=documents)])
         elif node.run.kind == "chat":
             name = node.run.metadata.get("ls_model_name")
             found.model = name if isinstance(name, str) and name else None

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
-
-from pydantic import BaseModel
+from typing import Final
 
 from jury_adapters.core.field_names import columns_of
+from jury_adapters.core.graph_commands import fields_of_state
 
 
 class PausedRuns:
@@ -67,7 +65,7 @@ def _updated(inputs: object, update: object) -> object:
 
     Other fields of an update, such as a decision, belong to the state and not to the inputs.
     """
-    given, changed = _fields(inputs), _fields(update)
+    given, changed = fields_of_state(inputs), fields_of_state(update)
     if given is None or not changed:
         return inputs
     asked = {"messages", *columns_of(changed, ("question",)).of.values()}
@@ -76,19 +74,6 @@ def _updated(inputs: object, update: object) -> object:
     if isinstance(earlier, list | tuple) and added is not None:
         made["messages"] = [*earlier, *(added if isinstance(added, list) else [added])]
     return made
-
-
-def _fields(value: object) -> Mapping[str, Any] | None:
-    """Return the fields of a state: a mapping, pairs, or an object that LangGraph accepts as a state."""
-    if isinstance(value, Mapping):
-        return value
-    if isinstance(value, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
-        return {str(name): inner for name, inner in value}
-    if isinstance(value, BaseModel):
-        return {name: getattr(value, name) for name in value.model_fields_set}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return None
 
 
 def task_of(metadata: Mapping[str, object]) -> str | None:

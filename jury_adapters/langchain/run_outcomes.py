@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from jury_adapters.core import runs
 from jury_adapters.core.conversation import role_of
+from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.loose_values import field_of
 
 Ending: TypeAlias = Literal["failed", "cancelled", "abandoned", "paused", "handed_over"]
@@ -33,6 +34,14 @@ def missing_answer(outputs: object, *, paused: bool) -> Literal["paused", "unans
     role = role_of(last)
     waits = role == "assistant" and field_of(last, "tool_calls")
     return "paused" if waits or (role == "user" and messages is not outputs) else ""
+
+
+def result_of_tool(output: object) -> object:
+    """Return the result of a tool: of a LangGraph command, its last tool message, or else its update."""
+    update = state_update(output)
+    messages = update.get("messages") if update is not output and isinstance(update, Mapping) else None
+    results = [one for one in (messages if isinstance(messages, list) else [messages]) if role_of(one) == "tool"]
+    return results[-1] if results else update
 
 
 def ending_of(error: BaseException) -> Ending:
