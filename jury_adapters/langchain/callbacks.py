@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any, Unpack
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Unpack, cast
 from uuid import UUID
 
-from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.langchain.collector import Collector, Kind
+from jury_adapters.langchain.graph_events import GraphEvents
 from jury_adapters.langchain.run_judging import RunOptions, RunWatcher
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from langchain_core.outputs import LLMResult
 
 
-class RunEvents:
-    """LangChain's run events, forwarded to a collector."""
+class RunEvents(GraphEvents):
+    """LangChain's run events, and those of LangGraph, forwarded to a collector."""
 
     _collector: Collector
 
@@ -96,6 +97,7 @@ class RunEvents:
         run_id: UUID,
         parent_run_id: UUID | None,
     ) -> None:
+        self.hear_graphs()
         name = event.get("name") or (serialized or {}).get("name")
         self._collector.start(
             kind,
@@ -114,12 +116,11 @@ class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
 
     Pass it wherever callbacks are accepted: ``invoke(..., config={"callbacks": [handler]})``, ``with_config``, or the
     constructor of a model. Streams, batches, nested chains, retries and agents are supported. In a conversation with a
-    checkpointer, the current turn is judged. A pause for human input is not an answer; its run is judged after it was
-    resumed. A run that fails is FAIL, with its error.
+    checkpointer, the current turn is judged. A pause for human input or at a breakpoint is not an answer; its run is
+    judged after it was resumed. A run that fails is FAIL, with its error.
 
-    One case cannot be detected: a graph that stops at a breakpoint (``interrupt_before``, ``interrupt_after``) and
-    keeps no messages, or that stops right after a tool, which looks like a tool with ``return_direct``. Pause with
-    ``interrupt()`` instead.
+    LangGraph before 1.1.8 does not tell that a graph stopped at a breakpoint (``interrupt_before``,
+    ``interrupt_after``), so its state is judged. Pause with ``interrupt()`` there.
 
     The arguments and methods are those of :class:`RunWatcher`.
 
@@ -164,11 +165,12 @@ class judge_runs:  # noqa: N801  used like a function
             self._handler: RunWatcher = jury
         else:
             self._handler = JuryCallbackHandler(jury, **options)
-        self._entered: list[tuple[ContextVar[RunWatcher | None], Token[RunWatcher | None]]] = []
+        self._entered: list[tuple[_Change, _Change]] = []
 
     def __enter__(self) -> RunWatcher:
-        hook = _free_hook()
-        self._entered.append((hook, hook.set(self._handler)))
+        hook, config = _free_hook(), _config_of_context()
+        changed = _with_handler(config.get(), self._handler)
+        self._entered.append((_Change(hook, self._handler), _Change(config, changed)))
         return self._handler
 
     def __exit__(self, *exc: object) -> None:
@@ -185,11 +187,32 @@ class judge_runs:  # noqa: N801  used like a function
             await self._handler.__aexit__()
 
     def _leave(self) -> None:
-        hook, token = self._entered.pop()
+        for change in self._entered.pop():
+            change.undo()
+
+
+class _Change:
+    """Change of a variable of the context.
+
+    Args:
+        variable: the variable.
+        value: its new value.
+    """
+
+    __slots__ = ("_token", "_value", "_variable")
+
+    def __init__(self, variable: ContextVar[Any], value: object) -> None:
+        self._variable = variable
+        self._value = value
+        self._token = variable.set(value)
+
+    def undo(self) -> None:
+        """Set the variable back."""
         try:
-            hook.reset(token)
+            self._variable.reset(self._token)
         except ValueError:  # the block began in another context, for example in a generator or a fixture
-            hook.set(None)
+            if self._variable.get() is self._value:
+                self._variable.set(None)
 
 
 def _free_hook() -> ContextVar[RunWatcher | None]:
@@ -206,6 +229,25 @@ def _free_hook() -> ContextVar[RunWatcher | None]:
     register_configure_hook(hook, inheritable=True)
     _HOOKS.append(hook)
     return hook
+
+
+def _config_of_context() -> ContextVar[Any]:
+    """Return the variable with the config of the context, where LangGraph looks for handlers of its own events."""
+    from langchain_core.runnables.config import var_child_runnable_config
+
+    return var_child_runnable_config
+
+
+def _with_handler(config: Mapping[str, Any] | None, handler: RunWatcher) -> dict[str, Any]:
+    """Return the config of a context with a further handler."""
+    config = config or {}
+    callbacks = config.get("callbacks")
+    if isinstance(callbacks, BaseCallbackManager):
+        callbacks = callbacks.copy()
+        callbacks.add_handler(cast(BaseCallbackHandler, handler))
+    else:
+        callbacks = [*(callbacks or ()), handler]
+    return {**config, "callbacks": callbacks}
 
 
 def _run_of_context() -> UUID | None:

@@ -138,7 +138,7 @@ class Collector:
         if inputs is not None and node.unfinished:
             self._count("abandoned")
             return
-        if node.run.kind != RETRIEVER and (missing := missing_answer(outputs, paused=node.paused)):
+        if node.run.kind != RETRIEVER and (missing := missing_answer(outputs, paused=node.has_paused(outputs))):
             self._set_aside(node, given, missing)
             return
         if refusal_in(outputs) is not None or (node.refusal is not None and repeats(outputs, node.refusal)):
@@ -164,6 +164,21 @@ class Collector:
             given = node.inputs if inputs is None else snapshot(inputs)
             failures.append(partial(self._hand_over, node, given, None, error_text(error), monotonic()))
         _deliver(self._keep_attempt(node, failures) if ending == "failed" else failures)
+
+    def pause(self, run_id: UUID, checkpoint: str) -> None:
+        """Record that the graph of a run paused at a checkpoint: its run ends, and another one goes on from there."""
+        with self._lock:
+            node = self._open.get(run_id.int)
+            if node is not None:
+                node.paused = True
+                node.waiting.add(checkpoint)
+
+    def resume(self, run_id: UUID, checkpoint: str) -> None:
+        """Record that the graph of a run goes on from a checkpoint."""
+        with self._lock:
+            node = self._open.get(run_id.int)
+            if node is not None:
+                node.note_task(checkpoint)
 
     def _keep_attempt(self, node: OpenRun, failures: list[Failure]) -> list[Failure]:
         """Keep the failures of a step that may be retried in the run around it; return those to deliver now."""
@@ -273,6 +288,7 @@ class Collector:
             with self._lock:
                 node.parent.found.add(found)
                 node.parent.waiting |= node.waiting
+                node.parent.halted = outputs if node.paused else None
                 node.parent.refusal = refusal or node.parent.refusal
 
     def _bring_down(self, node: OpenRun, error: BaseException, ending: Ending) -> None:

@@ -37,8 +37,9 @@ class OpenRun:
         tried: the findings of the last nested run that failed; a retry or a fallback makes them worthless.
         attempts: the nested steps that failed and were not retried so far.
         paused: whether a nested run paused for human input.
-        waiting: the tasks of a graph that paused.
-        tasks: for a run to be judged, the first tasks of a graph inside it.
+        halted: the state with which the nested run that ended last paused; None if it did not pause.
+        waiting: the tasks of a graph that paused, and the checkpoint at which it did.
+        tasks: for a run to be judged, the first tasks of a graph inside it, and the checkpoint from which it goes on.
         members: for a root, the nested runs that are under way.
         outcome: for a root, the outcome to count if no run in it was chosen; None if one was.
         unfinished: whether the run ended while a nested run was under way.
@@ -55,6 +56,7 @@ class OpenRun:
     tried: Found | None = None
     attempts: list[Attempt] = field(default_factory=list)
     paused: bool = False
+    halted: object = None
     waiting: set[str] = field(default_factory=set)
     tasks: dict[str, None] = field(default_factory=dict)
     members: set[int] = field(default_factory=set)
@@ -79,11 +81,21 @@ class OpenRun:
 
     def tell_task(self) -> None:
         """Record the task of this run in the chosen runs around it."""
-        task, around = task_of(self.run.metadata), self.parent
-        while task is not None and around is not None:
+        task = task_of(self.run.metadata)
+        if task is not None and self.parent is not None:
+            self.parent.note_task(task)
+
+    def note_task(self, task: str) -> None:
+        """Record a task, or a checkpoint, in this run and those around it, if they are chosen."""
+        around: OpenRun | None = self
+        while around is not None:
             if around.chosen and len(around.tasks) < _MOST_TASKS:
                 around.tasks[task] = None
             around = around.parent
+
+    def has_paused(self, outputs: object) -> bool:
+        """Return whether this run ends with a pause: its own, or that of a graph whose state it returns."""
+        return self.paused or (self.halted is not None and _are_equal(self.halted, outputs))
 
     def everything(self) -> Found:
         """Return all findings, those of the last failed run included."""
