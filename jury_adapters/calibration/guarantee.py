@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import yaml
 
+from jury_adapters.calibration.abstaining_tier import AbstainingTier, why_no_juror_voted
 from jury_adapters.calibration.broken_cases import broken_sentence
 from jury_adapters.calibration.fingerprint import identity_of, seal_of
 from jury_adapters.calibration.grant_rates import GrantRates
@@ -19,13 +20,13 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.duplicates import merged_sentence
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.formatting import counted, percent
-from jury_adapters.core.judge import Judge
-from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, abstain
+from jury_adapters.core.judgment import evolve
 from jury_adapters.core.jury import Jury
 from jury_adapters.core.opinions import ABSTAINED
-from jury_adapters.core.tier_policies import escalate_below
+from jury_adapters.core.tier_policies import Decision, TierOutcome, escalate_below
 from jury_adapters.core.tolerance import exceeds
 from jury_adapters.core.values import JsonValue
+from jury_adapters.core.verdict import TierResult, Verdict
 from jury_adapters.models.fingerprint import digest
 from jury_adapters.yaml_files import read_source
 
@@ -286,6 +287,8 @@ class Guarantee:
 class CalibratedJury(CascadedJury):
     """Cascade with calibrated thresholds. If no tier is certain enough, the tier ``abstained`` abstains.
 
+    If no juror voted, such as for lack of contexts, it abstains with the reasons of the jurors.
+
     Screening tiers at the start are kept unchanged. A tier that decides nothing under the guarantee is dropped, because
     its votes would cost money and not be used.
 
@@ -309,11 +312,18 @@ class CalibratedJury(CascadedJury):
             threshold = guarantee.thresholds[tier.name]
             if threshold is not None:
                 used.append(Tier(tier.name, tier.judge, escalate_below(threshold)))
-        super().__init__([*used, Tier(ABSTAINED, _Abstaining(guarantee.agreement))], name=cascade.name)
+        super().__init__([*used, Tier(ABSTAINED, AbstainingTier(guarantee.agreement))], name=cascade.name)
 
     @property
     def uncalibrated(self) -> CascadedJury:
         return self.calibrated
+
+    def _verdict(self, case: Case, run: Sequence[TierResult], outcome: TierOutcome, decision: Decision) -> Verdict:
+        if isinstance(self.tiers[len(run) - 1].judge, AbstainingTier) and (why := why_no_juror_voted(run[:-1])):
+            judgment = evolve(outcome.judgment, reasoning=why)
+            outcome = outcome._replace(judgment=judgment, individuals=(judgment,))
+            run = [*run[:-1], replace(run[-1], judgment=judgment)]
+        return super()._verdict(case, run, outcome, decision)
 
 
 def cascade_of(jury: Jury) -> CascadedJury:
@@ -340,24 +350,6 @@ def fingerprint_of(cascade: CascadedJury) -> str:
     ]
     # The prefix keeps YAML from reading 12e4567890123456 as a number.
     return f"jury-{digest(content)}"
-
-
-class _Abstaining(Judge):
-    """Judge that always abstains, with the reason."""
-
-    opinion_statuses = PASS_OR_FAIL
-    name = ABSTAINED
-
-    def __init__(self, agreement: float) -> None:
-        self._agreement = agreement
-
-    @property
-    def size(self) -> int:
-        """Return 0: this tier asks no juror, so a cascade that stops before it saves no call."""
-        return 0
-
-    def assess(self, case: Case) -> Judgment:
-        return abstain(f"no tier is sure enough to keep the guaranteed agreement of {self._agreement:g}")
 
 
 def _values_of(guarantee: Guarantee) -> dict[str, Any]:

@@ -266,7 +266,9 @@ class EscalateBelow(TierRule):
 
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
         confidence = outcome.judgment.confidence
-        if not outcome.judgment.valid or confidence is None:
+        if not outcome.judgment.valid:
+            return None, "the tier broke" if self.is_broken(outcome) else "the tier abstained"
+        if confidence is None:
             return None, "no verdict with a confidence"
         if reaches(confidence, self.threshold):
             return "accepted", f"confidence {confidence:.3f} reaches {self.threshold:g}"
