@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.column_checks import names_an_answer
 from jury_adapters.core.errors import plain_repr
-from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, LABELS
+from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, LABELS, columns_of
 from jury_adapters.core.graph_commands import state_update
-from jury_adapters.core.input_output import WHOLE_PART, Found, read_outputs
+from jury_adapters.core.input_output import WHOLE_PART, Found, present, read_outputs
 from jury_adapters.core.loose_values import messages_in, opened
 
 _NAMED = 5
@@ -76,7 +78,7 @@ class AnswerGuess:
         if WHOLE_PART not in found:
             return
         self._done = True
-        asked = next(iter(inputs), "question") if isinstance(inputs, Mapping) else "question"
+        asked = _likely_question(inputs) if isinstance(inputs, Mapping) and inputs else "question"
         _log.warning(
             "%s: none of the outputs %s is known as the answer, so all of them are judged as one JSON text. If one of "
             "them is the answer, name it in a field map, such as field_map={'answer': %r, 'question': %r}",
@@ -111,21 +113,34 @@ def _state_map(state: Mapping[str, object], texts: Sequence[str], found: Found) 
     """Return a field map for the state of a graph, as an example for a message."""
     answer = _likely_answer({field: state[field] for field in texts})
     paths = {"answer": _path("", answer)}
-    asked = next((field for field in texts if field != answer), None)
+    asked = next((field for field in texts if field != answer and not _ID.search(field)), None)
     if asked is not None and found.get("question") is None:
         paths = {"question": _path("", asked), **paths}
     return repr(paths)
 
 
 def _likely_answer(outputs: Mapping[str, object]) -> str:
-    """Return the name of the longest text that may be the answer; without one, the name of another value.
+    """Return the name of the text that may be the answer; without one, the name of another value.
 
-    The label of a reply, the question and the other parts of a case are not the answer.
+    It is a text whose name is one of answers, such as ``reply``, or else the longest. Ids, the label of a reply, the
+    question and the other parts of a case are not the answer.
     """
-    named = LABELS | _OTHER_FIELDS
-    rest = {str(name): given for name, given in outputs.items() if name not in named and given is not None} or outputs
-    lengths = {str(name): len(given) if isinstance(given, str) else 0 for name, given in rest.items()}
-    return max(lengths, key=lambda name: lengths[name])
+    rest = {name: given for name, given in outputs.items() if name not in _OTHER_FIELDS}
+    return _likely_text(rest or outputs, names_an_answer)
+
+
+def _likely_question(inputs: Mapping[str, object]) -> str:
+    """Return the name of the input that may be the question: one that is known, or else a text."""
+    known = columns_of(present(inputs), ("question",)).of.get("question")
+    return _likely_text(inputs, lambda _: False) if known is None else known
+
+
+def _likely_text(values: Mapping[str, object], is_named: Callable[[str], bool]) -> str:
+    """Return the name of a text that has a likely name, or else of the longest; of another value without a text."""
+    named = {str(name): given for name, given in values.items() if given is not None} or dict(values)
+    rest = {name: given for name, given in named.items() if name not in LABELS and not _ID.search(name)} or named
+    lengths = {name: len(given) if isinstance(given, str) else 0 for name, given in rest.items()}
+    return max(lengths, key=lambda name: (lengths[name] > 0 and is_named(name), lengths[name]))
 
 
 def _path(part: str, name: object) -> str:
@@ -134,6 +149,7 @@ def _path(part: str, name: object) -> str:
     return f"{part}.{name}".removeprefix(".") if plain else f"{part}[{str(name)!r}]"
 
 
+_ID = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id)s?$|[a-z]I[dD]s?$")  # claim_id, CLAIM_ID, claimId
 _KNOWN = ALIASES.keys() | Case.model_fields
 _OTHER_FIELDS = frozenset(
     name

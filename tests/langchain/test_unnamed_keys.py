@@ -106,6 +106,30 @@ def test_a_runnable_says_that_there_is_no_answer(caplog):
         assert "'answer': 'draft'" in said
 
 
+IDS = {"claim_id": "a long number of a claim", "CLAIM_ID": "a long number of a claim", "threadId": "a long id"}
+
+
+@pytest.mark.parametrize("name", ["reply", "final_reply", "modelAnswer"])
+def test_a_field_map_is_advised_for_a_text_whose_name_is_one_of_answers_and_never_for_an_id(name, caplog):
+    texts = {**IDS, name: "At nine.", "note": "a longer text, which is a note"}
+    JuryRunnable(Seen()).invoke({"question": "When?", **texts})
+    assert f"field_map={{'answer': '{name}'}}" in logged(caplog)[0]
+    caplog.clear()
+    JuryRunnable(Seen()).invoke({**IDS, name: "At nine."})
+    assert f"field_map={{'answer': '{name}'}}" in logged(caplog)[0]
+    caplog.clear()
+    JuryEvaluator(Seen())(inputs={"customer_id": "C1", "mail": "When?"}, outputs=texts)
+    assert f"field_map={{'answer': 'outputs.{name}', 'question': 'inputs.mail'}}" in logged(caplog)[0]
+
+
+def test_without_such_a_name_a_field_map_is_advised_for_the_longest_text(caplog):
+    JuryRunnable(Seen()).invoke({"question": "When?", **IDS, "a": "At", "b": "At nine."})
+    assert "field_map={'answer': 'b'}" in logged(caplog)[0]
+    caplog.clear()
+    JuryEvaluator(Seen())(inputs={"question": "When?"}, outputs={"documents": ["c"], "x": "At nine.", "y": "At"})
+    assert "field_map={'answer': 'outputs.x'}" in logged(caplog)[0]
+
+
 @pytest.mark.parametrize("value", [
     {"question": "When?", "contexts": ["c"], "draft": "At nine."},
     {"query": "When?", "passages": ["c"], "reply": "At nine.", "tries": 2},
