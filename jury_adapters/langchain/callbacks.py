@@ -97,7 +97,7 @@ class RunEvents(GraphEvents):
         run_id: UUID,
         parent_run_id: UUID | None,
     ) -> None:
-        self.hear_graphs()
+        self._hear_graphs()
         name = event.get("name") or (serialized or {}).get("name")
         self._collector.start(
             kind,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Final, Protocol, final
 from uuid import UUID
 
@@ -40,11 +41,12 @@ class GraphEvents:
             self._collector.resume(event.run_id, event.checkpoint_id)
 
     @final
-    def hear_graphs(self) -> None:
+    def _hear_graphs(self) -> None:
         """Let LangGraph send its events, if it is imported and has them."""
         handlers = getattr(sys.modules.get("langgraph.callbacks"), "GraphCallbackHandler", None)
         if isinstance(handlers, type) and not isinstance(self, handlers):
-            self.__class__ = _with_base(type(self), handlers)
+            with suppress(TypeError):  # a subclass of the application may not allow further bases
+                self.__class__ = _with_base(type(self), handlers)
 
 
 def _with_base(own: type[GraphEvents], base: type) -> type[GraphEvents]:

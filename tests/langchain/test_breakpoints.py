@@ -219,6 +219,30 @@ def test_a_block_that_ends_in_another_context_leaves_the_config_there(inside: bo
     assert RunnableLambda(leave).invoke(None) if inside else leave(None)
 
 
+class Slotted(JuryCallbackHandler):
+    """A handler with an attribute of its own."""
+
+    __slots__ = ("own",)
+
+
+class Registered(JuryCallbackHandler):
+    """A handler whose subclasses need a name."""
+
+    def __init_subclass__(cls, registered: str) -> None:
+        super().__init_subclass__()
+
+
+@pytest.mark.parametrize(("kind", "paused"), [(Slotted, 1), (Registered, 0)])
+def test_any_subclass_of_the_handler_judges(kind: Any, paused: int) -> None:
+    watched = Watched(kind=kind)
+    app, config = graph(interrupt_before=["draft"]), {**watched.config, **THREAD}
+    app.invoke(THEFT, config)
+    assert watched.handler.flush(20)
+    assert watched.handler.counts.paused == paused
+    app.invoke(None, config)
+    assert watched.all()[-1].answer == "Yes, by Section 5.2."
+
+
 @pytest.mark.slow
 def test_a_handler_that_watches_other_runs_does_not_import_langgraph() -> None:
     program = (
