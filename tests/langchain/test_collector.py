@@ -15,35 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.garbage import collect_garbage
+from support.langchain_events import Ear
 
 from jury_adapters.core.background.judge_queue import Run
 from jury_adapters.core.context import judging
-from jury_adapters.langchain.collector import Collector, snapshot
-from jury_adapters.langchain.finished_runs import FinishedRun
-
-
-class Ear:
-    """A collector, and what it delivered."""
-
-    def __init__(self, chosen: Any = lambda run, around, inside: around is None, max_open: int = 100) -> None:
-        self.heard: list[FinishedRun] = []
-        self.counted: list[str] = []
-        self.collector = Collector(chosen, self.heard.append, self.counted.append, max_open=max_open)
-
-    def start(self, kind: Any = "chain", parent: UUID | None = None, inputs: Any = "in", **about: Any) -> UUID:
-        run_id = about.pop("run_id", None) or uuid4()
-        about = {"name": None, "tags": None, "metadata": None, **about}
-        self.collector.start(kind, run_id, parent, inputs, **about)
-        return run_id
-
-    def end(self, run_id: UUID, outputs: Any = "out", **more: Any) -> None:
-        self.collector.end(run_id, outputs, **more)
-
-    def fail(self, run_id: UUID, error: BaseException) -> None:
-        self.collector.fail(run_id, error)
-
-    def remembers_nothing(self) -> bool:
-        return self.collector.open == 0 and self.collector.remembered == 0
+from jury_adapters.langchain.collector import snapshot
 
 
 def page(text: str) -> Any:
@@ -160,65 +136,6 @@ def test_a_run_that_failed_shows_what_its_last_attempt_found() -> None:
     assert failed.run.error == "ValueError: no such city"
     assert [call.tool for call in failed.found.calls] == ["weather"]
     assert failed.found.calls[0].error == "ValueError: no such city"
-
-
-def _by_name(run: Any, around: Any, inside: bool) -> bool:
-    return run.name == "step"
-
-
-@pytest.mark.parametrize("how", ["end", "fail", "evict", "leave"])
-def test_a_step_that_failed_is_delivered_at_the_latest_when_the_run_around_it_is_over(how: str) -> None:
-    ear = Ear(_by_name, max_open=1)
-    root = ear.start()
-    between = ear.start(parent=root)
-    ear.fail(ear.start(parent=between, name="step"), ValueError("no"))
-    assert ear.heard == []
-    if how != "leave":  # the run in between is still under way when its root is forgotten
-        ear.fail(between, ValueError("no"))
-    if how == "evict":
-        ear.start()
-    elif how == "fail":
-        ear.fail(root, ValueError("no"))
-    else:
-        ear.end(root)
-    assert [finished.run.error for finished in ear.heard] == ["ValueError: no"]
-
-
-def test_a_step_that_failed_waits_only_while_the_run_around_it_is_under_way() -> None:
-    ear = Ear(_by_name)
-    root = ear.start()
-    between = ear.start(parent=root)
-    late = ear.start(parent=between, name="step")
-    ear.end(between)
-    ear.fail(late, ValueError("no"))
-    assert ear.heard == []
-    ear.end(root)
-    assert len(ear.heard) == 1
-
-
-def test_of_many_steps_that_failed_in_a_run_without_end_the_last_ones_wait() -> None:
-    ear = Ear(_by_name)
-    root = ear.start()
-    for number in range(150):
-        ear.fail(ear.start(parent=root, name="step", inputs=number), ValueError(str(number)))
-    assert len(ear.heard) == 50
-    ear.end(root)
-    assert [finished.inputs for finished in ear.heard] == list(range(150))
-
-
-def test_inputs_that_cannot_be_compared_are_not_those_of_a_retry() -> None:
-    class Array:
-        def __eq__(self, other: object) -> bool:
-            raise ValueError("ambiguous")
-
-        __hash__ = None  # type: ignore[assignment]
-
-    ear = Ear(_by_name)
-    root = ear.start()
-    ear.fail(ear.start(parent=root, name="step", inputs=Array()), ValueError("no"))
-    ear.end(ear.start(parent=root, name="step", inputs=Array()))
-    ear.end(root)
-    assert len(ear.heard) == 2
 
 
 def test_of_a_retriever_over_retrievers_only_its_own_choice_counts() -> None:
