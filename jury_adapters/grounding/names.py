@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 
-from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, words
+from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, is_contraction, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +52,29 @@ def skipped_names(sentence: str) -> Iterator[Name]:
 def _capitalised(sentence: str) -> Iterator[Name]:
     """Yield the names among the runs of capitalised words."""
     for run in _RUN.finditer(sentence):
-        found = run[0].split(" ")
         first = _STARTS.search(sentence, max(0, run.start() - 4), run.start()) is not None
-        named = any(True for word in found[1:] for _ in _keys(word))
-        if first and (not named or _plain(found[0])):
-            found = found[1:] if named else [word for word in found[:1] if _identifies(word)]
-        if found and _INITIALS.match(sentence, run.end()) and _DOTTED.fullmatch(found[-1] + "."):
-            found.pop()  # the initials of the person whose surname follows
-        parts = tuple(key for word in found for key in _keys(word))
-        if parts:
-            yield Name(" ".join(found).removesuffix("'s"), parts)
+        before_initials = _INITIALS.match(sentence, run.end()) is not None
+        for contracted, piece in groupby(run[0].split(" "), is_contraction):  # "Today I'm Anna" has two pieces
+            if not contracted and (name := _name(list(piece), first=first, before_initials=before_initials)):
+                yield name
+            first = False
+
+
+def _name(found: list[str], *, first: bool, before_initials: bool) -> Name | None:
+    """Return the name in some capitalised words, or None if they do not name anything.
+
+    Args:
+        found: the words.
+        first: whether they begin a sentence.
+        before_initials: whether initials follow.
+    """
+    named = any(True for word in found[1:] for _ in _keys(word))
+    if first and (not named or _plain(found[0])):
+        found = found[1:] if named else [word for word in found[:1] if _identifies(word)]
+    if found and before_initials and _DOTTED.fullmatch(found[-1] + "."):
+        found.pop()  # the initials of the person whose surname follows
+    parts = tuple(key for word in found for key in _keys(word))
+    return Name(_CLITIC.sub("", " ".join(found)), parts) if parts else None
 
 
 @dataclass(slots=True)
@@ -127,7 +141,7 @@ def _in_title_case(sentence: str) -> bool:
     found = _LETTERS.findall(sentence)
     if not _VERBS.isdisjoint(found):  # titles give verbs a capital
         return False
-    found = [word for word in found if word.casefold() not in STOPWORDS]
+    found = [word for word in found if word.casefold() not in STOPWORDS and not is_contraction(word)]
     return len(found) > 3 and not any(word[0].islower() for word in found)
 
 
@@ -192,6 +206,7 @@ def _initials(source: str) -> str:
 
 _STARTS = re.compile(r"(?:^|[:;\"(\[*#>•|/-] ?| - |\d[.)] )$|^[^\w]{0,4}$")
 _RUN = re.compile(r"(?<![\w'.-])(?:[A-Z][\w'&.-]*\w|[A-Z]|[a-z][A-Z]\w+)(?: (?:[A-Z][\w'&.-]*\w|[A-Z]\b))*")
+_CLITIC = re.compile(r"'(?:s|m|re|ve|ll|d)$")
 _VERBS = frozenset(("is", "are", "was", "were", "has", "have", "had", "does", "do", "did", "will", "would"))
 _FULL_NAME = re.compile(r"[A-Z][\w'-]*\.?(?: [A-Z][\w'-]*\.?){1,3}")
 _BETWEEN = re.compile(r"[,;] (?:(?:and|or|&) )?| (?:and|or|&) ")

@@ -22,7 +22,10 @@ def tidy(text: str) -> str:
     "He didn't pay ($5) to Zoe's cafe."
     """
     if not text.isascii():
+        text = text.replace("\u00b4", "'")  # NFKC makes a space of it
         text = _RUN.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text).translate(_PLAIN)
+    if "`" in text:
+        text = _GRAVE.sub("'", text)
     if "-" in text:
         text = _BRACKETS.sub(lambda match: _BRACKET[match[1]], text)
     for pattern, replacement in _SPACING:
@@ -55,7 +58,7 @@ def sentences(text: str) -> list[str]:
 def words(text: str) -> list[str]:
     """Return the words and numerals of tidied text, lower case, without possessives.
 
-    "didn't" becomes "did", "not"; a decimal or a time of day is one word.
+    "didn't" becomes "did", "not", and "I'll" becomes "i", "will"; a decimal or a time of day is one word.
 
     >>> words("It didn't open at 9:30 for 3.50.")
     ['it', 'did', 'not', 'open', 'at', '9:30', 'for', '3.50']
@@ -64,9 +67,21 @@ def words(text: str) -> list[str]:
     if "n't" in text:
         text = text.replace("won't", "will not").replace("can't", "can not").replace("n't", " not")
     text = text.replace("cannot", "can not").replace("'s", "").replace("s' ", "s ")
+    if "'" in text:
+        text = _CLITIC.sub(lambda match: _CLITICS[match[1]], text)
     if not text.isascii():
         text = text.translate(_LETTERS)
     return _WORD.findall(text)
+
+
+def is_contraction(word: str) -> bool:
+    """Return whether a word is a function word with a shortened verb or "not": "I'm", "THEY'VE", "don't".
+
+    >>> [is_contraction(word) for word in ("I'm", "WON'T", "Anna's", "O'Brien")]
+    [True, True, False, False]
+    """
+    found = _CONTRACTION.fullmatch(word.casefold())
+    return found is not None and (found[1] in STOPWORDS or found[1] in _SHORTENED)
 
 
 def content(items: Iterable[str]) -> list[str]:
@@ -182,8 +197,9 @@ class _Letters(dict[int, str]):
 
 # Only diacritics that writers add or omit freely; the vowel signs of Indic scripts are letters and stay.
 _DIACRITIC = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
+_APOSTROPHES = "\u2018\u2019\u201a\u201b\u2032\u2035\u02b9\u02bb\u02bc\u02bd\ua78c`"
 _PLAIN = _Plain()
-_PLAIN.update(dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc`\u00b4"), "'"))
+_PLAIN.update(dict.fromkeys(map(ord, _APOSTROPHES), "'"))
 _PLAIN.update(dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033"), '"'))
 _PLAIN.update(dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63"), "-"))
 _PLAIN.update(dict.fromkeys(map(ord, "\u2014\u2015"), " - "))
@@ -193,6 +209,12 @@ _LETTERS = _Letters()
 
 # Short pieces, because normalising one long run of combining marks takes quadratic time.
 _RUN = re.compile(r"[^\x00-\x7f]{1,64}")
+_GRAVE = re.compile(r"(?<=[A-Za-z])`(?=(?:[mdst]|re|ve|ll)\b)", re.IGNORECASE)  # "I`m"
+# The ending 'd is "had" or "would", so it is left out.
+_CLITICS = {"m": " am", "re": " are", "ve": " have", "ll": " will", "d": ""}
+_CLITIC = re.compile(r"(?<=[^\W\d_])'(m|re|ve|ll|d)(?!\w)")
+_CONTRACTION = re.compile(r"([a-z]+?)(?:n't|'(?:m|re|ve|ll|d|s|t))+")
+_SHORTENED = frozenset(("ca", "wo", "sha", "ai", "let", "might", "must", "need", "ought", "dare"))
 _BRACKET = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
 _BRACKETS = re.compile("-(LRB|RRB|LSB|RSB|LCB|RCB)-")
 # Bounded numbers of spaces: an unbounded run before a mark would be scanned again from every space.
