@@ -16,7 +16,7 @@ def tidy(text: str) -> str:
     """Undo what tokenisers and typesetters do to a text; upper and lower case stay.
 
     Unicode compatibility forms, curly quotes, long dashes and accents become plain ones, ``-LRB-`` a bracket, and the
-    spaces of tokenised text around punctuation, clitics and brackets go.
+    spaces of tokenised text around punctuation, clitics and brackets go. Python's text of a date is its ISO form.
 
     >>> tidy("He did n't pay -LRB- $ 5 -RRB- to Zoë’s café .")
     "He didn't pay ($5) to Zoe's cafe."
@@ -26,6 +26,8 @@ def tidy(text: str) -> str:
         text = _RUN.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text).translate(_PLAIN)
     if "`" in text:
         text = _GRAVE.sub("'", text)
+    if "datetime." in text:
+        text = _PYTHON_DATE.sub(_iso, _PYTHON_TIME.sub(_clock, text))
     if "-" in text:
         text = _BRACKETS.sub(lambda match: _BRACKET[match[1]], text)
     for pattern, replacement in _SPACING:
@@ -171,6 +173,27 @@ def _goes_on(line: str, stop: int, end: int) -> bool:
     return _ABBREVIATION.search(line, max(0, stop - 12), stop + 1) is not None
 
 
+def _iso(match: re.Match[str]) -> str:
+    """Return Python's text of a date or time, such as "datetime.date(2026, 10, 2)", in ISO form.
+
+    What comes after the seconds, such as a time zone, stays.
+    """
+    year, month, day = (int(match[part]) for part in ("year", "month", "day"))
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return match[0]
+    time = f" {_time(match['time'])}" if match["time"] else ""
+    return f"{year:04}-{month:02}-{day:02}{time}"
+
+
+def _clock(match: re.Match[str]) -> str:
+    """Return Python's text of a time of day, such as "datetime.time(9, 30)", as "09:30"."""
+    return _time(match["time"])
+
+
+def _time(numbers: str) -> str:
+    return ":".join(f"{int(number):02}" for number in numbers.split(", "))
+
+
 class _Plain(dict[int, str]):
     """Cache of plain forms of characters: no diacritics, plain quotes and dashes, no invisible marks."""
 
@@ -210,6 +233,12 @@ _LETTERS = _Letters()
 # Short pieces, because normalising one long run of combining marks takes quadratic time.
 _RUN = re.compile(r"[^\x00-\x7f]{1,64}")
 _GRAVE = re.compile(r"(?<=[A-Za-z])`(?=(?:[mdst]|re|ve|ll)\b)", re.IGNORECASE)  # "I`m"
+_TIME_OF_DAY = r"(?P<time>\d{1,2}, \d{1,2}(?:, \d{1,2})?)(?:, \d{1,6})?(?:\)|(?=, (?:fold|tzinfo)=))"
+_PYTHON_TIME = re.compile(rf"\bdatetime\.time\({_TIME_OF_DAY}")
+_PYTHON_DATE = re.compile(
+    r"\bdatetime\.(?:date(?!time)|datetime)\((?P<year>\d{4}), (?P<month>\d{1,2}), (?P<day>\d{1,2})"
+    rf"(?:\)|, {_TIME_OF_DAY})"
+)
 # The ending 'd is "had" or "would", so it is left out.
 _CLITICS = {"m": " am", "re": " are", "ve": " have", "ll": " will", "d": ""}
 _CLITIC = re.compile(r"(?<=[^\W\d_])'(m|re|ve|ll|d)(?!\w)")
