@@ -18,7 +18,7 @@ def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
     for line in lines:
         if len(found) >= _MOST_FOUND:
             break
-        for asked in quantities(line):
+        for asked in quantities(line, english=source.compares_names):
             if len(found) >= _MOST_FOUND:
                 break
             label = f"number: {asked.text}"

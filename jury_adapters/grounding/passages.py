@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from jury_adapters.grounding.names import NameIndex
 from jury_adapters.grounding.normalisation import bigrams, content, looks_english, sentences, tidy, words
-from jury_adapters.grounding.quantities import NumberIndex
+from jury_adapters.grounding.number_index import NumberIndex
 
 _MOST_PLACES = 50  # an n-gram in more sentences than this does not help to find a place
 _CANDIDATES = 3  # number of best places that are compared in full

@@ -8,10 +8,12 @@ number is reported as new only if the source has none of its readings.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
+
+from jury_adapters.grounding.units import NAMES_PATTERN, SYMBOLS_PATTERN, amounts, denominator, unit_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class Quantity:
         parts: the numbers in it, should its marks only separate ("100, 200"); else empty.
         day: (month, day) readings of a date; a day of 0 means that only month and year are given.
         unit: the canonical unit ("%", "km", "USD"), or "".
+        end: where it ends, with its unit.
+        amounts: the values in the base unit of their kind, for units with exact conversion.
         step: maximum distance between the first reading and a number of the source that it rounds; 0 for an exact
             number.
         word: True when written as a word ("seven").
@@ -36,12 +40,22 @@ class Quantity:
     parts: tuple[str, ...] = ()
     day: tuple[tuple[int, int], ...] = ()
     unit: str = ""
+    end: int = 0
+    amounts: tuple[tuple[str, Fraction], ...] = ()
     step: Decimal = Decimal(0)
     word: bool = False
 
 
-def quantities(text: str) -> Iterator[Quantity]:
-    """Yield every number and date of a tidied text, in order."""
+def quantities(text: str, *, english: bool = False) -> Iterator[Quantity]:
+    """Yield every number and date of a tidied text, in order.
+
+    Args:
+        text: the text.
+        english: whether a comma before three digits can only separate thousands, and a full stop only decimals.
+
+    >>> [found.readings for english in (False, True) for found in quantities("3,000", english=english)]
+    [('3000', '3'), ('3000',)]
+    """
     for match in _ANY.finditer(text):
         kind = match.lastgroup or ""
         if kind in _DATES:
@@ -53,122 +67,37 @@ def quantities(text: str) -> Iterator[Quantity]:
             if found is not None:
                 yield found
         else:
-            yield _numeral(match, text)
+            yield _numeral(match, text, english=english)
 
 
-@dataclass(slots=True)
-class NumberIndex:
-    """Index of the numbers and dates of a source, which answers whether they cover another one.
-
-    >>> index = NumberIndex("As of 22 February 2020, 77, 984 cases were known.")
-    >>> [index.covers(q) for q in quantities("On February 22, 2020 there were 77,984, not 80,111.")]
-    [True, True, False]
-    """
-
-    source: str
-    _values: set[str] = field(default_factory=set)
-    _months: set[int] = field(default_factory=set)
-    _days: set[tuple[int, int]] = field(default_factory=set)
-    _units: dict[str, set[str]] = field(default_factory=dict)
-    _sizes: list[Decimal] = field(default_factory=list)
-    _amounts: set[tuple[str, Decimal]] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self._values.update(_bare(digits) for digits in set(re.findall(r"\d+", self.source)))
-        for first, second in set(_RANGE.findall(self.source)):
-            self._values.add(first[:2] + second)  # 2010-11 ends in 2011
-        for date in _LOOSE_DATE.finditer(self.source):
-            month = _MONTHS[date["name"][:3].lower()]
-            self._days.add((month, int(date["before"] or date["after"])))
-            self._months.add(month)
-        for found in quantities(self.source):
-            clock = [value for value in found.readings if ":" in value]
-            self._values.update(clock if clock and ":" in found.text else found.readings)
-            self._values.update(found.parts)
-            self._values.update(value.rpartition(":")[0] for value in clock if value.count(":") == 2)
-            self._days.update(found.day)
-            self._months.update(month for month, _ in found.day)
-            for value in found.readings:
-                self._units.setdefault(value, set()).add(found.unit)
-            self._amounts.update(_amounts(found))
-        self._months.update(_MONTHS[name[:3].lower()] for name in set(_MONTH_NAME.findall(self.source)))
-        self._sizes = sorted(Decimal(value) for value in self._values if _PLAIN_NUMBER.fullmatch(value))
-
-    def covers(self, asked: Quantity) -> bool:
-        """Return whether the source states this number or date, also in another unit, or one that it rounds."""
-        if asked.day:
-            return self._has_date(asked)
-        if any(value in self._values for value in asked.readings):
-            return True
-        if asked.readings and self._near(asked.readings[0], asked):
-            return True
-        if not self._amounts.isdisjoint(_amounts(asked)):
-            return True
-        return bool(asked.parts) and all(part in self._values for part in asked.parts)
-
-    def months(self) -> set[int]:
-        """Return the months (1 to 12) in names and dates of the source."""
-        return self._months
-
-    def has_unit(self, unit: str) -> bool:
-        """Return whether the source gives a number in digits with this unit."""
-        return any(unit in units for units in self._units.values())
-
-    def other_unit(self, asked: Quantity) -> str:
-        """Return another unit of the same kind that the source gives this number; "" if there is none."""
-        kind = _KIND.get(asked.unit)
-        seen = set().union(*(self._units.get(value, ()) for value in asked.readings))
-        if kind is None or asked.unit in seen or any(_KIND.get(unit) != kind for unit in seen):
-            return ""
-        if not self._amounts.isdisjoint(_amounts(asked)):
-            return ""  # "7,000 grams" may be read as 7 grams, and is 7 kg
-        return " or ".join(sorted(seen))
-
-    def _has_date(self, asked: Quantity) -> bool:
-        if asked.readings and not any(year in self._values for year in asked.readings):
-            return False
-        return any((month in self._months) if day == 0 else ((month, day) in self._days) for month, day in asked.day)
-
-    def _near(self, value: str, asked: Quantity) -> bool:
-        """Return whether the source has a year of this decade or century, or a number that this one rounds."""
-        if not _PLAIN_NUMBER.fullmatch(value):
-            return False
-        if asked.unit == "decade":
-            return any(str(int(value) + year) in self._values for year in range(10))
-        if asked.unit == "century":
-            return self._within(Decimal(value) * 100 - 100, Decimal(value) * 100)
-        if asked.step:
-            return self._within(Decimal(value) - asked.step, Decimal(value) + asked.step)
-        return False
-
-    def _within(self, low: Decimal, high: Decimal) -> bool:
-        at = bisect_left(self._sizes, low)
-        return at < len(self._sizes) and self._sizes[at] <= high
-
-
-def _amounts(quantity: Quantity) -> set[tuple[str, Decimal]]:
-    """Return what a quantity amounts to in the base unit of its kind; empty for a unit without exact conversion."""
-    if quantity.unit not in _IN_BASE_UNITS:
-        return set()
-    kind, factor = _KIND[quantity.unit], Decimal(_IN_BASE_UNITS[quantity.unit])
-    numbers = (value for value in quantity.readings if len(value) < _LONGEST and _PLAIN_NUMBER.fullmatch(value))
-    return {(kind, (Decimal(value) * factor).normalize()) for value in numbers}
-
-
-def _numeral(match: re.Match[str], text: str) -> Quantity:
+def _numeral(match: re.Match[str], text: str, *, english: bool) -> Quantity:
     digits, ending, scale = match["digits"], match["ending"] or "", match["scale"] or ""
-    readings, parts = _read(digits)
-    unit = _UNITS.get((match["unit"] or "").lower(), "") or _UNITS.get((match["currency"] or "").lower(), "")
+    readings, parts = _read(digits, english=english)
+    unit = unit_named((match["currency"] or "").strip()) or unit_named(match["unit"] or "")
     times = _SCALES.get(scale.lower().rstrip("s"), 1)
-    if ending.lower() == "s":
-        unit = "decade"
-    elif ending and _CENTURY.match(text, match.end()):
-        unit = "century"
+    kind = "decade" if ending.lower() == "s" else ""
+    if ending and _CENTURY.match(text, match.end()):
+        kind = "century"
     values = readings if times == 1 else tuple(_times(value, times) for value in readings)
+    measured, measure = values, unit
     if len(scale) < 3 and times > 1:
         values += readings  # "5m" may also be five metres
-    step = _step(digits, times, text, match.start()) if unit not in ("decade", "century") else Decimal(0)
-    return Quantity(match[0], match.start(), values, parts, unit=unit, step=step)
+    if not unit and (scale == "m" or ending == "s"):  # "30s" may also be seconds
+        measured, measure = readings, scale or ending
+        unit = scale
+    per, end = denominator(text, match.end()) if measure else ("", match.end())
+    step = _step(digits, times, text, match.start()) if not kind else Decimal(0)
+    plain = [value for value in measured if len(value) < _LONGEST and PLAIN_NUMBER.fullmatch(value)]
+    return Quantity(
+        match[0],
+        match.start(),
+        values,
+        parts,
+        unit=kind or unit,
+        end=end,
+        amounts=amounts(plain, measure, per),
+        step=step,
+    )
 
 
 def _clock(match: re.Match[str]) -> Quantity:
@@ -183,15 +112,15 @@ def _clock(match: re.Match[str]) -> Quantity:
     minutes = rest or [0]
     readings = [":".join([str(one), *(f"{number:02}" for number in minutes)]) for one in hours]
     # "9.30", "0930" and "at 6 in the evening" are times too, without a mark in the source.
-    loose = [str(hour)] if not rest else [_bare(f"{hour}.{rest[0]:02}"), f"{hour}{rest[0]:02}"]
-    return Quantity(match[0], match.start(), (*readings, *(loose if len(rest) < 2 else ())))
+    loose = [str(hour)] if not rest else [bare(f"{hour}.{rest[0]:02}"), f"{hour}{rest[0]:02}"]
+    return Quantity(match[0], match.start(), (*readings, *(loose if len(rest) < 2 else ())), end=match.end())
 
 
-def _read(digits: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _read(digits: str, *, english: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the values of a numeral with marks, and the numbers in it if the marks may only separate."""
     if digits.isdigit():
-        return (_bare(digits),), ()
-    parts = tuple(_bare(part) for part in re.split(r"[^\d]+", digits))
+        return (bare(digits),), ()
+    parts = tuple(bare(part) for part in re.split(r"[^\d]+", digits))
     compact = digits.replace(" ", "").replace("'", "")
     if len(digits) > _LONGEST:
         return (compact,), parts
@@ -200,17 +129,21 @@ def _read(digits: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     marks = set(re.sub(r"\d", "", compact))
     if len(marks) == 2:  # 1,234.5 or 1.234,5: the last mark is the decimal one
         whole, fraction = re.sub(r"[.,](?=.*[.,])", "", compact), compact[max(map(compact.rfind, marks)) :]
-        return (_bare(whole[: -len(fraction)] + "." + fraction[1:]),), apart
-    plain = _bare(re.sub(r"\D", "", compact))
+        return (bare(whole[: -len(fraction)] + "." + fraction[1:]),), apart
+    plain = bare(re.sub(r"\D", "", compact))
     if len(parts) > 2:
         return ((plain,) if grouped else (compact,)), apart or (() if grouped else parts)
-    decimal = _bare(compact.replace(",", ".")) if marks and marks <= {",", "."} else plain
+    decimal = bare(compact.replace(",", ".")) if marks and marks <= {",", "."} else plain
     if not grouped or " " in digits:
         return ((plain,) if grouped and "." not in marks else (decimal,)), apart or (parts if "." not in marks else ())
-    return (plain, decimal) if len(parts[0]) <= 3 else (decimal,), apart
+    if len(parts[0]) > 3 or digits[0] == "0":
+        return (decimal,), apart
+    if english and marks:
+        return ((decimal,) if "." in marks else (plain,)), apart
+    return (plain, decimal), apart
 
 
-def _bare(number: str) -> str:
+def bare(number: str) -> str:
     """Return decimal text without insignificant zeros."""
     whole, point, fraction = number.partition(".")
     fraction = fraction.rstrip("0")
@@ -218,9 +151,9 @@ def _bare(number: str) -> str:
 
 
 def _times(value: str, scale: int) -> str:
-    if len(value) > _LONGEST or not _PLAIN_NUMBER.fullmatch(value):
+    if len(value) > _LONGEST or not PLAIN_NUMBER.fullmatch(value):
         return value
-    return _bare(f"{Decimal(value) * scale:f}")
+    return bare(f"{Decimal(value) * scale:f}")
 
 
 def _step(digits: str, scale: int, text: str, start: int) -> Decimal:
@@ -230,7 +163,10 @@ def _step(digits: str, scale: int, text: str, start: int) -> Decimal:
     digit alone is not precise. After "about", "nearly", "more than" a whole unit is allowed, and trailing zeros count
     as rounded.
     """
-    if len(digits) > _LONGEST or not _PLAIN_NUMBER.fullmatch(compact := digits.replace(",", "").replace(" ", "")):
+    if len(digits) > _LONGEST:
+        return Decimal(0)
+    compact = _DECIMAL_COMMA.sub(".", digits).replace(",", "").replace(" ", "")
+    if not PLAIN_NUMBER.fullmatch(compact):
         return Decimal(0)
     decimals = len(compact.partition(".")[2])
     zeros = 0 if decimals else len(compact) - len(compact.rstrip("0"))
@@ -262,19 +198,28 @@ def _from_words(match: re.Match[str], text: str) -> Quantity | None:
             return None
         else:
             group += value
-    century = "century" if _CENTURY.match(text, match.end()) else ""
-    unit = century or _UNITS.get((_UNIT_AFTER.match(text, match.end()) or [""])[0].strip(" -").lower(), "")
-    return Quantity(match[0], match.start(), (str(total + group),), unit=unit, word=True)
+    if _CENTURY.match(text, match.end()):
+        return Quantity(match[0], match.start(), (str(total + group),), unit="century", end=match.end(), word=True)
+    return _measure_in_words(match, str(total + group), text)
+
+
+def _measure_in_words(match: re.Match[str], value: str, text: str) -> Quantity:
+    """Return a number in words with the unit after it, if any."""
+    after = _UNIT_AFTER.match(text, match.end())
+    unit = unit_named(after[0].strip(" -")) if after else ""
+    per, end = denominator(text, after.end()) if after else ("", match.end())
+    found = amounts([value], unit, per)
+    return Quantity(match[0], match.start(), (value,), unit=unit, end=end, amounts=found, word=True)
 
 
 def _date(match: re.Match[str], kind: str) -> Quantity:
     numbers = [int(number) for number in re.findall(r"\d+", match[0])]
-    name = _MONTH_NAME.search(match[0])
+    name = MONTH_NAME.search(match[0])
     years = [number for number in numbers if number > 31]
     day: tuple[tuple[int, int], ...]
     small = [number for number in numbers if number <= 31]
     if name is not None:
-        month = _MONTHS[name[0][:3].lower()]
+        month = MONTHS[name[0][:3].lower()]
         day = ((month, small[0] if small else 0),)
     elif kind == "iso":
         day = ((small[0], small[1]),)
@@ -282,7 +227,7 @@ def _date(match: re.Match[str], kind: str) -> Quantity:
         small = numbers[:2]
         years = [numbers[2] + (2000 if numbers[2] < 50 else 1900 if numbers[2] < 100 else 0)]
         day = ((small[0], small[1]), (small[1], small[0]))
-    return Quantity(match[0], match.start(), tuple(str(year) for year in years[:1]), day=day)
+    return Quantity(match[0], match.start(), tuple(str(year) for year in years[:1]), day=day, end=match.end())
 
 
 _ONES = (
@@ -304,28 +249,8 @@ _SCALES = {
 }  # fmt: skip
 _WORDS |= dict.fromkeys(("hundred", "dozen", "thousand", "million", "billion", "trillion"), 0)
 
-_UNIT_NAMES = {
-    "share": {"%": "% percent pct"},
-    "money": {"USD": "$ dollar dollars usd", "EUR": "€ euro euros eur", "GBP": "£ pound pounds gbp",
-              "JPY": "¥ yen jpy", "INR": "₹ rupee rupees"},
-    "length": {"km": "km kilometre kilometres kilometer kilometers", "mi": "mi mile miles",
-               "m": "metre metres meter meters", "cm": "cm centimetre centimetres centimeter centimeters",
-               "ft": "ft foot feet", "in": "inch inches"},
-    "mass": {"kg": "kg kilogram kilograms", "g": "gram grams", "mg": "mg milligram milligrams", "lb": "lb lbs"},
-    "time": {"s": "seconds", "min": "minute minutes", "h": "hour hours", "d": "day days", "wk": "week weeks",
-             "mo": "month months", "yr": "year years", "decades": "decades"},
-}  # fmt: skip
-_UNITS = {name: unit for kinds in _UNIT_NAMES.values() for unit, names in kinds.items() for name in names.split()}
-_UNITS |= {"per cent": "%"}
-_KIND = {unit: kind for kind, units in _UNIT_NAMES.items() for unit in units}
-
-_IN_BASE_UNITS = {
-    "km": "1000", "m": "1", "cm": "0.01", "kg": "1000", "g": "1", "mg": "0.001",
-    "s": "1", "min": "60", "h": "3600", "d": "86400", "wk": "604800",
-}  # fmt: skip
-
 _SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
-_MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), start=1)}
+MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), start=1)}
 _LONGEST = 30  # digits; longer numbers are compared as text
 _DATES = ("iso", "slash", "named")
 
@@ -333,8 +258,7 @@ _MONTH = (
     r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December|"
     r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
 )
-_MONTH_NAME = re.compile(rf"\b{_MONTH}")
-_UNIT = r"per ?cent|" + "|".join(sorted((re.escape(name) for name in _UNITS if name.isalpha()), key=len, reverse=True))
+MONTH_NAME = re.compile(rf"\b{_MONTH}")
 _NAME = "|".join(sorted(_WORDS, key=len, reverse=True))
 _ANY = re.compile(
     rf"""
@@ -355,22 +279,22 @@ _ANY = re.compile(
            \d{{1,4}}\.\ \d{{1,3}}(?![\d.,])|\d+(?:[.,'/]\d+)*)
         (?:(?P<ending>st|nd|rd|th|s)\b|
            [ -]?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)s?|bn|mn|tn|[kmbKMB])\b)?
-        (?:[ -]?(?P<unit>%|(?:{_UNIT})\b))?)
+        (?:[ -]?(?P<unit>%|(?:{NAMES_PATTERN})\b|{SYMBOLS_PATTERN}))?)
     | (?P<words>(?<![\w'])(?<!\w-)(?:(?:an?)\ (?=hundred|thousand|million|billion|trillion|dozen))?
         (?:{_NAME})(?:(?:[ -]|(?:(?<=hundred)|(?<=thousand)|(?<=[mb]illion))\ and\ )(?:{_NAME}))*(?!\w))
     )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_UNIT_AFTER = re.compile(rf"[ -](?:{_UNIT})\b", re.IGNORECASE)
+_UNIT_AFTER = re.compile(rf"[ -](?:{NAMES_PATTERN})\b", re.IGNORECASE)
 _CENTURY = re.compile(r"[ -](?:century|centuries)", re.IGNORECASE)
-_RANGE = re.compile(r"\b(\d{4}) ?[-/] ?(\d{2})\b")
 # For a source without capitals; not for an answer, where "may 5" can be a verb.
-_LOOSE_DATE = re.compile(
+LOOSE_DATE = re.compile(
     r"\b(?:(?P<before>\d{1,2})(?:st|nd|rd|th)? (?:of )?)?"
     rf"\b(?P<name>{_MONTH.replace('-i:', 'i:')})(?(before)| (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b)"
 )
-_PLAIN_NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?")
+PLAIN_NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?")
+_DECIMAL_COMMA = re.compile(r",(?!\d{3}(?!\d)| )|(?<=^0),")
 _HEDGE = re.compile(
     r"(?:about|around|nearly|roughly|over|almost|approximately|approx\.|some|than|under|least|most|up to|close to|"
     r"above|below|exceeding|estimated|exceeds|exceeded|~|circa|ca\.) ?(?:a |an |the )?[$€£¥₹]?$",

@@ -7,8 +7,9 @@ from support.proportion import assert_proportional
 
 from jury_adapters.grounding.names import NameIndex, names
 from jury_adapters.grounding.normalisation import content, looks_english, sentences, stem, tidy, unsegmented, words
+from jury_adapters.grounding.number_index import NumberIndex
 from jury_adapters.grounding.passages import common_length
-from jury_adapters.grounding.quantities import NumberIndex, quantities
+from jury_adapters.grounding.quantities import quantities
 
 
 @pytest.mark.parametrize(
@@ -347,7 +348,11 @@ def test_a_long_text_takes_time_in_proportion(piece, characters):
     [
         ("5 pm", "17:00", True),
         ("2 km", "2000 metres", True),
-        ("2 km", "2000 m", False),
+        ("2 km", "2000 m", True),
+        ("2 km", "2000 mm", False),
+        ("36 km/h", "10 m/s", True),
+        ("12 m", "12 m/s", True),
+        ("1200 cm", "12 m/s", False),
         ("2 km", "1.24 miles", False),
     ],
 )

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from jury_adapters.core.case import Case
 from jury_adapters.grounding.names import NameIndex, names
 from jury_adapters.grounding.normalisation import looks_english, sentences, tidy, words
-from jury_adapters.grounding.quantities import NumberIndex, quantities
+from jury_adapters.grounding.number_index import NumberIndex
+from jury_adapters.grounding.quantities import quantities
 
 
 class Mutant(NamedTuple):

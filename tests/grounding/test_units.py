@@ -1,0 +1,130 @@
+"""Measures in different units of one kind: equal where the conversion is exact, and different otherwise."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_adapters.checks import NamesAndNumbers
+from jury_adapters.grounding.normalisation import tidy
+from jury_adapters.grounding.number_index import NumberIndex
+from jury_adapters.grounding.quantities import quantities
+from jury_adapters.grounding.units import amounts, denominator, kind_of, unit_named
+
+FORMS = {
+    "length": {
+        "1": [" m", "m", " metre", " meters"], "0.01": [" cm", "cm", " centimetres"],
+        "0.001": [" mm", "mm", " millimetres"],
+        "1000": [" km", "km", " kilometer"],
+    },
+    "mass": {"1": [" g", "g", " grams"], "1000": [" kg", "kg", " kilograms"], "1000000": [" t", "t", " tonnes"]},
+    "volume": {"1": [" l", " L", "l", " litres"], "0.001": [" ml", " mL", "ml", " milliliters"], "0.01": [" cl"]},
+    "time": {"1": [" s", " sec", " seconds"], "60": [" min", "min", " minutes"], "3600": [" h", "h", " hours"]},
+}  # fmt: skip
+
+
+def written(value):
+    """The decimal text of a fraction, or "" where it has none of moderate length."""
+    text = f"{float(value):.6f}".rstrip("0").rstrip(".")
+    return text if Fraction(text) == value and value else ""
+
+
+def pairs():
+    for units in FORMS.values():
+        for (factor, forms), (other, others) in itertools.product(units.items(), repeat=2):
+            for number in ("70", "1.25", "2", "150"):
+                converted = written(Fraction(number) * Fraction(factor) / Fraction(other))
+                if converted and factor != other:
+                    yield from ((f"{number}{form}", f"{converted}{there}") for form in forms for there in others)
+
+
+PAIRS = list(pairs())
+
+
+def judged(answer, context):
+    return NamesAndNumbers().judge(
+        answer=f"It is {answer} in all.", contexts=f"This is what is in it: it is {context} in all."
+    )
+
+
+def test_each_exact_conversion_is_equal_in_both_directions():
+    assert len(PAIRS) > 400
+    assert [pair for pair in PAIRS if judged(*pair).findings] == []
+
+
+def test_a_converted_value_that_is_different_is_flagged():
+    """The same pairs with the last digit of one value changed, or with the units of both exchanged."""
+    wrong = []
+    for answer, context in PAIRS:
+        digits = answer.rstrip("abcdefghijklmnopqrstuvwxyzL ")
+        changed = digits[:-1] + str((int(digits[-1]) + 3) % 10 or 1)
+        wrong.append((changed + answer[len(digits) :], context))
+    assert [pair for pair in wrong if not judged(*pair).findings] == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("1 cm", "10 mm"), ("1.25 metres", "1250 mm"), ("70 cm", "700 mm"), ("2 tonnes", "2000 kg"),
+        ("2 t", "2,000 kg"),
+        ("1 cm", "10 millimetres"), ("125 cm", "1250 mm"), ("1 centimetre", "10 millimetres"), ("0.5 l", "500ml"),
+        ("1,25 m", "125 cm"), ("90 s", "1.5 min"), ("two hours", "120 min"), ("10 metric tons", "10,000 kg"),
+        ("30s", "0.5 minutes"), ("500 \u00b5m", "0.5 mm"), ("36 km/h", "10 m/s"), ("60 l/min", "1 litre per second"),
+        ("1.5 g per day", "1500 mg daily"), ("5 g/l", "5000 mg per litre"), ("0.1 mm", "100 micrometres"),
+        ("1 second", "1000 ms"),
+    ],
+)  # fmt: skip
+def test_measures_that_are_equal(answer, context):
+    assert not judged(answer, context).findings
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("1 cm", "1 mm"), ("1 cm", "100 mm"), ("7 m", "7 mm"), ("150 s", "150 min"), ("150 s", "150 h"),
+        ("2 t", "2 kg"),
+        ("5 l", "5 ml"), ("5 g", "5 kg"), ("1.25 metres", "125 mm"), ("1200 cm", "12 m/s"), ("36 km/h", "36 m/s"),
+        ("35 km/h", "10 m/s"), ("5 g/l", "5 mg"), ("3,000 hours", "3 hours"), ("2,000 mm", "2 mm"),
+        ("0,125 m", "125 m"),
+        ("1000 ml", "1 kg"), ("2 km", "1.24 miles"),
+    ],
+)  # fmt: skip
+def test_measures_that_differ(answer, context):
+    assert judged(answer, context).findings
+
+
+@settings(deadline=None)
+@given(st.integers(1, 10**40), st.integers(0, 20))
+def test_a_conversion_is_exact_for_long_numbers(number, zeros):
+    shifted = amounts([str(number)], "km"), amounts([f"{number}000"], "m"), amounts([f"{number}001"], "m")
+    assert shifted[0] == shifted[1] != shifted[2]
+    assert amounts([f"0.{'0' * zeros}{number}"], "t") == amounts([f"0.{'0' * zeros}{number}"], "kg") or number
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("5 m", "m"), ("5m", "m"), ("5 M", ""), ("5 t-shirts", ""), ("5 G", ""), ("5 g", "g"), ("5 h", "h"),
+        ("5 L", "l"),
+        ("5 m2", ""), ("5 m\u00b2", ""), ("10 l'eau", ""), ("$5m", "USD"), ("$5MM", "USD"), ("5 s.t.", ""),
+        ("5 Nm", ""),
+        ("5 min.", "min"), ("the 1990s", "decade"), ("5 million km", "km"),
+    ],
+)  # fmt: skip
+def test_symbols_of_one_letter_are_units_where_they_stand_alone(text, unit):
+    assert [found.unit for found in quantities(tidy(text))] == [unit]
+
+
+def test_million_and_metres_have_one_letter():
+    source = NumberIndex("The deal was worth 5m, and the road is 5 km long.")
+    assert all(source.covers(found) for found in quantities("5,000,000 and 5 million and 5000 m"))
+
+
+def test_denominators_and_kinds():
+    assert denominator("5 m per second.", 3) == ("s", 14)
+    assert denominator("5 euros per person", 7) == ("", 7)
+    assert [kind_of(unit_named(name)) for name in ("Litres", "t", "T", "Euro", "")] == [
+        "volume", "mass", None, "money", None,
+    ]  # fmt: skip
