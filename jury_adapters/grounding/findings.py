@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from jury_adapters.core.judgment import Finding
+from jury_adapters.grounding.east_asian import in_digits, written_numbers
 from jury_adapters.grounding.names import names, skipped_names
 from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, spaceless, stem, tidy, unsegmented, words
 from jury_adapters.grounding.passages import Passages, Source, common_length
@@ -36,6 +37,23 @@ def uncompared_counts(source: Source, lines: Sequence[str]) -> list[str]:
     """Return the counts up to ten in words that the source does not have, which :func:`missing_items` leaves out."""
     asked = (quantity for line in lines for quantity in quantities(line) if _is_count(quantity, source))
     return list(dict.fromkeys(quantity.text for quantity in asked if _problem(quantity, source)))
+
+
+def uncompared_number_words(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the numbers in Chinese characters that the source does not have."""
+    written = dict.fromkeys(number for line in lines for number in written_numbers(line))
+    return [text for text in written if not all(map(source.numbers.covers, quantities(in_digits(text))))]
+
+
+def unread_words(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the words in scripts without spaces that the source does not have."""
+    found = (word for line in lines if spaceless(line) for word in words(line))
+    return list(dict.fromkeys(word for word in found if spaceless(word) and not source.names.has(word)))
+
+
+def compares_numbers(source: Source, lines: Sequence[str]) -> bool:
+    """Return whether the answer has a number or date that is compared with the source."""
+    return any(not _spelled_out(asked, source) for line in lines for asked in quantities(line))
 
 
 def uncompared_names(source: Source, lines: Sequence[str]) -> list[str]:
@@ -103,6 +121,8 @@ def unreadable(passages: Passages, line: str) -> str:
     """
     if unsegmented(line):
         return "words cannot be separated"
+    if not spaceless(line):
+        return ""
     unknown = [word for term, word in _terms(line).items() if spaceless(word) and not passages.knows(term)]
     return f"in a script without spaces, and not a word of the contexts: {listed(unknown, 3)}" if unknown else ""
 
@@ -164,7 +184,6 @@ _NEGATION = re.compile(
     r"(?<!\w)(?:not|no|none|never|neither|nor|nobody|nothing|without|cannot|\w+n't)(?!\w)", re.IGNORECASE
 )
 _ANSWERS_NO = re.compile(r"\W*no\b[,.:;!]", re.IGNORECASE)
-_HAN_NUMERALS = re.compile("[〇零一二两三四五六七八九十百千万億亿]")
 
 
 def _negation(line: str) -> str:
@@ -190,16 +209,13 @@ def _problem(asked: Quantity, source: Source) -> str:
 def _spelled_out(asked: Quantity, source: Source) -> bool:
     """Return whether the source may state this number in a form that cannot be read.
 
-    Outside English, number words are not known, so only numbers that are not usually spelled out are checked: those
-    with three digits or more before trailing zeros, and those with a unit for which the source uses digits.
+    Outside English, Chinese and Japanese, number words are not known, so only numbers that are not usually spelled out
+    are checked: those with three digits or more before trailing zeros, and those with a unit or before a word for which
+    the source uses digits.
     """
     if _is_count(asked, source):
         return True
-    if source.english:
-        return False
-    if _HAN_NUMERALS.search(source.numbers.source):
-        return True
-    if asked.unit and not asked.word and source.numbers.has_unit(asked.unit):
+    if source.reads_number_words or source.numbers.writes_in_digits(asked):
         return False
     return asked.word or not asked.readings or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
 

@@ -1,14 +1,15 @@
-"""Whether an answer is in another language than English, by its function words, its accents and its question."""
+"""Whether an answer is in another language than English or its contexts: function words, accents, scripts, question."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from jury_adapters.grounding.normalisation import STOPWORDS, sentences, tidy
+from jury_adapters.grounding.normalisation import STOPWORDS, looks_english, sentences, tidy, words
 
 
 def is_foreign(answer: str, question: str = "", known: Callable[[str], bool] | None = None) -> bool:
@@ -42,14 +43,62 @@ def is_foreign(answer: str, question: str = "", known: Callable[[str], bool] | N
     return len(found.foreign) >= len(english - _SHARED)
 
 
+def differs(answer: str, contexts: str, *, question: str, english: bool, known: Callable[[str], bool]) -> bool:
+    """Return whether a text is in another language than its contexts, as far as scripts and function words show.
+
+    It is, if most letters are of another script, if contexts and question are English and it is not, or if the contexts
+    are not and it is. Two other languages in one script, such as German and French, cannot be told apart.
+
+    Args:
+        answer: the text.
+        contexts: its contexts.
+        question: its question, in whose language a short answer is.
+        english: whether contexts and question read as English prose.
+        known: whether a word in lower case is in the contexts.
+    """
+    here, there = script(answer), script(contexts)
+    if here and there and here != there:
+        return True
+    if english:
+        return is_foreign(answer, question, known)
+    return _evidence(contexts).is_foreign and _is_english(answer)
+
+
+def _is_english(text: str) -> bool:
+    function_words = set(words(tidy(text[:_LONGEST]))) & STOPWORDS
+    return bool(function_words - _SHARED) and looks_english(text) and not _evidence(text).foreign
+
+
 def in_other_script(text: str) -> bool:
     """Return whether most letters of a text are not Latin.
 
     >>> in_other_script("Это не Anna."), in_other_script("Zoë")
     (True, False)
     """
-    letters = [char for char in tidy(text[:_LONGEST]) if char.isalpha()]
-    return 2 * sum(not char.isascii() for char in letters) > len(letters)
+    return script(text) not in ("", "latin")
+
+
+@lru_cache(maxsize=16)
+def script(text: str) -> str:
+    """Return the script of most letters in the first 2,000 characters of a text, lower case; "" without letters.
+
+    Chinese characters and kana are one script, and count twice, because words have few of them.
+
+    >>> [script(text) for text in ("Zoë", "Это не Anna.", "設定 > Network を開く", "12")]
+    ['latin', 'cyrillic', 'han', '']
+    """
+    found: Counter[str] = Counter()
+    for char, number in Counter(tidy(text[:_LONGEST])).items():
+        if char.isascii():
+            found["latin"] += number * char.isalpha()
+        elif char.isalpha():
+            name = unicodedata.name(char, "").partition(" ")[0].lower()
+            if name in ("cjk", "hiragana", "katakana", "ideographic", "katakana-hiragana"):
+                found["han"] += 2 * number
+            else:
+                found[name] += number
+    name, count = max(found.items(), key=lambda entry: entry[1], default=("", 0))
+    return name if count else ""
 
 
 class _Evidence(NamedTuple):

@@ -267,7 +267,10 @@ _ABBREVIATION = re.compile(
     r"approx|Inc|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|i\.e|e\.g|a\.m|p\.m|U\.S|U\.K)\.)$"
 )
 _WORD = re.compile(r"\d+(?:[.:]\d+)+|[^\s\x00-/:-@\[-`{-\x7f]+(?:'[^\s\x00-/:-@\[-`{-\x7f]+)*")
-_NO_SPACES = re.compile(
-    "[\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_SPACELESS = (
+    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_NO_SPACES = re.compile(f"[{_SPACELESS}]")
+GLUED = f"{_SPACELESS}\u1100-\u11ff\uac00-\ud7af"
+"""Ranges of the letters that touch numerals and Latin words: of scripts without spaces, and of Korean."""
 _RUN_ON = re.compile(r"[^\W\d_]{40}")  # the longest words of real texts stay below 40 letters

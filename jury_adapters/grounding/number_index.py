@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
+from jury_adapters.grounding.east_asian import has_number_words, in_digits
 from jury_adapters.grounding.quantities import LOOSE_DATE, MONTH_NAME, MONTHS, PLAIN_NUMBER, Quantity, bare, quantities
 from jury_adapters.grounding.units import kind_of
 
@@ -27,17 +28,19 @@ class NumberIndex:
     _days: set[tuple[int, int]] = field(default_factory=set)
     _units: dict[str, set[str]] = field(default_factory=dict)
     _sizes: list[Decimal] = field(default_factory=list)
+    _after: set[str] = field(default_factory=set)
     _amounts: set[tuple[str, Fraction]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._values.update(bare(digits) for digits in set(re.findall(r"\d+", self.source)))
         for first, second in set(_RANGE.findall(self.source)):
             self._values.add(first[:2] + second)  # 2010-11 ends in 2011
         for date in LOOSE_DATE.finditer(self.source):
             month = MONTHS[date["name"][:3].lower()]
             self._days.add((month, int(date["before"] or date["after"])))
             self._months.add(month)
-        for found in quantities(self.source):
+        text = f"{self.source}\n{in_digits(self.source)}" if has_number_words(self.source) else self.source
+        self._values.update(bare(digits) for digits in set(re.findall(r"\d+", text)))
+        for found in quantities(text):
             clock = [value for value in found.readings if ":" in value]
             self._values.update(clock if clock and ":" in found.text else found.readings)
             self._values.update(found.parts)
@@ -47,6 +50,8 @@ class NumberIndex:
             for value in found.readings:
                 self._units.setdefault(value, set()).add(found.unit)
             self._amounts.update(found.amounts)
+            if found.after:
+                self._after.add(found.after)
         self._months.update(MONTHS[name[:3].lower()] for name in set(MONTH_NAME.findall(self.source)))
         self._sizes = sorted(Decimal(value) for value in self._values if PLAIN_NUMBER.fullmatch(value))
 
@@ -69,6 +74,18 @@ class NumberIndex:
     def has_unit(self, unit: str) -> bool:
         """Return whether the source gives a number in digits with this unit."""
         return any(unit in units for units in self._units.values())
+
+    def writes_in_digits(self, asked: Quantity) -> bool:
+        """Return whether the source gives numbers in digits with the unit of this one or, from 13 up, before its word.
+
+        Many styles spell smaller numbers out.
+        """
+        if asked.word or not asked.readings:
+            return False
+        if asked.unit and self.has_unit(asked.unit):
+            return True
+        large = PLAIN_NUMBER.fullmatch(asked.readings[0]) is not None and Decimal(asked.readings[0]) > _SPELLED_OUT
+        return large and asked.after in self._after
 
     def other_unit(self, asked: Quantity) -> str:
         """Return another unit of the same kind that the source gives this number; "" if there is none."""
@@ -103,3 +120,4 @@ class NumberIndex:
 
 
 _RANGE = re.compile(r"\b(\d{4}) ?[-/] ?(\d{2})\b")
+_SPELLED_OUT = 12

@@ -12,18 +12,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from jury_adapters.grounding.languages import script
 from jury_adapters.grounding.names import NameIndex
-from jury_adapters.grounding.normalisation import bigrams, content, looks_english, sentences, tidy, words
+from jury_adapters.grounding.normalisation import GLUED, bigrams, content, looks_english, sentences, tidy, words
 from jury_adapters.grounding.number_index import NumberIndex
 
 _MOST_PLACES = 50  # an n-gram in more sentences than this does not help to find a place
 _CANDIDATES = 3  # number of best places that are compared in full
 # Marks without content: the number or bullet of a list item, and citation marks such as [1] or [2, 3].
 _MARKS = re.compile(
-    r"^[ \t]{0,8}(?:\(?\d{1,2}[.)]|[-*•])[ \t]{1,4}(?=[^\s\d])|\[\d{1,3}(?:, ?\d{1,3}){0,9}\]", re.MULTILINE
+    rf"^[ \t]{{0,8}}(?:(?:\(?\d{{1,2}}[.)]|[-*•])[ \t]{{1,4}}(?=[^\s\d])|\(?\d{{1,2}}[.)、](?=[{GLUED}]))"
+    r"|\[\d{1,3}(?:, ?\d{1,3}){0,9}\]",
+    re.MULTILINE,
 )
 # The same within a line: the label of a step ("Step 2: ...") or "2) ..." at the start of a sentence.
-_LABEL = re.compile(r"^\W{0,6}(?:step \d{1,2}(?:\W{0,4}[:.)-](?!\d))|\(?\d{1,2}\)(?= ))\W{0,6}", re.IGNORECASE)
+_STEP = "(?:step |手順 ?|ステップ ?|步骤 ?|步驟 ?|단계 ?|第)"
+_LABEL = re.compile(
+    rf"^\W{{0,6}}(?:{_STEP}\d{{1,2}}步?(?:\W{{0,4}}[:.)-](?!\d))|\(?\d{{1,2}}\)(?= ))\W{{0,6}}", re.IGNORECASE
+)
+_CIRCLED = re.compile("[\u2460-\u249b\u24ea-\u24ff\u2776-\u2793]")  # ① to ⒛, ⓪, ❶
 _LETTER = re.compile(r"[^\W_]")
 _LONGEST = 200  # words; longer sentences are cut, so that comparing one place stays cheap
 
@@ -117,6 +124,8 @@ class Source:
         english: whether contexts and question read as English prose.
         compares_names: whether the names of the answer can be compared with these; not if the answer is in another
             language.
+        reads_number_words: whether numbers in words of the contexts are read: in English, Chinese and Japanese.
+        other_language: whether the answer is in another language than the contexts.
     """
 
     passages: Passages
@@ -124,6 +133,8 @@ class Source:
     numbers: NumberIndex
     english: bool
     compares_names: bool
+    reads_number_words: bool = True
+    other_language: bool = False
 
 
 # All jurors of the screen ask for the same case, one after the other; more entries would only use memory.
@@ -134,13 +145,15 @@ def read_source(contexts: tuple[str, ...], question: str) -> Source:
     known = f"{passages.text}\n{tidy(question)}"
     numbers = NumberIndex(known)
     english = looks_english(known)
-    return Source(passages, NameIndex(known, frozenset(numbers.months())), numbers, english, english)
+    names = NameIndex(known, frozenset(numbers.months()))
+    return Source(passages, names, numbers, english, english, english or script(passages.text) == "han")
 
 
 @lru_cache(maxsize=4)
 def read_sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of an answer, tidied and without list marks. The last few results are cached."""
-    found = [line for line in sentences(_MARKS.sub("", tidy(text))) if _LETTER.search(line)]
+    text = tidy(_CIRCLED.sub(" ", text)) if not text.isascii() else tidy(text)
+    found = [line for line in sentences(_MARKS.sub("", text)) if _LETTER.search(line)]
     lines = [_LABEL.sub("", line) for line in found]
     if found and not _LETTER.search(lines[-1]):
         lines[-1] = found[-1]  # the answer is "Step 2."

@@ -13,6 +13,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from jury_adapters.grounding.east_asian import (
+    CLOCK_PATTERN,
+    DATE_PATTERN,
+    END,
+    GLUED_LETTER,
+    HEDGES,
+    SCALED_PATTERN,
+    START,
+    half_of_day,
+    is_kilo,
+    scaled_value,
+)
 from jury_adapters.grounding.units import NAMES_PATTERN, SYMBOLS_PATTERN, amounts, denominator, unit_named
 
 
@@ -29,6 +41,7 @@ class Quantity:
         unit: the canonical unit ("%", "km", "USD"), or "".
         end: where it ends, with its unit.
         amounts: the values in the base unit of their kind, for units with exact conversion.
+        after: the word after a numeral without a unit, lower case; of a script without spaces its first letter.
         step: maximum distance between the first reading and a number of the source that it rounds; 0 for an exact
             number.
         word: True when written as a word ("seven").
@@ -42,6 +55,7 @@ class Quantity:
     unit: str = ""
     end: int = 0
     amounts: tuple[tuple[str, Fraction], ...] = ()
+    after: str = ""
     step: Decimal = Decimal(0)
     word: bool = False
 
@@ -60,8 +74,10 @@ def quantities(text: str, *, english: bool = False) -> Iterator[Quantity]:
         kind = match.lastgroup or ""
         if kind in _DATES:
             yield _date(match, kind)
-        elif kind == "clock":
+        elif kind in ("clock", "east_clock"):
             yield _clock(match)
+        elif kind == "scaled":
+            yield _scaled(match, text)
         elif kind == "words":
             found = _from_words(match, text)
             if found is not None:
@@ -88,24 +104,36 @@ def _numeral(match: re.Match[str], text: str, *, english: bool) -> Quantity:
     per, end = denominator(text, match.end()) if measure else ("", match.end())
     step = _step(digits, times, text, match.start()) if not kind else Decimal(0)
     plain = [value for value in measured if len(value) < _LONGEST and PLAIN_NUMBER.fullmatch(value)]
+    found, after = amounts(plain, measure, per), "" if unit else _word_after(text, end)
     return Quantity(
-        match[0],
-        match.start(),
-        values,
-        parts,
-        unit=kind or unit,
-        end=end,
-        amounts=amounts(plain, measure, per),
-        step=step,
+        match[0], match.start(), values, parts, unit=kind or unit, end=end, amounts=found, after=after, step=step
     )
+
+
+def _word_after(text: str, end: int) -> str:
+    found = _WORD_AFTER.match(text, end)
+    return found[1].casefold() if found else ""
+
+
+def _scaled(match: re.Match[str], text: str) -> Quantity:
+    """Return a number with East Asian scales, such as "3万" or "1億2000万"."""
+    numbers = re.findall(r"\d[\d,.]*", match[0])
+    value, first = scaled_value(match[0]) or match[0], numbers[0].rstrip(".,")
+    readings: tuple[str, ...] = (value,)
+    if is_kilo(match[0], text, match.end()):
+        readings += _read(first, english=False)[0]
+    step = Decimal(0)
+    if len(numbers) == 1 and PLAIN_NUMBER.fullmatch(first) and PLAIN_NUMBER.fullmatch(value) and float(first):
+        step = _step(first, round(Decimal(value) / Decimal(first)), text, match.start())
+    return Quantity(match[0], match.start(), readings, end=match.end(), step=step)
 
 
 def _clock(match: re.Match[str]) -> Quantity:
     """Return a time of day: on the clock of 24 hours if the half of the day is stated, else on both."""
-    numbers = [int(number) for number in re.findall(r"\d+", match["clock"])]
-    hour, rest = numbers[0], numbers[1:]
-    half = match["half"] or match["half_of_hour"]
-    if half is not None:
+    numbers = [int(number) for number in re.findall(r"\d+", match[0])]
+    hour, rest = numbers[0], numbers[1:] or ([30] if match[0][-1] in "半반" else [])
+    half = match["half"] or match["half_of_hour"] or half_of_day(match.string, match.start())
+    if half:
         hours = [hour % 12 + (12 if half[0] in "pP" else 0)]
     else:
         hours = [hour, hour + 12] if 0 < hour < 12 else [hour, hour % 12] if hour == 12 else [hour]
@@ -223,6 +251,8 @@ def _date(match: re.Match[str], kind: str) -> Quantity:
         day = ((month, small[0] if small else 0),)
     elif kind == "iso":
         day = ((small[0], small[1]),)
+    elif kind == "east_date":
+        day = ((small[0], small[1] if len(small) > 1 else 0),)
     else:  # 3/4/2020: either the day or the month may come first
         small = numbers[:2]
         years = [numbers[2] + (2000 if numbers[2] < 50 else 1900 if numbers[2] < 100 else 0)]
@@ -252,7 +282,7 @@ _WORDS |= dict.fromkeys(("hundred", "dozen", "thousand", "million", "billion", "
 _SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), start=1)}
 _LONGEST = 30  # digits; longer numbers are compared as text
-_DATES = ("iso", "slash", "named")
+_DATES = ("iso", "slash", "named", "east_date")
 
 _MONTH = (
     r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December|"
@@ -264,22 +294,26 @@ _ANY = re.compile(
     rf"""
     (?=[\d$€£¥₹]|\b[abdefhjmnostz])  # how numbers, months and number words begin: most places are passed over here
     (?:
-      (?P<iso>(?<![\w-])\d{{4}}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])(?!\d))
-    | (?P<slash>(?<![\w./])\d{{1,2}}(?P<mark>[/.])\d{{1,2}}(?P=mark)(?:\d{{4}}|\d{{2}})(?![\w/]))
+      (?P<iso>{START}(?<!-)\d{{4}}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])(?!\d))
+    | (?P<east_date>{START}(?:{DATE_PATTERN}))
+    | (?P<slash>{START}(?<![./])\d{{1,2}}(?P<mark>[/.])\d{{1,2}}(?P=mark)(?:\d{{4}}|\d{{2}}){END}(?!/))
     | (?P<named>(?<!\w)(?:
           {_MONTH}\ (?:\d{{1,2}}(?:st|nd|rd|th)?\b(?!\.?\d|:|\ ?%)(?:,?\ (?:of\ )?[12]\d{{3}}\b)?|,?\ ?[12]\d{{3}}\b)
         | \d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{_MONTH}(?:,?\ [12]\d{{3}}\b)?
         | {_MONTH},\ [12]\d{{3}}\b))
-    | (?P<clock>(?:(?<![\w:.,/])|(?<=\dT))(?:
+    | (?P<east_clock>{START}(?<![:.,/]){CLOCK_PATTERN})
+    | (?P<scaled>{START}{SCALED_PATTERN})
+    | (?P<clock>(?:{START}(?<![:.,/])|(?<=\dT))(?:
           (?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?!\d|:\d)(?:\ ?(?P<half>[ap](?:\.m\.|m\b)))?
         | (?:1[0-2]|0?[1-9])(?:\.[0-5]\d)?\ ?(?P<half_of_hour>[ap](?:\.m\.|m\b))))
-    | (?P<numeral>(?<!\w)(?<!(?-i:[A-Z])-)
+    | (?P<numeral>{START}(?<!(?-i:[A-Z])-)
         (?P<currency>[$€£¥₹]\ ?)?
         (?P<digits>\d{{1,3}}(?:,\ \d{{3}})+(?!\d)|\d{{1,3}}(?:\ \d{{3}})+(?![\d,.])|
            \d{{1,4}}\.\ \d{{1,3}}(?![\d.,])|\d+(?:[.,'/]\d+)*)
-        (?:(?P<ending>st|nd|rd|th|s)\b|
-           [ -]?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)s?|bn|mn|tn|[kmbKMB])\b)?
-        (?:[ -]?(?P<unit>%|(?:{NAMES_PATTERN})\b|{SYMBOLS_PATTERN}))?)
+        (?:(?P<ending>st|nd|rd|th|s){END}|
+           [ -]?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)s?|bn|mn|tn|[kmbKMB])
+           {END})?
+        (?:[ -]?(?P<unit>%|(?:{NAMES_PATTERN}){END}|{SYMBOLS_PATTERN}))?)
     | (?P<words>(?<![\w'])(?<!\w-)(?:(?:an?)\ (?=hundred|thousand|million|billion|trillion|dozen))?
         (?:{_NAME})(?:(?:[ -]|(?:(?<=hundred)|(?<=thousand)|(?<=[mb]illion))\ and\ )(?:{_NAME}))*(?!\w))
     )
@@ -287,6 +321,7 @@ _ANY = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _UNIT_AFTER = re.compile(rf"[ -](?:{NAMES_PATTERN})\b", re.IGNORECASE)
+_WORD_AFTER = re.compile(rf" ?((?:(?!{GLUED_LETTER})[^\W\d_])+|{GLUED_LETTER})")
 _CENTURY = re.compile(r"[ -](?:century|centuries)", re.IGNORECASE)
 # For a source without capitals; not for an answer, where "may 5" can be a verb.
 LOOSE_DATE = re.compile(
@@ -297,7 +332,7 @@ PLAIN_NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?")
 _DECIMAL_COMMA = re.compile(r",(?!\d{3}(?!\d)| )|(?<=^0),")
 _HEDGE = re.compile(
     r"(?:about|around|nearly|roughly|over|almost|approximately|approx\.|some|than|under|least|most|up to|close to|"
-    r"above|below|exceeding|estimated|exceeds|exceeded|~|circa|ca\.) ?(?:a |an |the )?[$€£¥₹]?$",
+    r"above|below|exceeding|estimated|exceeds|exceeded|~|circa|ca\.|" + HEDGES + r") ?(?:a |an |the )?[$€£¥₹]?$",
     re.IGNORECASE,
 )
 _VAGUE = re.compile(r"(?:several|few|couple|couple of|half|many|half of|quarter of) (?:an? )?$", re.IGNORECASE)

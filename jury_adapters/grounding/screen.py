@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from jury_adapters.core.cascade import CascadedJury, Tier
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
-from jury_adapters.core.evidence import note_on_left_out
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain
 from jury_adapters.core.tolerance import reaches
@@ -28,13 +27,21 @@ from jury_adapters.grounding.findings import (
     relevance,
     says_something,
     supported,
-    uncompared_counts,
-    uncompared_names,
     unreadable,
 )
-from jury_adapters.grounding.languages import is_foreign
+from jury_adapters.grounding.languages import differs
 from jury_adapters.grounding.normalisation import tidy
 from jury_adapters.grounding.passages import Source, read_sentences, read_source
+from jury_adapters.grounding.reasons import (
+    lacking,
+    left_out,
+    not_checked,
+    not_translated,
+    nothing_compared,
+    nothing_missing,
+    nothing_new,
+    unread_sentences,
+)
 
 __all__ = [
     "ContextRelevance",
@@ -57,10 +64,11 @@ class NamesAndNumbers(Judge):
     It ignores counts up to ten written as words, unless the contexts have numbers with the same unit, and sentences of
     four words or more in title case or capitals, such as "Contact Anna Maria Weber"; of those it compares lists of full
     names ("Ann Weber, Bo Smith") and names after a form of address ("Mrs Weber"). The reason of an abstention lists
-    such counts and words. It ignores single capitalised words that begin a sentence and, if the source is not running
-    English, all names and all numbers that might be spelled out there. It ignores all names if the source is English
-    and the answer is not, which it recognises by function words and accents of the answer, or by the language of the
-    question. The reason says so. It cannot detect a wrong name or number that is elsewhere in the
+    such counts and words, and numbers in Chinese characters. It ignores single capitalised words that begin a sentence
+    and, if the source is not running English, all names; numbers that might be spelled out there too, if it is not in
+    Chinese or Japanese either. It ignores all names if the source is English and the answer is not, which it recognises
+    by the script, by function words and accents of the answer, or by the language of the question. The reason says so,
+    or that nothing was compared. It cannot detect a wrong name or number that is elsewhere in the
     contexts, and flags sums that are right but not written there.
 
     Args:
@@ -80,11 +88,9 @@ class NamesAndNumbers(Judge):
         source, lines = ready
         missing = missing_items(source, lines)
         if not missing:
-            found = "every name and number" if source.compares_names else "all that was checked"
-            but = _uncompared(source, lines)
-            return abstain(f"{found} is in the contexts or the question{but}, which proves nothing{_unchecked(source)}")
+            return abstain(nothing_missing(source, lines))
         listing = listed(finding.name for finding in missing)
-        reasoning = f"not in the contexts or the question: {listing}{_unchecked(source)}{_left_out(case)}"
+        reasoning = f"not in the contexts or the question: {listing}{not_checked(source)}{left_out(case)}"
         return Judgment(Status.FAIL, reasoning=reasoning, findings=tuple(missing[:_MOST_FINDINGS]))
 
 
@@ -125,7 +131,7 @@ class SentenceAlignment(Judge):
         if not open_findings:
             shown = tuple(findings[:_MOST_FINDINGS])
             return Judgment(Status.PASS, reasoning="every sentence is in the contexts, nearly verbatim", findings=shown)
-        reasoning = f"{len(open_findings)} of {len(findings)} sentences are in their own words{_foreign(source)}"
+        reasoning = f"{len(open_findings)} of {len(findings)} sentences are in their own words{not_translated(source)}"
         return abstain(
             reasoning, findings=tuple((findings if len(findings) <= _MOST_FINDINGS else open_findings)[:_MOST_FINDINGS])
         )
@@ -176,7 +182,7 @@ class SentenceSupport(Judge):
         findings = supported(source.passages, lines)
         scores = [finding.score for finding in findings if finding.score is not None]
         if not scores:
-            return abstain(_not_compared("no sentence", next((finding.detail for finding in findings), "")))
+            return abstain(nothing_compared("no sentence", next((finding.detail for finding in findings), "")))
         support = min(scores)
         unread = len(findings) - len(scores)
         findings = (
@@ -187,7 +193,7 @@ class SentenceSupport(Judge):
         details = {"support": support, "mean": sum(scores) / len(scores), "unread": unread}
         doubt = self._doubt(case, source, lines, support, unread)
         which = "the only sentence" if len(scores) == 1 else f"the weakest of {len(scores)} sentences"
-        text = f"{which} has {support:.0%} of its content words in the contexts{_left_out(case)}{_foreign(source)}"
+        text = f"{which} has {support:.0%} of its content words in the contexts{left_out(case)}{not_translated(source)}"
         if doubt:
             return abstain(f"{text}; {doubt}", findings=tuple(findings), metadata=freeze_mapping(details))
         return _rated(support, self.threshold, text, findings, details)
@@ -235,11 +241,11 @@ class ContextRelevance(Judge):
     def assess(self, case: Case) -> Judgment:
         contexts, question = _contexts(case), (case.question or "").strip()
         if not contexts or not question:
-            return abstain(_lacking("question", contexts, there=bool(question)))
+            return abstain(lacking("question", contexts, there=bool(question)))
         found = relevance(case.question or "", read_source(contexts, case.question or "").passages)
         if found is None:
             unread = unreadable(read_source(contexts, question).passages, tidy(question))
-            return abstain(_not_compared("no word of the question", unread))
+            return abstain(nothing_compared("no word of the question", unread))
         share, missing = found
         text = f"{share:.0%} of the question's content words stand in the contexts"
         detail = f"missing: {listed(missing)}" if missing else ""
@@ -281,11 +287,11 @@ class Undecided(Judge):
         about = (relevance(case.question or "", source.passages) or (None,))[0]
         numbers = [f"support {support:.2f}"] if support is not None else []
         numbers += [f"relevance {about:.2f}"] if about is not None else []
-        looked = "every word is in the contexts; look at how they are put together"
-        if not source.compares_names:
-            looked = f"no new word was found{_unchecked(source)}"
+        looked = nothing_new(source, lines)
         if findings:
-            looked = f"not in the contexts: {listed(finding.name for finding in findings)}{_foreign(source)}"
+            looked = f"not in the contexts: {listed(finding.name for finding in findings)}{not_translated(source)}"
+            unread = unread_sentences(source, lines)
+            looked += f"; {unread} of {len(lines)} sentences could not be read" if unread else ""
         reasoning = "; ".join(["words alone cannot decide this", looked, *numbers])
         details = {"support": support, "relevance": about}
         return abstain(reasoning, findings=tuple(findings[:_MOST_FINDINGS]), metadata=freeze_mapping(details))
@@ -316,12 +322,6 @@ def grounding_screen(final: Judge | None = None, *, name: str = "grounding_scree
     )
 
 
-_UNCHECKED = (
-    " (not checked: names, and numbers that may be spelled out, because contexts and question do not read as English "
-    "prose)"
-)
-_FOREIGN_ANSWER = " (not checked: names, because the answer does not read as English, and the contexts do)"
-_NOT_TRANSLATED = " (the answer does not read as English, and the contexts do; words are not translated)"
 _MOST_FINDINGS = 100  # bounds the verdict on an answer of megabytes
 
 
@@ -329,51 +329,17 @@ def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
     """Return the source and the sentences of the answer, or the reason that there is nothing to compare."""
     contexts, lines = _contexts(case), read_sentences(case.answer or "")
     if not contexts or not lines:
-        return _lacking("answer", contexts, there=bool(lines))
+        return lacking("answer", contexts, there=bool(lines))
     source = read_source(contexts, case.question or "")
-    if source.compares_names and is_foreign(case.answer or "", case.question or "", source.names.has):
-        source = replace(source, compares_names=False)
+    if _differs(source, case.answer or "", case.question or ""):
+        source = replace(source, compares_names=False, other_language=True)
     return source, lines
 
 
-def _uncompared(source: Source, lines: Sequence[str]) -> str:
-    """Return the part of a reason that names the counts and names that were not compared and are not in the source."""
-    items = {
-        "counts up to ten in words": uncompared_counts(source, lines),
-        "sentences in title case or capitals": uncompared_names(source, lines) if source.compares_names else [],
-    }
-    parts = [f"for {kind}, which are not compared ({listed(found, 4)})" for kind, found in items.items() if found]
-    return f", but {' and '.join(parts)}" if parts else ""
-
-
-def _unchecked(source: Source) -> str:
-    """Return the part of a reason that says what was not checked."""
-    if source.compares_names:
-        return ""
-    return _FOREIGN_ANSWER if source.english else _UNCHECKED
-
-
-def _foreign(source: Source) -> str:
-    """Return the part of a reason that says that the answer is in another language than the contexts."""
-    return _NOT_TRANSLATED if source.english and not source.compares_names else ""
-
-
-def _left_out(case: Case) -> str:
-    """Return the part of a reason that says which text of tools is not in the contexts."""
-    note = note_on_left_out(case.contexts, case.trajectory)
-    return f" ({note})" if note else ""
-
-
-def _lacking(field: str, contexts: Sequence[str], *, there: bool) -> str:
-    """Return the message about missing parts of the case: this field, the contexts, or both."""
-    if there:
-        return "no contexts to compare with"
-    return f"no {field} to compare with the contexts" if contexts else f"no {field} and no contexts to compare"
-
-
-def _not_compared(what: str, unread: str) -> str:
-    """Return the message that nothing can be compared, with the reason: the script, or words without content."""
-    return f"{what} can be compared with the contexts: {unread or 'there is no content word'}"
+def _differs(source: Source, text: str, question: str) -> bool:
+    """Return whether a text is in another language than the contexts."""
+    contexts = source.passages.text
+    return differs(text, contexts, question=question, english=source.english, known=source.names.has)
 
 
 def _contexts(case: Case) -> tuple[str, ...]:

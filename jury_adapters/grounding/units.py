@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
+from jury_adapters.grounding.normalisation import GLUED
+
 _NAMES = {
     "share": {"%": "% percent pct"},
     "money": {
@@ -48,6 +50,7 @@ _BY_NAME |= {"per cent": "%", "metric ton": "t", "metric tons": "t"}
 _SYMBOLS = {"m": "m", "g": "g", "t": "t", "l": "l", "L": "l", "s": "s", "h": "h"}
 _KINDS = {unit: kind for kind, units in _NAMES.items() for unit in units}
 
+_END = rf"(?:(?!\w)|(?=[{GLUED}]))"
 NAMES_PATTERN = r"per ?cent|metric tons?|" + "|".join(
     sorted((re.escape(name) for name in _BY_NAME if name.isalpha()), key=len, reverse=True)
 )
@@ -56,7 +59,7 @@ SYMBOLS_PATTERN = rf"(?-i:[{''.join(_SYMBOLS)}])(?![\w'-]|\.\w)"
 """Pattern of symbols of one letter; not of the beginning of a word such as "t-shirt"."""
 
 _PER = re.compile(
-    rf"(?: ?/ ?| per )(?P<any>(?:{NAMES_PATTERN})(?!\w)|{SYMBOLS_PATTERN})"
+    rf"(?: ?/ ?| per )(?P<any>(?:{NAMES_PATTERN}){_END}|{SYMBOLS_PATTERN})"
     r"| (?:an?|each|every) (?P<time>second|minute|hour)\b",
     re.IGNORECASE,
 )
