@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from jury_adapters.core.judgment import Finding
 from jury_adapters.grounding.east_asian import in_digits, written_numbers
 from jury_adapters.grounding.names import names, skipped_names
 from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, spaceless, stem, tidy, unsegmented, words
-from jury_adapters.grounding.passages import Passages, Source, common_length
-from jury_adapters.grounding.quantities import Quantity, quantities
+from jury_adapters.grounding.passages import Measure, Passages, Source, common_length
+from jury_adapters.grounding.quantities import Marks, Quantity, quantities
 
 
 def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
@@ -19,7 +19,7 @@ def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
     for line in lines:
         if len(found) >= _MOST_FOUND:
             break
-        for asked in quantities(line, english=source.compares_names):
+        for asked in quantities(line, source.marks):
             if len(found) >= _MOST_FOUND:
                 break
             label = f"number: {asked.text}"
@@ -98,19 +98,25 @@ def adds_to(question: str, lines: Sequence[str]) -> bool:
     return any(unsegmented(line) or set(_terms(line)) - asked for line in lines)
 
 
-def supported(passages: Passages, lines: Sequence[str]) -> list[Finding]:
+def supported(source: Source, lines: Sequence[str]) -> list[Finding]:
     """Return one check per sentence that has content words: its support, and the place that supports it best."""
-    findings = []
+    findings, passages = [], source.passages
     for line in lines:
         terms = _terms(line)
         if unread := unreadable(passages, line):
             findings.append(Finding(_short(line), None, unread))
         elif terms:
-            score, where = passages.support(list(terms))
-            missing = [word for term, word in terms.items() if not passages.knows(term)]
+            best = passages.support(list(terms), measures(line, terms, source.support_marks))
+            missing = [word for term, word in terms.items() if not passages.knows(term) and term not in best.stated]
             detail = f"not in the contexts: {listed(missing)}" if missing else ""
-            findings.append(Finding(_short(line), None, detail, where[:_MOST_EVIDENCE], score))
+            findings.append(Finding(_short(line), None, detail, best.line[:_MOST_EVIDENCE], best.share))
     return findings
+
+
+def measures(line: str, terms: Collection[str], marks: Marks) -> list[Measure]:
+    """Return the numbers, dates and measures of a line, each with those of these stems that are a part of it."""
+    found = ((asked, frozenset(map(stem, words(line[asked.start : asked.end])))) for asked in quantities(line, marks))
+    return [Measure(asked, stems.intersection(terms)) for asked, stems in found if not stems.isdisjoint(terms)]
 
 
 def unreadable(passages: Passages, line: str) -> str:
@@ -127,36 +133,44 @@ def unreadable(passages: Passages, line: str) -> str:
     return f"in a script without spaces, and not a word of the contexts: {listed(unknown, 3)}" if unknown else ""
 
 
-def negated(passages: Passages, lines: Sequence[str]) -> list[str]:
+def negated(source: Source, lines: Sequence[str]) -> list[str]:
     """Return the sentences that have a negation their best place lacks, or lack its negation, and name it."""
     found = []
     for line in lines:
         terms = {} if unsegmented(line) else _terms(line)
-        where = passages.support(list(terms))[1] if terms else ""
+        given = measures(line, terms, source.support_marks)
+        where = source.passages.support(list(terms), given).line if terms else ""
         here, there = _negation(line), _negation(where)
         if where and bool(here) != bool(there):
             found.append(f'{_short(line)} ("{here or there}" is only in the {"answer" if here else "contexts"})')
     return found
 
 
-def new_words(passages: Passages, lines: Sequence[str]) -> list[Finding]:
-    """Return one check per content word that the contexts do not have in any form."""
+def new_words(source: Source, lines: Sequence[str]) -> list[Finding]:
+    """Return one check per content word that the contexts do not have in any form, nor as part of an equal measure."""
     found: dict[str, Finding] = {}
     for line in lines:
         if len(found) >= _MOST_FOUND:
             break
-        for term, word in _terms(line).items() if not unsegmented(line) else ():
-            if not word[0].isdigit() and not passages.knows(term) and term not in found:
-                found[term] = Finding(f"word: {word}", None, "not in the contexts", line[:_MOST_EVIDENCE])
+        terms = {} if unsegmented(line) else _terms(line)
+        new = {term: word for term, word in terms.items() if not word[0].isdigit() and not source.passages.knows(term)}
+        for measure in measures(line, new, source.marks) if new else ():
+            if source.numbers.states(measure.asked):
+                new = {term: word for term, word in new.items() if term not in measure.stems}
+        for term, word in new.items():
+            found.setdefault(term, Finding(f"word: {word}", None, "not in the contexts", line[:_MOST_EVIDENCE]))
     return list(found.values())
 
 
-def relevance(question: str, passages: Passages) -> tuple[float, list[str]] | None:
+def relevance(question: str, source: Source) -> tuple[float, list[str]] | None:
     """Return the share of the question's content words in the contexts, and the missing ones; None without any."""
-    question = tidy(question)
+    question, passages = tidy(question), source.passages
     terms = {} if unreadable(passages, question) else _terms(question)
-    missing = [word for term, word in terms.items() if not passages.knows(term)]
-    return (1 - len(missing) / len(terms), missing) if terms else None
+    missing = {term: word for term, word in terms.items() if not passages.knows(term)}
+    for measure in measures(question, missing, source.support_marks) if missing else ():
+        if passages.states(measure):
+            missing = {term: word for term, word in missing.items() if term not in measure.stems}
+    return (1 - len(missing) / len(terms), list(missing.values())) if terms else None
 
 
 def listed(items: Iterable[str], most: int = 12) -> str:

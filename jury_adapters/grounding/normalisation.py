@@ -60,12 +60,15 @@ def sentences(text: str) -> list[str]:
 def words(text: str) -> list[str]:
     """Return the words and numerals of tidied text, lower case, without possessives.
 
-    "didn't" becomes "did", "not", and "I'll" becomes "i", "will"; a decimal or a time of day is one word.
+    "didn't" becomes "did", "not", and "I'll" becomes "i", "will"; a decimal or a time of day is one word. A number with
+    commas is one word too, such as "3,000" and "300,000", but not "101,102" and "[12,345]", which may be lists.
 
     >>> words("It didn't open at 9:30 for 3.50.")
     ['it', 'did', 'not', 'open', 'at', '9:30', 'for', '3.50']
     """
     text = text.casefold()
+    if "," in text:
+        text = _THOUSANDS.sub(lambda match: re.sub("[, ]", "", match[0]), text)
     if "n't" in text:
         text = text.replace("won't", "will not").replace("can't", "can not").replace("n't", " not")
     text = text.replace("cannot", "can not").replace("'s", "").replace("s' ", "s ")
@@ -265,6 +268,9 @@ _YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d$")
 _ABBREVIATION = re.compile(
     r"\b(?:(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|Lt|Col|Sgt|Capt|Rev|Hon|St|Mt|Jr|Sr|vs|No|Nos|Vol|Fig|ca|c|"
     r"approx|Inc|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|i\.e|e\.g|a\.m|p\.m|U\.S|U\.K)\.)$"
+)
+_THOUSANDS = re.compile(
+    r"(?<![\w.,\[{])(?:\d{1,2}(?:, ?\d{3})+|\d{3}(?:,\d{3}){0,9}?,000(?:,\d{3}){0,9})(?![\w\]}]|,\d)"
 )
 _WORD = re.compile(r"\d+(?:[.:]\d+)+|[^\s\x00-/:-@\[-`{-\x7f]+(?:'[^\s\x00-/:-@\[-`{-\x7f]+)*")
 _SPACELESS = (

@@ -9,7 +9,16 @@ from decimal import Decimal
 from fractions import Fraction
 
 from jury_adapters.grounding.east_asian import has_number_words, in_digits
-from jury_adapters.grounding.quantities import LOOSE_DATE, MONTH_NAME, MONTHS, PLAIN_NUMBER, Quantity, bare, quantities
+from jury_adapters.grounding.quantities import (
+    LOOSE_DATE,
+    MONTH_NAME,
+    MONTHS,
+    PLAIN_NUMBER,
+    Marks,
+    Quantity,
+    bare,
+    quantities,
+)
 from jury_adapters.grounding.units import kind_of
 
 
@@ -17,12 +26,19 @@ from jury_adapters.grounding.units import kind_of
 class NumberIndex:
     """Index of the numbers and dates of a source, which answers whether they cover another one.
 
+    Attributes:
+        source: the tidied text.
+        marks: what a comma or full stop before three digits can mean in it.
+        loose: whether digits that are only a part of a number, date or code count too.
+
     >>> index = NumberIndex("As of 22 February 2020, 77, 984 cases were known.")
     >>> [index.covers(q) for q in quantities("On February 22, 2020 there were 77,984, not 80,111.")]
     [True, True, False]
     """
 
     source: str
+    marks: Marks = "any"
+    loose: bool = True
     _values: set[str] = field(default_factory=set)
     _months: set[int] = field(default_factory=set)
     _days: set[tuple[int, int]] = field(default_factory=set)
@@ -39,8 +55,9 @@ class NumberIndex:
             self._days.add((month, int(date["before"] or date["after"])))
             self._months.add(month)
         text = f"{self.source}\n{in_digits(self.source)}" if has_number_words(self.source) else self.source
-        self._values.update(bare(digits) for digits in set(re.findall(r"\d+", text)))
-        for found in quantities(text):
+        if self.loose:
+            self._values.update(bare(digits) for digits in set(re.findall(r"\d+", text)))
+        for found in quantities(text, self.marks):
             clock = [value for value in found.readings if ":" in value]
             self._values.update(clock if clock and ":" in found.text else found.readings)
             self._values.update(found.parts)
@@ -66,6 +83,16 @@ class NumberIndex:
         if not self._amounts.isdisjoint(asked.amounts):
             return True
         return bool(asked.parts) and all(part in self._values for part in asked.parts)
+
+    def states(self, asked: Quantity) -> bool:
+        """Return whether the source covers this number or date with the same unit, or has an equal amount."""
+        if kind_of(asked.unit) is None:
+            return self.covers(asked)
+        if not self._amounts.isdisjoint(asked.amounts):
+            return True
+        if any(asked.unit in self._units.get(value, ()) for value in asked.readings):
+            return True
+        return bool(asked.readings) and self._near(asked.readings[0], asked) and self.has_unit(asked.unit)
 
     def months(self) -> set[int]:
         """Return the months (1 to 12) in names and dates of the source."""

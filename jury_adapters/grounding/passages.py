@@ -16,6 +16,7 @@ from jury_adapters.grounding.languages import script
 from jury_adapters.grounding.names import NameIndex
 from jury_adapters.grounding.normalisation import GLUED, bigrams, content, looks_english, sentences, tidy, words
 from jury_adapters.grounding.number_index import NumberIndex
+from jury_adapters.grounding.quantities import Marks, Quantity, quantities
 
 _MOST_PLACES = 50  # an n-gram in more sentences than this does not help to find a place
 _CANDIDATES = 3  # number of best places that are compared in full
@@ -35,23 +36,49 @@ _LETTER = re.compile(r"[^\W_]")
 _LONGEST = 200  # words; longer sentences are cut, so that comparing one place stays cheap
 
 
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Number, date or measure of an answer or question, and the stems of its words."""
+
+    asked: Quantity
+    stems: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Best place of the contexts for a sentence.
+
+    Attributes:
+        share: the weighted share of the sentence's words that it has.
+        line: its middle sentence.
+        stated: the stems of numbers and measures that it states in other words.
+    """
+
+    share: float = 0.0
+    line: str = ""
+    stated: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True)
 class Passages:
     """Contexts with a search index.
 
     Attributes:
         text: all contexts, tidied, one after another.
+        marks: what a comma or full stop before three digits means in them.
         lines: their sentences; those of more than 200 words in pieces.
         tokens: the words of each line.
     """
 
     text: str
+    marks: Marks = "thousands"
     lines: list[str] = field(default_factory=list)
     tokens: list[list[str]] = field(default_factory=list)
     _exact: set[tuple[str, ...]] = field(default_factory=set)
     _places: dict[object, list[int]] = field(default_factory=dict)
     _frequency: Counter[str] = field(default_factory=Counter)
     _content: list[frozenset[str]] = field(default_factory=list)
+    _numbers: dict[object, list[int]] | None = None
 
     def __post_init__(self) -> None:
         for line in sentences(self.text):
@@ -91,26 +118,69 @@ class Passages:
         """Return the words of a line and of its neighbours, because sentences may be split at other places."""
         return [word for tokens in self.tokens[max(0, line - 1) : line + 2] for word in tokens]
 
-    def support(self, stems: Sequence[str]) -> tuple[float, str]:
-        """Return the weighted share of these stems at the best place of the contexts, and its middle sentence."""
+    def support(self, stems: Sequence[str], measures: Sequence[Measure] = ()) -> Support:
+        """Return the weighted share of these stems at the best place of the contexts, and its middle sentence.
+
+        The stems of a number, date or measure that the place states count as there, however they are written.
+        """
         weights = {term: self.weight(term) for term in stems}
         total = sum(weights.values())
-        best, where = 0.0, ""
-        for line in self._best(weights):
-            have = frozenset().union(*self._content[max(0, line - 1) : line + 2])
-            share = sum(weight for term, weight in weights.items() if term in have) / total
-            if share > best:
-                best, where = share, self.lines[line]
-        return min(best, 1.0), where
+        best = Support()
+        for line in self._best(weights, self._stating(measures, weights)):
+            have: frozenset[str] = frozenset().union(*self._content[max(0, line - 1) : line + 2])
+            stated = self._stated(line, [measure for measure in measures if not measure.stems <= have])
+            share = sum(weight for term, weight in weights.items() if term in have or term in stated) / total
+            if share > best.share:
+                best = Support(min(share, 1.0), self.lines[line], stated)
+        return best
 
-    def _best(self, terms: Mapping[str, float] | Mapping[object, int]) -> list[int]:
+    def states(self, measure: Measure) -> bool:
+        """Return whether the contexts state this number, date or measure anywhere."""
+        return any(self._stated(line, [measure]) for line in self._stating([measure], {}))
+
+    def _stated(self, line: int, measures: Sequence[Measure]) -> frozenset[str]:
+        """Return the stems of the numbers that a line or its neighbours state."""
+        if not measures:
+            return frozenset()
+        window = "\n".join(self.lines[max(0, line - 1) : line + 2])
+        index = NumberIndex(window, self.marks, loose=False)
+        return frozenset().union(*(measure.stems for measure in measures if index.states(measure.asked)))
+
+    def _stating(self, measures: Sequence[Measure], weights: Mapping[str, float]) -> dict[int, float]:
+        """Return the lines with a number equal to one that the contexts write in other words, and their weights."""
         votes: defaultdict[int, float] = defaultdict(float)
+        for measure in measures:
+            if all(map(self.knows, measure.stems)):
+                continue
+            for line in {line for key in _keys(measure.asked) for line in self._lines_of_numbers().get(key, ())}:
+                votes[line] += sum(weights.get(term, 0.0) for term in measure.stems)
+        return dict(votes)
+
+    def _lines_of_numbers(self) -> dict[object, list[int]]:
+        """Return the lines of each value, amount and date; they are read when first asked for."""
+        if self._numbers is None:
+            found: defaultdict[object, list[int]] = defaultdict(list)
+            for number, line in enumerate(self.lines):
+                for key in {key for quantity in quantities(line, self.marks) for key in _keys(quantity)}:
+                    if len(found[key]) <= _MOST_PLACES:
+                        found[key].append(number)
+            self._numbers = dict(found)
+        return self._numbers
+
+    def _best(
+        self, terms: Mapping[str, float] | Mapping[object, int], stating: Mapping[int, float] | None = None
+    ) -> list[int]:
+        votes: defaultdict[int, float] = defaultdict(float, stating or {})
         for term, weight in terms.items():
             entries = self._places.get(term, ())
             if len(entries) <= _MOST_PLACES or len(terms) <= _CANDIDATES:
                 for line in entries:
                     votes[line] += weight
         return sorted(votes, key=lambda line: (-votes[line], line))[:_CANDIDATES]
+
+
+def _keys(quantity: Quantity) -> set[object]:
+    return {*quantity.readings, *quantity.parts, *quantity.amounts, *quantity.day}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +206,26 @@ class Source:
     reads_number_words: bool = True
     other_language: bool = False
 
+    @property
+    def marks(self) -> Marks:
+        """What a comma or full stop before three digits can mean in the answer, read generously."""
+        return "english" if self.compares_names else "any"
+
+    @property
+    def support_marks(self) -> Marks:
+        """What a comma or full stop before three digits means in the answer, where numbers count as support."""
+        return "english" if self.compares_names else "thousands"
+
 
 # All jurors of the screen ask for the same case, one after the other; more entries would only use memory.
 @lru_cache(maxsize=4)
 def read_source(contexts: tuple[str, ...], question: str) -> Source:
     """Read contexts and question. The last few results are cached."""
-    passages = Passages("\n".join(tidy(context) for context in contexts))
-    known = f"{passages.text}\n{tidy(question)}"
-    numbers = NumberIndex(known)
+    text = "\n".join(tidy(context) for context in contexts)
+    known = f"{text}\n{tidy(question)}"
     english = looks_english(known)
+    passages = Passages(text, "english" if english else "thousands")
+    numbers = NumberIndex(known)
     names = NameIndex(known, frozenset(numbers.months()))
     return Source(passages, names, numbers, english, english, english or script(passages.text) == "han")
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Literal
 
 from jury_adapters.grounding.east_asian import (
     CLOCK_PATTERN,
@@ -60,14 +61,17 @@ class Quantity:
     word: bool = False
 
 
-def quantities(text: str, *, english: bool = False) -> Iterator[Quantity]:
+Marks = Literal["any", "english", "thousands"]
+"""What one comma or full stop before three digits can mean.
+
+"any" is thousands or decimals; "english" is a comma for thousands, a full stop for decimals; "thousands" is thousands.
+"""
+
+
+def quantities(text: str, marks: Marks = "any") -> Iterator[Quantity]:
     """Yield every number and date of a tidied text, in order.
 
-    Args:
-        text: the text.
-        english: whether a comma before three digits can only separate thousands, and a full stop only decimals.
-
-    >>> [found.readings for english in (False, True) for found in quantities("3,000", english=english)]
+    >>> [found.readings for marks in ("any", "english") for found in quantities("3,000", marks)]
     [('3000', '3'), ('3000',)]
     """
     for match in _ANY.finditer(text):
@@ -83,12 +87,12 @@ def quantities(text: str, *, english: bool = False) -> Iterator[Quantity]:
             if found is not None:
                 yield found
         else:
-            yield _numeral(match, text, english=english)
+            yield _numeral(match, text, marks)
 
 
-def _numeral(match: re.Match[str], text: str, *, english: bool) -> Quantity:
+def _numeral(match: re.Match[str], text: str, marks: Marks) -> Quantity:
     digits, ending, scale = match["digits"], match["ending"] or "", match["scale"] or ""
-    readings, parts = _read(digits, english=english)
+    readings, parts = _read(digits, marks)
     unit = unit_named((match["currency"] or "").strip()) or unit_named(match["unit"] or "")
     times = _SCALES.get(scale.lower().rstrip("s"), 1)
     kind = "decade" if ending.lower() == "s" else ""
@@ -121,7 +125,7 @@ def _scaled(match: re.Match[str], text: str) -> Quantity:
     value, first = scaled_value(match[0]) or match[0], numbers[0].rstrip(".,")
     readings: tuple[str, ...] = (value,)
     if is_kilo(match[0], text, match.end()):
-        readings += _read(first, english=False)[0]
+        readings += _read(first, "any")[0]
     step = Decimal(0)
     if len(numbers) == 1 and PLAIN_NUMBER.fullmatch(first) and PLAIN_NUMBER.fullmatch(value) and float(first):
         step = _step(first, round(Decimal(value) / Decimal(first)), text, match.start())
@@ -144,7 +148,7 @@ def _clock(match: re.Match[str]) -> Quantity:
     return Quantity(match[0], match.start(), (*readings, *(loose if len(rest) < 2 else ())), end=match.end())
 
 
-def _read(digits: str, *, english: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _read(digits: str, marks: Marks) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the values of a numeral with marks, and the numbers in it if the marks may only separate."""
     if digits.isdigit():
         return (bare(digits),), ()
@@ -154,20 +158,20 @@ def _read(digits: str, *, english: bool) -> tuple[tuple[str, ...], tuple[str, ..
         return (compact,), parts
     apart = parts if " " in digits or "/" in digits else ()
     grouped = all(len(part) == 3 for part in re.split(r"[^\d]+", digits)[1:])
-    marks = set(re.sub(r"\d", "", compact))
-    if len(marks) == 2:  # 1,234.5 or 1.234,5: the last mark is the decimal one
-        whole, fraction = re.sub(r"[.,](?=.*[.,])", "", compact), compact[max(map(compact.rfind, marks)) :]
+    found = set(re.sub(r"\d", "", compact))
+    if len(found) == 2:  # 1,234.5 or 1.234,5: the last mark is the decimal one
+        whole, fraction = re.sub(r"[.,](?=.*[.,])", "", compact), compact[max(map(compact.rfind, found)) :]
         return (bare(whole[: -len(fraction)] + "." + fraction[1:]),), apart
     plain = bare(re.sub(r"\D", "", compact))
     if len(parts) > 2:
         return ((plain,) if grouped else (compact,)), apart or (() if grouped else parts)
-    decimal = bare(compact.replace(",", ".")) if marks and marks <= {",", "."} else plain
+    decimal = bare(compact.replace(",", ".")) if found and found <= {",", "."} else plain
     if not grouped or " " in digits:
-        return ((plain,) if grouped and "." not in marks else (decimal,)), apart or (parts if "." not in marks else ())
+        return ((plain,) if grouped and "." not in found else (decimal,)), apart or (parts if "." not in found else ())
     if len(parts[0]) > 3 or digits[0] == "0":
         return (decimal,), apart
-    if english and marks:
-        return ((decimal,) if "." in marks else (plain,)), apart
+    if found and marks != "any":
+        return ((decimal,) if "." in found and marks == "english" else (plain,)), apart
     return (plain, decimal), apart
 
 

@@ -142,8 +142,9 @@ class SentenceSupport(Judge):
     """Share of each answer sentence that the contexts have: a number, and a verdict only if you set a threshold.
 
     A sentence's support is the share of its content words at the best place of the contexts; rare words count more
-    (IDF). The answer's support is that of its weakest sentence, in ``metadata["support"]``, and ``metadata["mean"]`` is
-    the mean.
+    (IDF). Numbers, dates and measures count as there if the place states them in any notation: "3,000" and "3000",
+    "1170mm" and "1.17 m". The answer's support is that of its weakest sentence, in ``metadata["support"]``, and
+    ``metadata["mean"]`` is the mean.
 
     Args:
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
@@ -179,7 +180,7 @@ class SentenceSupport(Judge):
         if isinstance(ready, str):
             return abstain(ready)
         source, lines = ready
-        findings = supported(source.passages, lines)
+        findings = supported(source, lines)
         scores = [finding.score for finding in findings if finding.score is not None]
         if not scores:
             return abstain(nothing_compared("no sentence", next((finding.detail for finding in findings), "")))
@@ -206,7 +207,7 @@ class SentenceSupport(Judge):
             return f"{unread} more could not be read"
         if case.question and not adds_to(case.question, lines):
             return "the answer has no word beyond those of the question"
-        differing = negated(source.passages, lines)
+        differing = negated(source, lines)
         return f"a negation differs from the contexts: {', '.join(differing[:3])}" if differing else ""
 
 
@@ -242,7 +243,7 @@ class ContextRelevance(Judge):
         contexts, question = _contexts(case), (case.question or "").strip()
         if not contexts or not question:
             return abstain(lacking("question", contexts, there=bool(question)))
-        found = relevance(case.question or "", read_source(contexts, case.question or "").passages)
+        found = relevance(question, read_source(contexts, question))
         if found is None:
             unread = unreadable(read_source(contexts, question).passages, tidy(question))
             return abstain(nothing_compared("no word of the question", unread))
@@ -281,10 +282,10 @@ class Undecided(Judge):
         if isinstance(ready, str):
             return abstain(ready)
         source, lines = ready
-        findings = [*missing_items(source, lines), *new_words(source.passages, lines)]
-        scores = [finding.score for finding in supported(source.passages, lines) if finding.score is not None]
+        findings = [*missing_items(source, lines), *new_words(source, lines)]
+        scores = [finding.score for finding in supported(source, lines) if finding.score is not None]
         support = min(scores, default=None)
-        about = (relevance(case.question or "", source.passages) or (None,))[0]
+        about = (relevance(case.question or "", source) or (None,))[0]
         numbers = [f"support {support:.2f}"] if support is not None else []
         numbers += [f"relevance {about:.2f}"] if about is not None else []
         looked = nothing_new(source, lines)
