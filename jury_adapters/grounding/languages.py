@@ -64,6 +64,13 @@ def differs(answer: str, contexts: str, *, question: str, english: bool, known: 
     return _evidence(contexts).is_foreign and _is_english(answer)
 
 
+def reads_english(contexts: str, question: str = "") -> bool:
+    """Return whether contexts and question read as English prose; not if the contexts are in another language."""
+    if not looks_english(f"{contexts}\n{question}") or script(contexts) not in ("", "latin"):
+        return False
+    return looks_english(contexts) or not _evidence(contexts).is_foreign
+
+
 def _is_english(text: str) -> bool:
     function_words = set(words(tidy(text[:_LONGEST]))) & STOPWORDS
     return bool(function_words - _SHARED) and looks_english(text) and not _evidence(text).foreign
@@ -144,17 +151,18 @@ _FIRST = re.compile(r"[^\w]{0,4}([A-Z][a-z]*)\b")
 # Of German, French, Spanish, Portuguese, Italian, Dutch and the Scandinavian languages, without accents. Words that are
 # English too, or parts of names such as "da Vinci", are not among them.
 _FOREIGN_WORDS = """
-    aber als auch auf aus bei beim bereits bis damit dann das dass dem den denn der des die diese dieser dieses durch
-    ein eine einem einen einer eines es fur gegen gilt haben ich ihnen ihr ihre ihrem ihren ihrer im ist ja jede jeder
-    jedes je kann kein keine keinen leider mehr mein meine meinem meinen meiner mit muss nach nein nicht noch nur oder
-    ohne sehr seit sich sie sind sowie uber um und unser unsere vom von wann warum welche welcher welches wenn werden
-    wie wir wird wurde wurden zum zur zwischen
-    au aussi aux avec ces cette combien dans elle est et etre il ils je les leur mais ne nous ont ou par pas pour
-    pourquoi quand que quel quelle quelles quels qui sans ses sont sur une vos votre vous
-    como con cual cuando cuanto cuantos desde donde ella es esta este hasta las los muy para pero por porque que se sin
-    sobre su sus tambien tiene un una y
+    aber als auch auf aus bei beim bereits bis damit dann darf das dass dem den denn der des die diese dieser dieses
+    durch ein eine einem einen einer eines es fur gegen gilt haben ich ihnen ihr ihre ihrem ihren ihrer im ist ja jede
+    jeder jedes je kann kein keine keinen leider mehr mein meine meinem meinen meiner mit muss nach nein nicht noch nur
+    oder ohne sehr seit sich sie sind sowie uber um und unser unsere vom von wann warum welche welcher welches wenn
+    werden wie wir wird wurde wurden zum zur zwischen
+    au aussi aux avec ces cette combien dans doit doivent elle est et etre il ils je les leur mais ne nous ont ou par
+    pas pour pourquoi quand que quel quelle quelles quels qui sans ses sont sur une vos votre vous
+    como con cual cuando cuanto cuantos debe deben desde donde ella es esta este hasta las los muy para pero por porque
+    que se sin sobre su sus tambien tiene un una y
     ao com dos ele foi mais muito nao os pela pelo qual quanto sao seu sua tem um uma voce
-    alla anche che degli dei della delle dove gli nel nella perche piu quale quando questa questo sono
+    alla anche che degli dei della delle deve devono di dove essere gli nel nella non perche piu puo quale quando questa
+    questo sono
     aan bij dat deze dit een geen heeft het maar moet naar niet ook voor waar wanneer wat welke worden wordt zijn
     att av det eller ett for fra hvad hvor ikke inte jag med och og pa som skal till til vad ved
 """
@@ -174,7 +182,7 @@ _START_WORDS = """
 """
 _STARTS = frozenset(_START_WORDS.split())
 _AMBIGUOUS_WORDS = """
-    aux com con den die dies dos dove et fur gilt pas per pour sin sur till
+    aux com con den di die dies dos dove et fur gilt non pas per pour sin sur till
 """
 _ALSO_ENGLISH = frozenset(_AMBIGUOUS_WORDS.split())
 """Foreign function words that English texts may have too."""

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from jury_adapters.grounding.languages import script
+from jury_adapters.grounding.languages import reads_english, script
 from jury_adapters.grounding.names import NameIndex
-from jury_adapters.grounding.normalisation import GLUED, bigrams, content, looks_english, sentences, tidy, words
+from jury_adapters.grounding.normalisation import GLUED, bigrams, content, sentences, tidy, words
 from jury_adapters.grounding.number_index import NumberIndex
 from jury_adapters.grounding.quantities import Marks, Quantity, quantities
 
@@ -109,6 +109,10 @@ class Passages:
     def knows(self, term: str) -> bool:
         """Return whether a stem occurs in the contexts."""
         return term in self._frequency
+
+    def has_word(self, word: str) -> bool:
+        """Return whether the contexts have a word in lower case as it is."""
+        return word in self._places
 
     def places(self, found: Sequence[str]) -> list[int]:
         """Return the numbers of the lines most like these words, best first."""
@@ -223,7 +227,7 @@ def read_source(contexts: tuple[str, ...], question: str) -> Source:
     """Read contexts and question. The last few results are cached."""
     text = "\n".join(tidy(context) for context in contexts)
     known = f"{text}\n{tidy(question)}"
-    english = looks_english(known)
+    english = reads_english(text, tidy(question))
     passages = Passages(text, "english" if english else "thousands")
     numbers = NumberIndex(known)
     names = NameIndex(known, frozenset(numbers.months()))

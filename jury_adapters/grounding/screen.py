@@ -7,7 +7,7 @@ does not mean correct: no rule here detects a wrong name that is in the contexts
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from jury_adapters.core.cascade import CascadedJury, Tier
@@ -155,7 +155,9 @@ class SentenceSupport(Judge):
 
     It abstains on texts in scripts without spaces (Chinese, Japanese, Thai), because their words cannot be separated. A
     name in such a script among other words is compared if the contexts have it as a word too. Other languages are
-    compared word by word, and only English endings are cut.
+    compared word by word, and only English endings are cut. It also abstains on an answer in another language than its
+    contexts, unless they have all of its words: it recognises another script, another language beside English contexts
+    as :class:`NamesAndNumbers` does, and English beside another language.
 
     Raises:
         ConfigurationError: the threshold is outside 0..1.
@@ -200,8 +202,12 @@ class SentenceSupport(Judge):
         return _rated(support, self.threshold, text, findings, details)
 
     def _doubt(self, case: Case, source: Source, lines: Sequence[str], support: float, unread: int) -> str:
-        """Return the reason that support above the threshold does not pass, or "" if it does."""
-        if self.threshold is None or not reaches(support, self.threshold):
+        """Return the reason that support decides nothing, or "" if it does."""
+        if self.threshold is None:
+            return ""
+        if source.other_language and support < 1:
+            return "support across languages shows nothing"
+        if not reaches(support, self.threshold):
             return ""
         if unread:
             return f"{unread} more could not be read"
@@ -215,7 +221,8 @@ class SentenceSupport(Judge):
 class ContextRelevance(Judge):
     """Relevance of the contexts to the question: the share of its content words that they contain.
 
-    It judges the retrieval and needs no answer. The number is in ``metadata["support"]``.
+    It judges the retrieval and needs no answer. The number is in ``metadata["support"]``. It abstains on a question in
+    another language than the contexts, unless they have all of its words.
 
     Args:
         threshold: the lowest share, 0..1, that passes; a lower one fails; None (default) always abstains.
@@ -243,16 +250,19 @@ class ContextRelevance(Judge):
         contexts, question = _contexts(case), (case.question or "").strip()
         if not contexts or not question:
             return abstain(lacking("question", contexts, there=bool(question)))
-        found = relevance(question, read_source(contexts, question))
+        source = read_source(contexts, question)
+        found = relevance(question, source)
         if found is None:
-            unread = unreadable(read_source(contexts, question).passages, tidy(question))
+            unread = unreadable(source.passages, tidy(question))
             return abstain(nothing_compared("no word of the question", unread))
         share, missing = found
         text = f"{share:.0%} of the question's content words stand in the contexts"
         detail = f"missing: {listed(missing)}" if missing else ""
-        return _rated(
-            share, self.threshold, text, [Finding("question words", None, detail, score=share)], {"support": share}
-        )
+        findings, details = [Finding("question words", None, detail, score=share)], {"support": share}
+        if missing and self.threshold is not None and _differs(source, question, "", source.passages.has_word):
+            text += "; it is in another language than they are, and words are not translated"
+            return abstain(text, findings=tuple(findings), metadata=freeze_mapping(details))
+        return _rated(share, self.threshold, text, findings, details)
 
 
 @dataclass(frozen=True)
@@ -332,15 +342,14 @@ def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
     if not contexts or not lines:
         return lacking("answer", contexts, there=bool(lines))
     source = read_source(contexts, case.question or "")
-    if _differs(source, case.answer or "", case.question or ""):
+    if _differs(source, case.answer or "", case.question or "", source.names.has):
         source = replace(source, compares_names=False, other_language=True)
     return source, lines
 
 
-def _differs(source: Source, text: str, question: str) -> bool:
-    """Return whether a text is in another language than the contexts."""
-    contexts = source.passages.text
-    return differs(text, contexts, question=question, english=source.english, known=source.names.has)
+def _differs(source: Source, text: str, question: str, known: Callable[[str], bool]) -> bool:
+    """Return whether a text, with its question and known words, is in another language than the contexts."""
+    return differs(text, source.passages.text, question=question, english=source.english, known=known)
 
 
 def _contexts(case: Case) -> tuple[str, ...]:
