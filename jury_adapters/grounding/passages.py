@@ -144,11 +144,25 @@ class Passages:
 
     def _stated(self, line: int, measures: Sequence[Measure]) -> frozenset[str]:
         """Return the stems of the numbers that a line or its neighbours state."""
+        near = range(max(0, line - 1), line + 2)
+        measures = [measure for measure in measures if self._may_state(near, measure.asked)]
         if not measures:
             return frozenset()
         window = "\n".join(self.lines[max(0, line - 1) : line + 2])
         index = NumberIndex(window, self.marks, loose=False)
         return frozenset().union(*(measure.stems for measure in measures if index.states(measure.asked)))
+
+    def _may_state(self, lines: range, asked: Quantity) -> bool:
+        """Return whether these lines can state a number: they have an equal one, or it is a round one."""
+        if asked.step or asked.unit in ("decade", "century"):
+            return True
+        numbers = self._lines_of_numbers()
+        return any(
+            line in lines or len(numbers[key]) > _MOST_PLACES
+            for key in _keys(asked)
+            if key in numbers
+            for line in numbers[key]
+        )
 
     def _stating(self, measures: Sequence[Measure], weights: Mapping[str, float]) -> dict[int, float]:
         """Return the lines with a number equal to one that the contexts write in other words, and their weights."""

@@ -298,19 +298,18 @@ _ANY = re.compile(
     rf"""
     (?=[\d$€£¥₹]|\b[abdefhjmnostz])  # how numbers, months and number words begin: most places are passed over here
     (?:
-      (?P<iso>{START}(?<!-)\d{{4}}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])(?!\d))
-    | (?P<east_date>{START}(?:{DATE_PATTERN}))
-    | (?P<slash>{START}(?<![./])\d{{1,2}}(?P<mark>[/.])\d{{1,2}}(?P=mark)(?:\d{{4}}|\d{{2}}){END}(?!/))
+      (?P<iso>(?=\d){START}(?<!-)\d{{4}}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])(?!\d))
+    | (?=\d[\d.,]{{0,24}}\ ?[^\x00-\x7f]){START}(?:
+          (?P<east_date>{DATE_PATTERN}) | (?<![:.,/])(?P<east_clock>{CLOCK_PATTERN}) | (?P<scaled>{SCALED_PATTERN}))
+    | (?P<slash>(?=\d){START}(?<![./])\d{{1,2}}(?P<mark>[/.])\d{{1,2}}(?P=mark)(?:\d{{4}}|\d{{2}}){END}(?!/))
     | (?P<named>(?<!\w)(?:
           {_MONTH}\ (?:\d{{1,2}}(?:st|nd|rd|th)?\b(?!\.?\d|:|\ ?%)(?:,?\ (?:of\ )?[12]\d{{3}}\b)?|,?\ ?[12]\d{{3}}\b)
         | \d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{_MONTH}(?:,?\ [12]\d{{3}}\b)?
         | {_MONTH},\ [12]\d{{3}}\b))
-    | (?P<east_clock>{START}(?<![:.,/]){CLOCK_PATTERN})
-    | (?P<scaled>{START}{SCALED_PATTERN})
-    | (?P<clock>(?:{START}(?<![:.,/])|(?<=\dT))(?:
+    | (?P<clock>(?=\d)(?:{START}(?<![:.,/])|(?<=\dT))(?:
           (?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?!\d|:\d)(?:\ ?(?P<half>[ap](?:\.m\.|m\b)))?
         | (?:1[0-2]|0?[1-9])(?:\.[0-5]\d)?\ ?(?P<half_of_hour>[ap](?:\.m\.|m\b))))
-    | (?P<numeral>{START}(?<!(?-i:[A-Z])-)
+    | (?P<numeral>(?=[\d$€£¥₹]){START}(?<!(?-i:[A-Z])-)
         (?P<currency>[$€£¥₹]\ ?)?
         (?P<digits>\d{{1,3}}(?:,\ \d{{3}})+(?!\d)|\d{{1,3}}(?:\ \d{{3}})+(?![\d,.])|
            \d{{1,4}}\.\ \d{{1,3}}(?![\d.,])|\d+(?:[.,'/]\d+)*)
