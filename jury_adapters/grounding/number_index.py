@@ -48,8 +48,7 @@ class NumberIndex:
     _amounts: set[tuple[str, Fraction]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        for first, second in set(_RANGE.findall(self.source)):
-            self._values.add(first[:2] + second)  # 2010-11 ends in 2011
+        self._values.update(range_ends(self.source))
         for date in LOOSE_DATE.finditer(self.source):
             month = MONTHS[date["name"][:3].lower()]
             self._days.add((month, int(date["before"] or date["after"])))
@@ -144,6 +143,11 @@ class NumberIndex:
     def _within(self, low: Decimal, high: Decimal) -> bool:
         at = bisect_left(self._sizes, low)
         return at < len(self._sizes) and self._sizes[at] <= high
+
+
+def range_ends(text: str) -> set[str]:
+    """Return the last years of ranges such as "2010-11"."""
+    return {first[:2] + second for first, second in set(_RANGE.findall(text))}
 
 
 _RANGE = re.compile(r"\b(\d{4}) ?[-/] ?(\d{2})\b")

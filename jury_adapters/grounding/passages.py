@@ -15,7 +15,7 @@ from functools import lru_cache
 from jury_adapters.grounding.languages import reads_english, script
 from jury_adapters.grounding.names import NameIndex
 from jury_adapters.grounding.normalisation import GLUED, bigrams, content, sentences, tidy, words
-from jury_adapters.grounding.number_index import NumberIndex
+from jury_adapters.grounding.number_index import NumberIndex, range_ends
 from jury_adapters.grounding.quantities import Marks, Quantity, quantities
 
 _MOST_PLACES = 50  # an n-gram in more sentences than this does not help to find a place
@@ -153,8 +153,8 @@ class Passages:
         return frozenset().union(*(measure.stems for measure in measures if index.states(measure.asked)))
 
     def _may_state(self, lines: range, asked: Quantity) -> bool:
-        """Return whether these lines can state a number: they have an equal one, or it is a round one."""
-        if asked.step or asked.unit in ("decade", "century"):
+        """Return whether these lines can state a number: they have an equal one, or it is a date or a round number."""
+        if asked.step or asked.day or asked.unit in ("decade", "century"):
             return True
         numbers = self._lines_of_numbers()
         return any(
@@ -179,7 +179,8 @@ class Passages:
         if self._numbers is None:
             found: defaultdict[object, list[int]] = defaultdict(list)
             for number, line in enumerate(self.lines):
-                for key in {key for quantity in quantities(line, self.marks) for key in _keys(quantity)}:
+                keys: set[object] = {*range_ends(line)}
+                for key in keys.union(*map(_keys, quantities(line, self.marks))):
                     if len(found[key]) <= _MOST_PLACES:
                         found[key].append(number)
             self._numbers = dict(found)

@@ -96,7 +96,8 @@ def _numeral(match: re.Match[str], text: str, marks: Marks) -> Quantity:
     unit = unit_named((match["currency"] or "").strip()) or unit_named(match["unit"] or "")
     times = _SCALES.get(scale.lower().rstrip("s"), 1)
     kind = "decade" if ending.lower() == "s" else ""
-    if ending and _CENTURY.match(text, match.end()):
+    century = _CENTURY.match(text, match.end()) if ending else None
+    if century:
         kind = "century"
     values = readings if times == 1 else tuple(_times(value, times) for value in readings)
     measured, measure = values, unit
@@ -105,7 +106,7 @@ def _numeral(match: re.Match[str], text: str, marks: Marks) -> Quantity:
     if not unit and (scale == "m" or ending == "s"):  # "30s" may also be seconds
         measured, measure = readings, scale or ending
         unit = scale
-    per, end = denominator(text, match.end()) if measure else ("", match.end())
+    per, end = denominator(text, match.end()) if measure else ("", century.end() if century else match.end())
     step = _step(digits, times, text, match.start()) if not kind else Decimal(0)
     plain = [value for value in measured if len(value) < _LONGEST and PLAIN_NUMBER.fullmatch(value)]
     found, after = amounts(plain, measure, per), "" if unit else _word_after(text, end)
@@ -230,8 +231,8 @@ def _from_words(match: re.Match[str], text: str) -> Quantity | None:
             return None
         else:
             group += value
-    if _CENTURY.match(text, match.end()):
-        return Quantity(match[0], match.start(), (str(total + group),), unit="century", end=match.end(), word=True)
+    if century := _CENTURY.match(text, match.end()):
+        return Quantity(match[0], match.start(), (str(total + group),), unit="century", end=century.end(), word=True)
     return _measure_in_words(match, str(total + group), text)
 
 

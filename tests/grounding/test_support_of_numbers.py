@@ -120,3 +120,30 @@ def test_the_numbers_of_a_question_are_compared_in_the_same_way():
     contexts = ["Gates of 1170 mm have a closing force of 150 N."]
     assert relevant.judge(question="Which closing force do gates of 1.17 m have?", contexts=contexts).score == 1.0
     assert relevant.judge(question="Which closing force do gates of 1.18 m have?", contexts=contexts).status == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("The match is on May 31st.", "the match is on may 30 ."),
+        ("The season ended in 2012.", "The season of 2010-11 ended."),
+        ("About 87,000 people were there.", "There were 77,984 people."),
+        ("The house is of the 18th century.", "The house is of 1866."),
+    ],
+)
+def test_other_dates_ranges_and_rounded_numbers_do_not(answer, context):
+    assert supported(answer, context).score < 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("The match is on May 30th.", "the match is on may 30 ."),
+        ("The season ended in 2011.", "The season of 2010-11 ended."),
+        ("About 78,000 people were there.", "There were 77,984 people."),
+        ("The house is of the 19th century.", "The house is of 1866."),
+        ("The house is of the nineteenth century.", "The house is of 1866."),
+    ],
+)
+def test_loose_dates_ranges_and_rounded_numbers_support_a_sentence(answer, context):
+    assert supported(answer, context).score == 1.0
