@@ -37,6 +37,21 @@ _NAMES = {
         "decades": "decades",
     },
 }  # fmt: skip
+_EAST_ASIAN = {
+    "km": "公里 千米 キロメートル 킬로미터",
+    "m": "米 公尺 メートル 미터",
+    "cm": "厘米 公分 センチメートル センチ 센티미터",
+    "mm": "毫米 公厘 ミリメートル ミリ 밀리미터",
+    "t": "吨 噸 トン 톤",
+    "kg": "千克 公斤 キログラム 킬로그램",
+    "g": "克 グラム 그램",
+    "mg": "毫克 ミリグラム 밀리그램",
+    "l": "升 公升 リットル 리터",
+    "ml": "毫升 ミリリットル 밀리리터",
+    "s": "秒 秒間 초",
+    "min": "分钟 分鐘 分間",
+    "h": "小时 小時 時間 시간",
+}
 _FACTORS = {
     "km": "1000", "m": "1", "dm": "1/10", "cm": "1/100", "mm": "1/1000", "\u03bcm": "1/1000000",
     "t": "1000000", "kg": "1000", "g": "1", "mg": "1/1000", "\u03bcg": "1/1000000",
@@ -45,6 +60,7 @@ _FACTORS = {
 }  # fmt: skip
 _EXACT = {unit: Fraction(factor) for unit, factor in _FACTORS.items()}
 _BY_NAME = {name: unit for kinds in _NAMES.values() for unit, names in kinds.items() for name in names.split()}
+_BY_NAME |= {name: unit for unit, names in _EAST_ASIAN.items() for name in names.split()}
 _BY_NAME |= {"per cent": "%", "metric ton": "t", "metric tons": "t"}
 # Of one letter, as the standard writes them: "5 G" and "5 S" are something else.
 _SYMBOLS = {"m": "m", "g": "g", "t": "t", "l": "l", "L": "l", "s": "s", "h": "h"}

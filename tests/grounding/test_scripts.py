@@ -36,7 +36,7 @@ RIGHT = [
 ]
 WRONG = [
     ("閉まる力は250です。", "250"),
-    ("風速は15メートル。", "15"),
+    ("風速は15メートル。", "15メートル"),
     ("閉まる力は250 Nです。", "250"),
     ("关门力为250牛顿。", "250"),
     ("문을 닫는 힘은 250N입니다.", "250"),
@@ -52,7 +52,7 @@ WRONG = [
     ("5만 명이 왔다.", "5만"),
     ("費用は1億3000万円だった。", "1億3000万"),
     ("①閉まる力は250です。", "250"),
-    ("１７メートルです。", "17"),
+    ("１７メートルです。", "17メートル"),
 ]
 
 
@@ -108,6 +108,25 @@ def test_wrong_numbers_are_flagged_in_the_language_of_the_contexts(context, answ
 def test_numbers_that_the_contexts_spell_out_are_not_flagged(context, answer):
     found = judged(answer, [context])
     assert found.status is Status.ABSTAIN, found.reasoning
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "flagged"),
+    [
+        ("隧道长1200米。", "隧道长1.2公里。", False),
+        ("隧道长1.2千米。", "The tunnel is 1200 m long, and it is new.", False),
+        ("隧道长1.3千米。", "The tunnel is 1200 m long, and it is new.", True),
+        ("深さは150センチです。", "The pit is 1.5 m deep, and it is new.", False),
+        ("深さは150メートルです。", "The pit is 150 cm deep, and it is new.", True),
+        ("90分間かかります。", "It takes 1.5 hours, and it is free.", False),
+        ("무게는 2톤입니다.", "It weighs 2000 kg, and it is new.", False),
+        ("무게는 3톤입니다.", "It weighs 2000 kg, and it is new.", True),
+        ("容量は500ミリリットルです。", "容量は0.5リットルです。", False),
+        ("5千瓦", "It has 5 kW, and it is new.", False),
+    ],
+)
+def test_units_in_east_asian_words_are_converted(answer, context, flagged):
+    assert bool(judged(answer, [context]).findings) is flagged
 
 
 def test_numbers_in_chinese_characters_are_named_where_the_source_has_not_got_them():
