@@ -56,6 +56,7 @@ def differs(answer: str, contexts: str, *, question: str, english: bool, known: 
         english: whether contexts and question read as English prose.
         known: whether a word in lower case is in the contexts.
     """
+    contexts = contexts[:_LONGEST]
     here, there = script(answer), script(contexts)
     if here and there and here != there:
         return True
@@ -66,9 +67,9 @@ def differs(answer: str, contexts: str, *, question: str, english: bool, known: 
 
 def reads_english(contexts: str, question: str = "") -> bool:
     """Return whether contexts and question read as English prose; not if the contexts are in another language."""
-    if not looks_english(f"{contexts}\n{question}") or script(contexts) not in ("", "latin"):
+    if not looks_english(f"{contexts[:_LONGEST]}\n{question}") or script(contexts) not in ("", "latin"):
         return False
-    return looks_english(contexts) or not _evidence(contexts).is_foreign
+    return looks_english(contexts) or not _evidence(contexts[:_LONGEST]).is_foreign
 
 
 def _is_english(text: str) -> bool:
@@ -85,7 +86,6 @@ def in_other_script(text: str) -> bool:
     return script(text) not in ("", "latin")
 
 
-@lru_cache(maxsize=16)
 def script(text: str) -> str:
     """Return the script of most letters in the first 2,000 characters of a text, lower case; "" without letters.
 
@@ -94,8 +94,13 @@ def script(text: str) -> str:
     >>> [script(text) for text in ("Zoë", "Это не Anna.", "設定 > Network を開く", "12")]
     ['latin', 'cyrillic', 'han', '']
     """
+    return _script(text[:_LONGEST])
+
+
+@lru_cache(maxsize=16)  # several jurors ask for the same case, one after the other
+def _script(text: str) -> str:
     found: Counter[str] = Counter()
-    for char, number in Counter(tidy(text[:_LONGEST])).items():
+    for char, number in Counter(tidy(text)).items():
         if char.isascii():
             found["latin"] += number * char.isalpha()
         elif char.isalpha():

@@ -333,6 +333,15 @@ def test_nothing_raises_and_tidying_twice_changes_no_word(text):
         "half a ",
         "(",
         "1 -",
+        "1,,",
+        "1\u4e07",
+        "1,000\u5104",
+        "\u4e09\u5343",
+        "5 m/s ",
+        "I'm ",
+        "datetime.date(2026, 10, 2) ",
+        "datetime.date(",
+        "1,000,",
     ],
 )
 def test_a_long_text_takes_time_in_proportion(piece, characters):

@@ -426,6 +426,8 @@ LONG_TEXTS = {
     "one word": lambda size: "x" * size,
     "names": lambda size: "Anna Berg and " * (size // 14),
     "numbers": lambda size: " ".join(map(str, range(10_000, 10_000 + size // 6))),
+    "measures": lambda size: " ".join(f"{number},000 mm" for number in range(size // 12)),
+    "chinese numbers": lambda size: "\u6709\u4e09\u5343\u4eba3\u4e07\u4eba" * (size // 8),
     "chinese": lambda size: "\u4e1c\u4eac\u662f\u9996\u90fd" * (size // 5),
     "marks": lambda size: "e\u0301\u0327" * (size // 3),
     "lines": lambda size: "\n" * size,
