@@ -97,6 +97,7 @@ class NameIndex:
         found = words(self.source.replace("-", " "))
         self._words.update(found)
         self._words.update(first + second for first, second in set(bigrams(found)))  # "You Tube" is "YouTube"
+        self._words.update(glued[1] for word in found if (glued := _GLUED.fullmatch(word)))  # "ET430" is "ET 430"
         dotted = {acronym.replace(".", "").lower() for acronym in set(_DOTTED.findall(self.source))}
         self._words.update(dotted)
         self._acronyms = dotted | {acronym.lower() for acronym in set(_ACRONYM.findall(self.source))}
@@ -215,6 +216,7 @@ _LETTERS = re.compile(r"[^\W\d_][\w'-]*")
 _CAPITAL = re.compile(r"\b[A-Z]\w{3,}")
 _INITIALS = re.compile(r"\. [A-Z]")
 _ACRONYM = re.compile(r"\b[A-Z][A-Z0-9]+\b")
+_GLUED = re.compile(r"([a-z]{2,})[0-9]+")
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
 _LONG_NAME = re.compile(r"\b[A-Z]\w+(?:[ -](?:(?:of|the|for|and|on|de|in) ){0,2}[A-Z]\w+)+")
 _MODEL = re.compile(r"[A-Za-z]{1,2}-?\d+[a-z]?")  # F-16, A320, F-16s

@@ -261,6 +261,7 @@ def test_names(sentence, found):
         ("U.S.", "the United States"),
         ("American", "in the US"),
         ("YouTube", "on You Tube"),
+        ("ET 430", "the oil of the ET430"),
         ("Zoe", tidy("Zo\u00eb")),
         ("COVID-19", "covid 19"),
         ("F-16s", "an F-16"),
