@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from jury_adapters.cli.case_columns import TEXTS, Columns, columns_of_row, shown_apart
 from jury_adapters.cli.streams import Messages
-from jury_adapters.core.column_checks import names_an_answer
 from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.formatting import counted
+from jury_adapters.core.unnamed_answer import names_an_answer
 
 
 class _Case(NamedTuple):

@@ -49,6 +49,7 @@ from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic, is_store
 from jury_adapters.critic.recording import Recording
 from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from
+from jury_adapters.report.counters import failed_runs_note
 from jury_adapters.report.joint_opinions import AgreementDifference, JointOpinions
 from jury_adapters.report.summary import Summary
 from jury_adapters.store.opening import is_url, place_name
@@ -165,6 +166,7 @@ class Replayed:
             "passed": summary.passed,
             "agreement": summary.mean_agreement,
             "needs_review": summary.review,
+            "failed_runs": summary.failed_runs,
             "calls": usage.calls,
             "calls_saved": summary.calls_saved,
             "cost_usd": usage.cost_usd,
@@ -193,7 +195,7 @@ def _check_texts(jury: Jury, path: Path, cases: Iterable[Case]) -> None:
         InputError: the texts of some cases are unknown.
     """
     live = [name for _, name, juror in jurors_of(jury) if not isinstance(juror, RecordedCritic)]
-    unknown = sum(NO_TEXTS in case.metadata for case in cases) if live else 0
+    unknown = sum(NO_TEXTS in case.metadata and case.run_error is None for case in cases) if live else 0
     if unknown:
         raise InputError(
             f"{path}: {visible(live[0])!r} runs again, and the texts of {counted(unknown, 'case')} are not known; give "
@@ -294,6 +296,9 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
             f"{summary.calls_saved:,}", cost,
         )  # fmt: skip
     console.print(table)
+    if results[0].summary.failed_runs:
+        note = failed_runs_note(results[0].summary.failed_runs)
+        console.print(Text(f"  {note}: FAIL in the rate of every jury, and judged by no juror."))
     if not against[0].cases:
         console.print(Text("  No case has a human label, so nothing is compared with human labels; see --labels."))
 

@@ -19,7 +19,9 @@ from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.human_labels import GOLD, human_label
 from jury_adapters.core.results_file import cases_named_in, is_result, judgments_of_each_kind
+from jury_adapters.core.return_values import run_error_of
 from jury_adapters.core.row_files import first_row
+from jury_adapters.core.run_errors import RUN_ERROR
 from jury_adapters.core.values import FrozenDict
 from jury_adapters.core.verdict import Verdict
 from jury_adapters.critic.recorded import with_votes
@@ -170,7 +172,8 @@ class _CasesOfResults:
         for entry in self._entries:
             case, known = (entry.case, entry.case.metadata) if entry.case is not None else (_NO_CASE, _known_of(entry))
             votes = _frozen(self._votes.of(entry.judgment))
-            yield NamedCase(entry.item_id, entry.line, _with_metadata(case, {**known, "votes": votes}))
+            replayed = _with_metadata(case, {**known, "votes": votes})
+            yield NamedCase(entry.item_id, entry.line, _with_run_error(replayed, run_error_of(entry.judgment)))
 
 
 _NO_CASE = Case()
@@ -197,6 +200,16 @@ def _named(cases: Iterable[Case]) -> list[NamedCase]:
 
 def _with_metadata(case: Case, metadata: dict[str, Any]) -> Case:
     return BaseModel.model_copy(case, update={"metadata": _frozen(metadata)})  # Case's own validates all fields again
+
+
+def _with_run_error(case: Case, error: str | None) -> Case:
+    """Return a case of which no juror is asked if its run failed, even if the run had returned a part of an answer."""
+    if error is None:
+        return case
+    failed = _with_metadata(case, {**case.metadata, RUN_ERROR: error})
+    if failed.run_error is None:
+        return BaseModel.model_copy(failed, update={"answer": None, "candidates": (), "workspace": None})
+    return failed
 
 
 def _frozen(values: dict[str, Any]) -> FrozenDict:

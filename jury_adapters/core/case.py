@@ -19,6 +19,7 @@ from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMap, FieldMapLike, field_map_of
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, METADATA_NAMES, pair_in, plainly_named
 from jury_adapters.core.row_fields import fields_of_row
+from jury_adapters.core.run_errors import RUN_ERROR, error_in, is_failed, lost_outputs
 from jury_adapters.core.values import EMPTY, is_missing
 
 
@@ -112,6 +113,9 @@ class Case(BaseModel):
         run; ``metadata["ambiguous"]`` names the other one. It also names a column that is used because a better one is
         empty.
 
+        If the row has an ``error`` and nothing that an application returned, the run of the application failed;
+        :attr:`run_error` has the error, and every judge says FAIL.
+
         Numbers become text. LangChain documents and LlamaIndex nodes become their text, and other objects JSON text.
         Missing values (None, NaN) stay missing, and missing entries of a list of contexts are left out.
 
@@ -136,13 +140,17 @@ class Case(BaseModel):
         if not isinstance(row, Mapping):
             raise ConfigurationError(f"a row must be a mapping of column names to values, not {type(row).__name__}")
         mapped, evidence = field_map_of(field_map), Evidence.of(evidence_tools)
-        if mapped is None or isinstance(mapped, FieldMap):
+        if mapped is None or isinstance(mapped, FieldMap) or lost_outputs(row):
+            mapped = mapped if isinstance(mapped, FieldMap) else None
             folder = None if image_folder is None else Path(image_folder)
             return cls(**fields_of_row(row, mapped, evidence, folder))
         case = mapped(row)
         if not isinstance(case, cls):
             raise ConfigurationError(f"the function given as field_map must return a Case, not {type(case).__name__}")
-        return case
+        error = error_in(row)
+        if not is_failed(error, dict(case)):
+            return case
+        return case.model_copy(update={"metadata": {**case.metadata, RUN_ERROR: error}})
 
     @classmethod
     def from_messages(
@@ -232,6 +240,15 @@ class Case(BaseModel):
     def item_id(self) -> str | None:
         """The id from the column ``item_id`` or ``id`` of the row; None without one."""
         return _item_id(self.metadata)
+
+    @property
+    def run_error(self) -> str | None:
+        """The error with which the run of the application ended, if it left nothing to judge; None for other cases.
+
+        It is ``metadata["run_error"]``. Every judge says FAIL without judging such a case, as of a live run that fails.
+        """
+        error = self.metadata.get(RUN_ERROR)
+        return error if isinstance(error, str) and is_failed(error, self.__dict__) else None
 
     @cached_property
     def content_hash(self) -> str:

@@ -32,6 +32,7 @@ from jury_adapters.core.formatting import counted
 from jury_adapters.core.frame_layouts import refuse_frame
 from jury_adapters.core.input_files import is_blank
 from jury_adapters.core.row_files import Row, read_rows, read_stream
+from jury_adapters.core.run_errors import lost_outputs
 from jury_adapters.core.traces.trace_cases import TraceReader, is_request
 
 STDIN = Path("-")
@@ -133,7 +134,7 @@ def case_of(row: Mapping[str, object], field_map: FieldMapLike | None = None, im
         raise
     except (ValueError, TypeError) as error:
         raise InputError(str(error)) from None
-    if not _is_something(case):
+    if not _is_something(case) and not lost_outputs(row):
         raise UnknownColumns(
             f"no column is a question, an answer or contexts; there are {clip(_columns_in(row))}; "
             f"{advise_on_columns(row)}"

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, RELEVANT_IDS, RELEVANT_TEXTS, RETRIEVED_IDS
+from jury_adapters.core.field_names import ALIASES, RELEVANT_IDS, RELEVANT_TEXTS, RETRIEVED_IDS
+from jury_adapters.core.run_errors import RUN_ERROR
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
 from jury_adapters.core.traces.trace_cases import TRACE_COLUMNS
+from jury_adapters.core.unnamed_answer import names_an_answer
 
 JUDGED = ("answer", "candidates", "messages", "trajectory", "workspace")
 """Fields of which a case has at least one if a jury is to judge what an application did."""
@@ -23,12 +25,9 @@ _SPELT = tuple(name for name in (*Case.model_fields, *ALIASES) if name != "metad
 # Columns of the metadata that are known, and are not reported as unused.
 _OWN = frozenset(
     {"id", "item_id", "gold", "meta", "ambiguous", "review", REFERENCE_MESSAGES, RUN_MESSAGES, *RETRIEVED_IDS}
-    | {*RELEVANT_IDS, *RELEVANT_TEXTS, *TRACE_COLUMNS}
+    | {RUN_ERROR, *RELEVANT_IDS, *RELEVANT_TEXTS, *TRACE_COLUMNS}
 )
 _ALIKE = 0.8
-_ANSWERS = frozenset({*FIELD_NAMES["answer"].in_its_part, "reply", "answers", "replies", "responses", "outputs"})
-_NOT_ANSWERS = frozenset({"expected", "gold", "golden", "correct", "ideal", "target", "reference", "true", "truth"})
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 class ColumnChecks:
@@ -52,7 +51,12 @@ class ColumnChecks:
         self.likely_answer = ""
 
     def see(self, case: Case) -> None:
-        """Check one case; a column that is probably a misspelt field is reported at once."""
+        """Check one case; a column that is probably a misspelt field is reported at once.
+
+        A run of the application that failed has no answer in any column.
+        """
+        if case.run_error is not None:
+            return
         self._cases += 1
         self.any_answer = self.any_answer or _is_judged(case)
         rivals = case.metadata.get("ambiguous")
@@ -143,12 +147,6 @@ def advise_on_columns(row: Mapping[str, object]) -> str:
 def clip(columns: str) -> str:
     """Return a list of columns, cut if it is long."""
     return columns if len(columns) <= _LONGEST else f"{columns[:_LONGEST]}..."
-
-
-def names_an_answer(column: str) -> bool:
-    """Whether the last word of a name is one for answers, as in ``Model Reply``, and none is of expected ones."""
-    words = [word.casefold() for word in _WORD.findall(column)]
-    return bool(words) and words[-1] in _ANSWERS and not _NOT_ANSWERS.intersection(words)
 
 
 def _quoted(argument: str) -> str:

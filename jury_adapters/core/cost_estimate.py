@@ -154,6 +154,8 @@ def estimate_cost_of(judge: Judge, cases: Iterable[CaseLike]) -> CostEstimate:
             unreadable, first_problem = unreadable + 1, first_problem or case.reasoning
             continue
         count += 1
+        if case.run_error is not None:  # no judge is asked
+            continue
         for position, (_, part) in enumerate(parts):
             estimate = part.estimate(case)
             used[position] = used[position] + estimate

@@ -80,27 +80,34 @@ class FieldMap:
             paths[field.strip()] = path.strip()
         return cls(paths)
 
-    def apply(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def apply(self, row: Mapping[str, Any], *, missing_ok: bool = False) -> dict[str, Any]:
         """Return the row with each mapped field under its own name.
 
         Other columns that name a mapped field keep their names, but the mapped value has priority.
 
+        Args:
+            row: the row.
+            missing_ok: whether a path that does not exist is a missing value, as in the row of a run that failed.
+
         Raises:
             InputError: a path does not exist in this row, or is neither one of its columns nor a valid path.
         """
-        values = self.values(row)
+        values = self.values(row, missing_ok=missing_ok)
         columns = set(self._paths.values())
         missing = {name for field, value in values.items() if value is None for name in _names_of(field)}
         rest = {name: value for name, value in row.items() if name not in columns and name not in missing}
         return {**rest, **{field: value for field, value in values.items() if value is not None}}
 
-    def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of each mapped field.
+    def values(self, row: Mapping[str, Any], *, missing_ok: bool = False) -> dict[str, Any]:
+        """Return the value of each mapped field; the arguments are as for :meth:`apply`.
 
         Raises:
             InputError: as for :meth:`apply`.
         """
-        return {field: row[path] if path in row else _at(path, row) for field, path in self._paths.items()}
+        return {
+            field: None if missing_ok and not _exists(path, row) else row[path] if path in row else _at(path, row)
+            for field, path in self._paths.items()
+        }
 
     def known_in(self, row: Mapping[str, Any]) -> FieldMap:
         """Return the map with only the paths that exist in a row.

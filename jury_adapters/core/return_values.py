@@ -6,13 +6,11 @@ import numbers
 from typing import Protocol
 
 from jury_adapters.core.judgment import Judgment, Status, evolve
+from jury_adapters.core.run_errors import RUN_ERROR
 from jury_adapters.core.secrets import without_keys
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import FrozenDict, clean_text, plain_scalar, shown, stated
 from jury_adapters.core.verdict import SCORECARD, Verdict
-
-_RUN_ERROR = "run_error"
-"""Entry of the metadata of a judgment: the error of the application run that failed."""
 
 
 class Breakable(Protocol):
@@ -37,7 +35,7 @@ def run_failed(judge: Breakable, error: str) -> Judgment:
     error = without_keys(error)
     return evolve(
         judge.failure("run_failed"), status=Status.FAIL, score=0.0, error=None, critic=judge.name,
-        reasoning=f"the run failed: {error}", metadata=FrozenDict({_RUN_ERROR: error}),
+        reasoning=f"the run failed: {error}", metadata=FrozenDict({RUN_ERROR: error}),
     )  # fmt: skip
 
 
@@ -58,9 +56,18 @@ def is_failed_run(judgment: Judgment) -> bool:
 
     The verdict on several evaluators of one run is that of their criteria.
     """
+    return run_error_of(judgment) is not None
+
+
+def run_error_of(judgment: Judgment) -> str | None:
+    """Return the error of the run of the application that failed; None if the run did not fail.
+
+    See :func:`is_failed_run`.
+    """
     if isinstance(judgment, Verdict) and judgment.voting == SCORECARD:
-        return any(map(is_failed_run, judgment.judgments))
-    return _RUN_ERROR in judgment.metadata
+        return next((said for one in judgment.judgments if (said := run_error_of(one)) is not None), None)
+    error = judgment.metadata.get(RUN_ERROR)
+    return None if error is None else str(error)
 
 
 def to_judgment(outcome: object, threshold: float = 0.5) -> Judgment:

@@ -39,7 +39,9 @@ from jury_adapters.core.loose_values import candidates_of, from_json, messages_i
 from jury_adapters.core.references import read_reference, read_reference_value
 from jury_adapters.core.retrieved_ids import add_retrieved_ids
 from jury_adapters.core.row_formats import plain_format
+from jury_adapters.core.run_errors import RUN_ERROR, error_in, is_failed
 from jury_adapters.core.run_parts import merged
+from jury_adapters.core.unnamed_answer import names_an_answer
 from jury_adapters.core.values import is_missing
 
 
@@ -55,10 +57,11 @@ def fields_of_row(
     the row has no contexts, the outputs of steps that are evidence become the contexts.
 
     Raises:
-        InputError: a column holds a value that its field cannot hold, or a path of the field map does not exist.
+        InputError: a column holds a value that its field cannot hold, or a path of the field map does not exist and
+            the row has no error.
     """
     if field_map is not None:
-        row = field_map.apply(row)
+        row = field_map.apply(row, missing_ok=error_in(row) is not None)
     return _Reading(row, image_folder).fields(evidence)
 
 
@@ -124,7 +127,14 @@ class _Reading:
             found["attachments"] = tuple(dict.fromkeys((*apart["attachments"], *beside)))
         found["metadata"] = self._metadata(found["metadata"])
         add_retrieved_ids(found["metadata"], documents)
+        self._add_run_error(found)
         return _with_generator(found)
+
+    def _add_run_error(self, found: Found) -> None:
+        """Add the error of a run that left no answer, not even in a column that may be one under another name."""
+        error = error_in(self.rest)
+        if is_failed(error, found) and not any(map(names_an_answer, self.rest)):
+            found["metadata"][RUN_ERROR] = error
 
     def _take_nodes(self) -> None:
         """Use the nodes of a LlamaIndex response object as contexts.

@@ -180,6 +180,22 @@ def _mlflow(row: Row, conflicts: list[str]) -> Row:
     return {**rest, "reference": value, **({"expectations": left} if left else {})}
 
 
+def _state(row: Row, _: list[str]) -> Row:
+    """Convert the state of a trace of MLflow, or of a span of Phoenix, that ended with an error.
+
+    Source: https://mlflow.org/docs/latest/genai/tracing/search-traces (``state``),
+    https://arize.com/docs/phoenix (``status_code``, ``status_message``)
+    """
+    spans, traces = bool(_PHOENIX & row.keys()), "request" in row and bool(_TRACE_IDS & row.keys())
+    if "error" in row or not (spans or traces):
+        return row
+    name = next((name for name in ("state", "status", "status_code") if row.get(name) == "ERROR"), None)
+    if name is None:
+        return row
+    said = row.get("status_message") or f"the run ended with the {name} ERROR"
+    return {**({"response": None} if traces else {}), **row, "error": said}
+
+
 def _databricks(row: Row, conflicts: list[str]) -> Row:
     """Convert a row of Databricks or a trace of MLflow, with ``request`` and ``response``, which may be JSON text.
 
@@ -325,10 +341,11 @@ _PART_OF: Final = {
 }  # fmt: skip
 _NO_ARGUMENTS = frozenset({"output", "metadata"})
 _DOCUMENTS = "attributes.retrieval.documents"
+_TRACE_IDS = frozenset({"trace_id", "request_id"})
 _PHOENIX = frozenset({
     "context.span_id", "context.trace_id", "document_position", "document_score", "attributes.input.value",
     "attributes.output.value",
 })  # fmt: skip
 _FORMATS: Final[tuple[Callable[[Row, list[str]], Row], ...]] = (
-    _label_studio, _langsmith, _vendor, _ragas, _deepeval, _databricks, _mlflow, _promptfoo, _phoenix,
+    _label_studio, _langsmith, _state, _vendor, _ragas, _deepeval, _databricks, _mlflow, _promptfoo, _phoenix,
 )  # fmt: skip

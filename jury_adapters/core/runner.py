@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from functools import partial
 from time import perf_counter
 from typing import Protocol
@@ -14,7 +15,7 @@ from jury_adapters.core.context import Call, enter_call, leave_call
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.outstanding import MOST_OUTSTANDING, OUTSTANDING
 from jury_adapters.core.preparation import prepare_models
-from jury_adapters.core.return_values import to_judgment
+from jury_adapters.core.return_values import run_failed, to_judgment
 from jury_adapters.core.values import clean_text
 from jury_adapters.core.verdict import Verdict
 
@@ -40,7 +41,7 @@ async def run_judge(
 
     Every judgment of this package passes through this function. An exception becomes an ERROR judgment, also a
     CancelledError if the task is not being cancelled. Real cancellation, KeyboardInterrupt and GeneratorExit are
-    raised.
+    raised. A case of a run that failed is FAIL, and the judge is not asked.
 
     Args:
         judge: the judge.
@@ -63,7 +64,7 @@ async def run_judge(
         _check_nesting(call, count)
         if (outermost or limit is not None) and not judge.inline:
             await prepare_models(judge)  # before the time limits of the judge and of its members begin
-        outcome = await assess_case(judge, case) if limit is None else await judge.assess_within(limit, case)
+        outcome = await _assess(judge, case, limit) if case.run_error is None else run_failed(judge, case.run_error)
         if isinstance(outcome, Judgment):
             ready, judgment = True, outcome
         else:
@@ -85,6 +86,10 @@ async def run_judge(
     object.__setattr__(judgment, "critic", name)
     object.__setattr__(judgment, "elapsed_s", elapsed)
     return judgment
+
+
+def _assess(judge: Runnable, case: Case, limit: float | None) -> Awaitable[object]:
+    return assess_case(judge, case) if limit is None else judge.assess_within(limit, case)
 
 
 def _is_inside_jury(call: Call) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
-from jury_adapters.core.field_names import METADATA_NAMES, may_be_answer
+from jury_adapters.core.field_names import FIELD_NAMES, METADATA_NAMES, may_be_answer
 from jury_adapters.core.loose_values import page_of
 
 
@@ -32,6 +33,12 @@ def only_text(values: Mapping[str, object]) -> str | None:
     return texts[0] if len(texts) == 1 else None
 
 
+def names_an_answer(name: str) -> bool:
+    """Whether the last word of a name is one for answers, as in ``Model Reply``, and none is of expected ones."""
+    words = [word.casefold() for word in _WORD.findall(name)]
+    return bool(words) and words[-1] in _ANSWERS and not _NOT_ANSWERS.intersection(words)
+
+
 def _may_be_part(name: str) -> bool:
     return may_be_answer(name) and name not in METADATA_NAMES
 
@@ -41,3 +48,8 @@ def _are_documents(value: object) -> bool:
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
         return False
     return all(not isinstance(item, Mapping) and page_of(item) is not None for item in value)
+
+
+_ANSWERS = frozenset({*FIELD_NAMES["answer"].in_its_part, "reply", "answers", "replies", "responses", "outputs"})
+_NOT_ANSWERS = frozenset({"expected", "gold", "golden", "correct", "ideal", "target", "reference", "true", "truth"})
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.column_checks import names_an_answer
 from jury_adapters.core.errors import plain_repr
 from jury_adapters.core.field_names import ALIASES, FIELD_NAMES, LABELS, columns_of
 from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.input_output import WHOLE_PART, Found, present, read_outputs
 from jury_adapters.core.loose_values import messages_in, opened
+from jury_adapters.core.unnamed_answer import names_an_answer
 
 _NAMED = 5
 _log = logging.getLogger(__name__)

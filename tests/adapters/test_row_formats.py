@@ -199,7 +199,7 @@ ROWS = {
     ),
     "promptfoo: an error": (
         {"vars": {"question": "q"}, "response": {"error": "boom"}},
-        {"question": "q", "metadata": {"vars": {"question": "q"}, "error": "boom"}},
+        {"question": "q", "metadata": {"vars": {"question": "q"}, "error": "boom", "run_error": "boom"}},
     ),
     "promptfoo: no variable is the question": (
         {"vars": {"topic": "t"}, "prompt": {"raw": "Write of t", "label": "p"}, "response": {"output": "a"}},

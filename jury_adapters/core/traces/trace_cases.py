@@ -14,6 +14,7 @@ from jury_adapters.core.case_parts import Message, Step
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE
+from jury_adapters.core.run_errors import RUN_ERROR, error_in
 from jury_adapters.core.traces.span_content import (
     Kind,
     Plain,
@@ -141,9 +142,12 @@ def _case(trace_id: str, placed: Sequence[Placed]) -> Case | None:
     answer = given if answer is None else answer
     if question is None and answer is None and not steps and not contexts:
         return None
+    metadata = _metadata(trace_id, placed)
+    if answer is None and (error := error_in(metadata)) is not None:
+        metadata[RUN_ERROR] = error
     return Case(
         question=question, answer=answer, contexts=contexts, messages=earlier, trajectory=steps,
-        generator=_generator(placed, answering), metadata=_metadata(trace_id, placed),
+        generator=_generator(placed, answering), metadata=metadata,
     )  # fmt: skip
 
 

@@ -312,6 +312,7 @@ def test_the_error_of_a_run_is_in_its_metadata(tmp_path):
     broken = span(1, error="rate limit", attributes={"gen_ai.operation.name": "invoke_agent"})
     case = case_of(tmp_path, broken, chat(2, 1, [message("user", QUESTION)], message("assistant", call("c", "search"))))
     assert (case.metadata["error"], case.answer) == ("rate limit", None)
+    assert case.run_error == "rate limit"
 
 
 def test_a_trace_may_be_split_over_lines_and_a_line_may_hold_several(tmp_path):
