@@ -36,6 +36,7 @@ class RunCases:
         self._field_map = field_map_of(field_map)
         self._evidence = Evidence(evidence_tools)
         self._has_warned = False
+        self._has_warned_of_question = False
 
     def asked(self, arguments: BoundArguments) -> Asked:
         """Read the question of a run; called at its start, since engines append to the given history."""
@@ -54,7 +55,7 @@ class RunCases:
         from jury_adapters.llama_index import runs
 
         try:
-            found = self._without_guess(result, runs.Found.of(result))
+            asked, found = self._without_unread(asked), self._without_guess(result, runs.Found.of(result))
             case = partial(runs.case_of, asked, heard, self._evidence, found)
         except Exception as error:
             case = partial(_raise, error)
@@ -69,8 +70,7 @@ class RunCases:
         guess = guess_in(result)
         if not guess:
             return found
-        named = callable(self._field_map) or (self._field_map is not None and "answer" in self._field_map.paths)
-        if named:
+        if self._maps("answer"):
             return replace(found, ambiguous=tuple(said for said in found.ambiguous if said != guess))
         if not self._has_warned:
             self._has_warned = True
@@ -81,6 +81,25 @@ class RunCases:
             )
         return found
 
+    def _without_unread(self, asked: Asked) -> Asked:
+        """Warn once of texts of which none is known as the question, unless the field map names it."""
+        if not asked.unread:
+            return asked
+        if self._maps("question"):
+            return replace(asked, unread="")
+        if not self._has_warned_of_question:
+            self._has_warned_of_question = True
+            _log.warning(
+                '%s. Call the field of the question "question", or say where it is, such as '
+                "field_map={'question': 'inputs.topic'} (logged once)",
+                asked.unread,
+            )
+        return asked
+
+    def _maps(self, field: str) -> bool:
+        """Whether the field map decides what this field is."""
+        return callable(self._field_map) or (self._field_map is not None and field in self._field_map.paths)
+
     def of_stream(self, asked: Asked, heard: Heard, stream: object) -> Callable[..., Case]:
         """Return a function from the answer of a stream, which is not kept, to its case.
 
@@ -88,6 +107,7 @@ class RunCases:
         """
         from jury_adapters.llama_index import runs
 
+        asked = self._without_unread(asked)
         plain = partial(runs.case_of, asked, heard, self._evidence, runs.Found.beside(stream))
         outputs = runs.outputs_of_stream(stream)
 

@@ -23,6 +23,7 @@ from jury_adapters.core.case_parts import Message
 from jury_adapters.core.conversation import Conversation, role_of
 from jury_adapters.core.evidence import Evidence
 from jury_adapters.core.field_names import FIELD_NAMES, columns_of, plainly_named
+from jury_adapters.core.formatting import visible
 from jury_adapters.core.message_texts import text_in
 from jury_adapters.core.retrieved_ids import retrieved_ids
 from jury_adapters.core.retriever_cases import with_retrieved_ids
@@ -43,6 +44,7 @@ class Asked:
         inputs: the arguments of the run by name, if a field map reads them; see :func:`inputs_of`.
         ambiguous: sentences that report fields which compete for the question.
         pictured: the objects with images in the question.
+        unread: a sentence about several texts of which none is known as the question; empty without them.
     """
 
     question: str | None = None
@@ -50,6 +52,7 @@ class Asked:
     inputs: Mapping[str, object] = EMPTY
     ambiguous: tuple[str, ...] = ()
     pictured: tuple[object, ...] = ()
+    unread: str = ""
 
     @classmethod
     def of(cls, arguments: BoundArguments, *, keep: bool = False) -> Asked:
@@ -62,7 +65,7 @@ class Asked:
         given = arguments.arguments
         start = given.get("start_event")
         more: Any = given.get("kwargs", {}) if start is None else start  # older workflows keep what run() got in kwargs
-        question, ambiguous = _asked_in(more)
+        question, ambiguous, unread = _asked_in(more)
         question = next(
             (value for value in (given.get("str_or_query_bundle"), given.get("message")) if value is not None), question
         )
@@ -72,7 +75,9 @@ class Asked:
             last = max((at for at, said in enumerate(history) if role_of(said) == "user"), default=len(history))
             pictured = asked_with(history[last]) if last < len(history) else ()
             return cls(Conversation.of(history).question, history[:last], pictured=pictured)
-        return cls(_text(question), tuple(history), ambiguous=ambiguous, pictured=asked_with(question))
+        if question is not None:
+            unread = ""
+        return cls(_text(question), tuple(history), EMPTY, ambiguous, asked_with(question), unread)
 
 
 @dataclass(slots=True)
@@ -230,6 +235,7 @@ def case_of(
     Raises:
         Exception: any exception that a predicate of the rule raises.
     """
+    ambiguous = (*asked.ambiguous, *filter(None, [asked.unread]), *found.ambiguous)
     case = Case(
         question=asked.question,
         answer=found.answer if answer is None else text_of(answer()),
@@ -242,7 +248,7 @@ def case_of(
             *node_images(found.blocks, "answer"),
         ),
         generator=_generator(heard.models),
-        metadata={"ambiguous": ambiguous} if (ambiguous := (*asked.ambiguous, *found.ambiguous)) else {},
+        metadata={"ambiguous": ambiguous} if ambiguous else {},
     )
     return with_retrieved_ids(case, found.retrieved_ids)
 
@@ -296,15 +302,15 @@ def _text(value: object) -> str | None:
     return text_in(blocks if blocks is not None else getattr(value, "content", None) or str(value), "user")
 
 
-def _asked_in(start: object) -> tuple[object, tuple[str, ...]]:
-    """Return the question in a start event or in the keywords of a run, and the conflicts of names to report.
+def _asked_in(start: object) -> tuple[object, tuple[str, ...], str]:
+    """Return the question in a start event or in the keywords of a run, the conflicts of names, and unread texts.
 
     The question is the message to an agent, the field with a name of the question, or the only text. It is None if
-    several texts have other names.
+    several texts have other names; a sentence then names them.
     """
     values = values_in(start)
     if "user_msg" in values:
-        return values["user_msg"], ()
+        return values["user_msg"], (), ""
     messages = FIELD_NAMES["messages"].exact
     usable = {
         name: value
@@ -313,10 +319,14 @@ def _asked_in(start: object) -> tuple[object, tuple[str, ...]]:
     }
     columns = columns_of(usable, ("question",), part_of="question")
     if "question" in columns.of:
-        return usable[columns.of["question"]], columns.conflicts
-    texts = [value for value in values.values() if isinstance(value, str)]
-    of_agent = not {"user_msg", "chat_history"}.isdisjoint(names_in(start))
-    return texts[0] if len(texts) == 1 and not of_agent else None, ()
+        return usable[columns.of["question"]], columns.conflicts, ""
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    if not texts or not {"user_msg", "chat_history"}.isdisjoint(names_in(start)):  # nothing, or that of an agent
+        return None, (), ""
+    if len(texts) == 1:
+        return next(iter(texts.values())), (), ""
+    names = ", ".join(visible(str(name)) for name in texts)
+    return None, (), f"no field of the start event has a name of the question, so none of {names} is the question"
 
 
 def _is_message(value: object) -> bool:
