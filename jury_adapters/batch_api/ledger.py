@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import json
 import os
 import sqlite3
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TextIO
 
 from jury_adapters.core.errors import ConfigurationError, InputError
+from jury_adapters.core.file_lock import FileInUse, lock_file
 
 _FILE = "batches.db"
 _LOCK_FILE = "batches.lock"
@@ -189,14 +190,17 @@ def _locked(path: Path, folder: Path) -> TextIO:
     """Lock a folder as long as the returned file is open. The system releases the lock when a process is killed."""
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        locked = lock_file(file.fileno())
+    except FileInUse:
         holder = file.read().strip() or "?"
         file.close()
         raise ConfigurationError(
             f"process {holder} works with the folder of batches {folder}; give each process a folder of its own, or "
             "wait until the other is done"
         ) from None
+    if not locked:
+        file.close()
+        raise OSError(errno.ENOLCK, "its file system has no locks")
     file.truncate(0)
     file.write(str(os.getpid()))
     file.flush()

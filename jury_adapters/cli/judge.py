@@ -149,7 +149,7 @@ def judge(
             refuse_unnamed_answers(cases, limit=limit, field_map=field_map, image_folder=image_folder)
         results = Results(
             out, cases=cases, field_map=field_map, sources=(jury, junit, report, store_file), force=force,
-            pass_labels=pass_labels, group=group, label_column=label_column,
+            pass_labels=pass_labels, group=group, label_column=label_column, tell=messages.info,
         )  # fmt: skip
         if junit is not None:
             check_place(junit, sources=(cases, jury, out, report, store_file))

@@ -1,10 +1,11 @@
-"""Writer of a results file: each verdict is on disk as soon as it is known."""
+"""Writer of a results file: each verdict is on disk as soon as it is known, and one process writes at a time."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Sequence
+import stat
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -15,6 +16,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import STDIN, Place
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.field_map import FieldMap
+from jury_adapters.core.file_lock import FileInUse, is_in_use, lock_file, unlock_file
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judgment import Judgment
@@ -27,6 +29,8 @@ class Results:
     ``cases`` is the path of the cases relative to the folder of the results, so that readers find the texts. If the
     jury has gates, ``"unmet"`` holds a sentence per gate that the verdict misses.
 
+    The file is locked while it is written, so that a second run with the same ``--out`` is refused and changes nothing.
+
     Args:
         path: the file; None to write nothing.
         cases: the file that is judged.
@@ -36,13 +40,14 @@ class Results:
         pass_labels: the human labels that mean PASS, which the results repeat.
         group: the field that identifies the group of a case, which the results repeat.
         label_column: the column of the human labels, which the results repeat unless it is ``gold``.
+        tell: called with a warning if the file system has no locks.
 
     Attributes:
         draw: for a run that may end early, its random order; None for other runs. Set before the first verdict.
         planned: number of cases that the run is to judge; None if it is unknown. Set before each verdict.
 
     Raises:
-        InputError: the file already exists, or cannot be written.
+        InputError: the file already exists, is written by another process, or cannot be written.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class Results:
         pass_labels: Collection[str] = (),
         group: str = "",
         label_column: str = GOLD,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.draw: Draw | None = None
         self.planned: int | None = None
@@ -67,20 +73,44 @@ class Results:
         self._paths = {} if field_map is None else field_map.paths
         self._file: IO[str] | None = None
         self._mode = "w" if force else "x"
+        self._tell = tell
         if path is not None:
             check_place(path, sources=(cases, *sources))
             if path.suffix.lower() != ".jsonl" and (path.is_file() or not path.exists()):  # not a pipe or a device
                 raise InputError(f"--out {path}: results are JSON lines, so give a name that ends in .jsonl")
+            if is_in_use(path):
+                raise _in_use(path)
             if path.exists() and not force:
                 raise InputError(f"{path} exists already; give another --out, or --force to replace it")
 
     def __enter__(self) -> Self:
         if self._path is not None:
             try:
-                self._file = self._path.open(self._mode, encoding="ascii")
+                self._file = open(self._path, self._mode, encoding="ascii", opener=_kept)
+                self._lock(self._file, self._path)
             except OSError as error:
                 raise InputError(f"{self._path}: {error.strerror or error}") from error
         return self
+
+    def _lock(self, file: IO[str], path: Path) -> None:
+        """Lock the file, and empty it only then; a device or a pipe has no lock.
+
+        Raises:
+            InputError: another process writes the file.
+        """
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return
+        try:
+            if not lock_file(file.fileno()):
+                self._tell(
+                    f"{path}: its file system has no locks, so a second run with the same --out would not be refused; "
+                    "start none before this one ends"
+                )
+        except FileInUse:
+            file.close()
+            self._file = None
+            raise _in_use(path) from None
+        file.truncate(0)
 
     def write(
         self, case: Case | None, place: Place, judgment: Judgment, unmet: Sequence[GateResult] | None = None
@@ -114,11 +144,24 @@ class Results:
     ) -> None:
         if self._file is None:
             return
+        unlock_file(self._file.fileno())  # every line was flushed
         try:
             self._file.close()
         except OSError as problem:
             if not isinstance(error, InputError):  # otherwise, it repeats the error of the last write
                 raise InputError(f"{self._path}: {problem.strerror or problem}") from problem
+
+
+def _kept(path: str, flags: int) -> int:
+    """Open a file without emptying it, because another process may write it; with default permissions."""
+    return os.open(path, flags & ~os.O_TRUNC, 0o666)
+
+
+def _in_use(path: Path) -> InputError:
+    return InputError(
+        f"{path}: another process writes this file, such as a `jury judge` that still runs; wait until it ends, or "
+        "give another --out"
+    )
 
 
 _ENCODER = json.JSONEncoder(allow_nan=False)

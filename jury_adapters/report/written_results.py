@@ -11,6 +11,7 @@ from typing import IO
 
 from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.file_lock import is_in_use
 from jury_adapters.core.judgment import Judgment, Status, evolve
 from jury_adapters.core.results_file import Result
 from jury_adapters.core.tally import Tally
@@ -42,7 +43,8 @@ def write_results_file(
         force: whether existing files may be replaced.
 
     Raises:
-        ConfigurationError: a name does not end in ``.jsonl``, both names are the same, or a file exists already.
+        ConfigurationError: a name does not end in ``.jsonl``, both names are the same, or a file exists already
+            or is written by another process.
         OSError: a file cannot be written.
     """
     _check_places([Path(path)] if cases is None else [Path(path), Path(cases)], force=force)
@@ -102,5 +104,7 @@ def _check_places(places: list[Path], *, force: bool) -> None:
     for place in places:
         if place.suffix.lower() != ".jsonl":
             raise ConfigurationError(f"{place}: the file has JSON lines, so give a name that ends in .jsonl")
+        if is_in_use(place):
+            raise ConfigurationError(f"{place}: a `jury judge` that still runs writes this file; give another name")
         if place.exists() and not force:
             raise ConfigurationError(f"{place} exists already; give another name, or force=True to replace it")
