@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.store.base import BaseStore
 from jury_adapters.store.sqlite import Store
+from jury_adapters.store.url_schemes import check_scheme
 
 if TYPE_CHECKING:
     from jury_adapters.store.postgres import PostgresStore
@@ -95,6 +96,7 @@ def place_name(store: str | PathLike[str]) -> str:
 
 
 def _postgres(url: str, *, make: bool = True) -> PostgresStore:
+    check_scheme(url)  # before the driver is needed
     from jury_adapters.store.postgres import PostgresStore
 
     return PostgresStore(url, make=make)

@@ -8,9 +8,7 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.store.postgres_errors import state_of
-
-_DRIVER = "postgresql+psycopg"
-_EXAMPLE = f"{_DRIVER}://user@host/database"
+from jury_adapters.store.url_schemes import DRIVER, EXAMPLE, check_scheme
 
 
 class Server:
@@ -78,19 +76,14 @@ class Server:
 
 
 def _parsed(url: str) -> URL:
+    check_scheme(url)
     try:
         parsed = make_url(url)
     except Exception:  # its message may contain the password
         raise ConfigurationError(
-            f"the URL of the store cannot be read; write {_EXAMPLE}, with %40 for an @ and %2F for a / in a password"
+            f"the URL of the store cannot be read; write {EXAMPLE}, with %40 for an @ and %2F for a / in a password"
         ) from None
-    if parsed.drivername in ("postgres", "postgresql"):
-        parsed = parsed.set(drivername=_DRIVER)
-    if parsed.drivername.startswith("sqlite"):
-        raise ConfigurationError("for an SQLite file give its path and no URL: store='runs.db'")
-    if parsed.drivername != _DRIVER:
-        raise ConfigurationError(f"{parsed.drivername}:// is not a store; give a path, or {_EXAMPLE}")
-    return parsed
+    return parsed.set(drivername=DRIVER)
 
 
 def _last(value: str | tuple[str, ...]) -> str:

@@ -58,6 +58,24 @@ def test_a_url_that_is_none_of_ours_says_what_to_write(url, said):
 
 
 @pytest.mark.parametrize(
+    ("url", "said"),
+    [("mysql://me@host/juries", "mysql:// is not a store; give a path"), ("sqlite:///runs.db", "for an SQLite file")],
+)
+def test_a_url_that_is_none_of_ours_needs_no_driver(url, said, monkeypatch):
+    for module in ("sqlalchemy", "jury_adapters.store.postgres", "jury_adapters.store.postgres_connection"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for take in (open_store, existing_store):
+        with pytest.raises(ConfigurationError, match=said):
+            take(url)
+
+
+def test_a_text_that_is_no_url_is_not_shown():
+    with pytest.raises(ConfigurationError, match="cannot be read") as caught:
+        Server(f"postgresql:me:{SECRET}@host")
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("url", "shown"),
     [
         (NOBODY, "postgresql+psycopg://me:***@127.0.0.1:1/juries"),
