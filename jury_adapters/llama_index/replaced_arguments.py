@@ -1,4 +1,4 @@
-"""Arguments of LlamaIndex's own evaluators, and their replacements here."""
+"""Arguments of LlamaIndex's own evaluators and of critics that the presets do not take, and their replacements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jury_adapters.critic.critic import Critic
 
 
 def check_options(evaluator: str, options: dict[str, Any], own: Collection[str]) -> None:
-    """Check the options of an evaluator's critics, and remove arguments of LlamaIndex's evaluators that do nothing.
+    """Check the options of an evaluator's critics, and remove arguments of other classes that do nothing.
 
     Args:
         evaluator: the name of the evaluator.
@@ -19,8 +19,8 @@ def check_options(evaluator: str, options: dict[str, Any], own: Collection[str])
         own: the names of the evaluator's own arguments, for the message.
 
     Raises:
-        ConfigurationError: an argument of LlamaIndex's own evaluators has a value other than None or False, and the
-            message names the replacement; or critics do not take an option.
+        ConfigurationError: an argument of LlamaIndex's own evaluators, or the question of a critic, has a value other
+            than None or False, and the message names the replacement; or critics do not take an option.
     """
     for name in _REPLACEMENTS.keys() & options.keys():
         value = options.pop(name)
@@ -31,14 +31,17 @@ def check_options(evaluator: str, options: dict[str, Any], own: Collection[str])
         raise ConfigurationError(f"{evaluator}: {unknown('argument', name, {*own, *of_critics})}")
 
 
-_OF_THE_EVALUATOR = frozenset({"model", "rubric"})
+_OF_THE_EVALUATOR = frozenset({"model", "rubric", "prompt"})
 _RUBRIC = "give a critic with a rubric of your own: llm=Critic(..., Rubric(...))"
+_PROMPT = "it has a rubric of its own; give a critic with a prompt of yours: llm=Critic(..., prompt=...)"
 _PARSER = (
     "replies are read by the rubric's answers=; for a reply format of your own give a critic that reads it: "
     "llm=Critic(..., prompt=..., parse=...)"
 )
 _TEMPLATE = f"change the prompts of get_prompts() with update_prompts(), or {_RUBRIC}"
 _REPLACEMENTS = {
+    "rubric": f"it has one of its own; {_RUBRIC}",
+    "prompt": _PROMPT,
     "eval_template": _TEMPLATE,
     "score_template": _TEMPLATE,
     "refine_template": "all contexts are judged in one prompt, so leave it out",

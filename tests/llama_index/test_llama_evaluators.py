@@ -146,6 +146,18 @@ def test_an_argument_of_llama_indexs_own_evaluators_is_refused_with_its_replacem
         kind(llm=canned(said("YES")), **{name: value})
 
 
+@pytest.mark.parametrize("judge", [{"llm": canned(said("YES"))}, {"jury": lambda case: True}])
+@pytest.mark.parametrize("kind", READY[:-1])
+def test_the_question_of_a_critic_is_refused_with_its_place_and_is_not_listed(kind: Any, judge: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=r"takes no prompt=; .*llm=Critic\(\.\.\., prompt=\.\.\.\)"):
+        kind(**judge, prompt="YES or NO?\n{answer}")
+    with pytest.raises(ConfigurationError, match=r"takes no rubric=; .*llm=Critic\(\.\.\., Rubric\(\.\.\.\)\)"):
+        kind(**judge, rubric="faithfulness")
+    with pytest.raises(ConfigurationError, match="Did you mean 'voting'") as caught:
+        kind(**judge, votin="unanimous")
+    assert not {" prompt", " rubric"} & {*str(caught.value).replace(".", ",").split(",")}
+
+
 @pytest.mark.parametrize("kind", READY[:-1])
 def test_guidelines_lead_to_the_evaluator_that_takes_them(kind: Any) -> None:
     with pytest.raises(ConfigurationError, match=r"takes no guidelines=; JuryGuidelineEvaluator\(guidelines=\.\.\.\)"):
