@@ -124,7 +124,7 @@ _add(
 _add(
     "compare", _READ, "Tell whether one system is better than another.",
     "jury compare yesterday.jsonl today.jsonl",
-    "jury compare a.jsonl b.jsonl --labels labels.jsonl --pass-label valid --group meta.document",
+    "jury compare a.jsonl b.jsonl --labels labels.jsonl --pass-label valid --group document",
 )  # fmt: skip
 _add(
     "review", _LABELS, "Label the contested cases yourself.",

@@ -79,7 +79,7 @@ def calibrate(
         typer.Option(help="One threshold for all tiers (path), one for each (per_tier), or the better (both)."),
     ] = "both",
     group: Annotated[
-        str, typer.Option(help="What belongs together, such as meta.document; one case of each group counts.")
+        str, typer.Option(help="What belongs together, such as document or meta.user; one case of each group counts.")
     ] = "",
     map_: Map = None,
     labels: Labels = None,

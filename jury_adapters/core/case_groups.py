@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from jury_adapters.core.case import Case
-from jury_adapters.core.errors import InputError
+from jury_adapters.core.errors import InputError, plain_repr
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.values import is_missing
 from jury_adapters.core.verdict import Verdict
@@ -27,10 +28,10 @@ def group_of_row(row: Mapping[str, Any], field: str, where: str) -> Hashable:
     'minutes.txt'
     """
     value = row[field] if field in row else _value_at(row, field)
-    if is_missing(value) or (isinstance(value, str) and not value.strip()):
+    if _is_empty(value):
         names = ", ".join(str(name) for name, cell in row.items() if not is_missing(cell) and cell not in ("", []))
         raise InputError(
-            f"{where} has no {field}, the field that groups the cases; every case needs one. "
+            f"{where} has no {field}, the field that groups the cases; every case needs one.{_near(row, field)} "
             f"It has {names[:_LONGEST_LIST] or 'none'}"
         )
     return value if isinstance(value, str | int | float) else str(value)
@@ -74,7 +75,23 @@ def row_of_case(case: Case) -> dict[str, Any]:
     return row
 
 
+_ALIKE = 0.7
 _LONGEST_LIST = 200  # characters of a list of column names
+
+
+def _near(row: Mapping[str, Any], field: str) -> str:
+    """Return the question whether a field with a similar name is meant, also in another place; empty without one."""
+    paths = [str(name) for name in row]
+    paths += [f"{name}.{key}" for name, inner in row.items() if isinstance(inner, Mapping) for key in inner]
+    filled = [path for path in paths if not _is_empty(row.get(path, _value_at(row, path)))]
+    last = {path.rpartition(".")[2].casefold(): path for path in reversed(filled)}  # a column before a path to one
+    wanted = field.rpartition(".")[2].casefold()
+    close = get_close_matches(wanted, last, n=1, cutoff=_ALIKE)
+    return f" Did you mean {plain_repr(last[close[0]])}?" if close else ""
+
+
+def _is_empty(value: object) -> bool:
+    return is_missing(value) or (isinstance(value, str) and not value.strip())
 
 
 def _value_at(row: Mapping[str, Any], path: str) -> Any:

@@ -42,6 +42,28 @@ def test_the_message_names_the_other_fields():
         group_of_row({"document": "x", "user": "y", "empty": None}, "documnt", "line 1")
 
 
+@pytest.mark.parametrize(
+    ("row", "field", "meant"),
+    [
+        ({"manual": "m7"}, "meta.manual", "manual"),
+        ({"meta": {"manual": "m7"}}, "manual", "meta.manual"),
+        ({"manual": "m7", "metadata": {"manual": "m7"}}, "meta.manual", "manual"),
+        ({"Document": "x"}, "document", "Document"),
+        ({"document": "x", "user": "y"}, "documnt", "document"),
+    ],
+)
+def test_the_message_suggests_the_name_that_works(row, field, meant):
+    with pytest.raises(InputError, match=rf"every case needs one\. Did you mean '{meant}'\? It has"):
+        group_of_row(row, field, "line 1")
+    group_of_row(row, meant, "line 1")
+
+
+@pytest.mark.parametrize("row", [{"user": "y"}, {"user": "y", "meta": {"document": " "}}])
+def test_the_message_suggests_no_other_field(row):
+    with pytest.raises(InputError, match=r"every case needs one\. It has user"):
+        group_of_row(row, "document", "line 1")
+
+
 @pytest.mark.parametrize("field", ["question", "generator", "answer"])
 def test_the_texts_of_a_case_group_it_too(field):
     case = Case(question="q", answer="a", generator="g", metadata={"id": 1})
