@@ -13,7 +13,7 @@ from jury_adapters.audit.figures import SubjectFigures, figures_of
 from jury_adapters.audit.findings import Finding, Standards, findings_of
 from jury_adapters.audit.hostile_texts import labels_of, places_of
 from jury_adapters.audit.looks import AskedProbes, Block
-from jury_adapters.audit.probes import Probe, Sizes, plan_probes
+from jury_adapters.audit.probes import Probe, Sizes, lack_of_wrong_answers, plan_probes
 from jury_adapters.audit.right_answers import right_answers
 from jury_adapters.audit.stopping import ask_all, ask_until_known
 from jury_adapters.audit.text_report import text_report
@@ -43,6 +43,7 @@ class AuditPlan:
         every_juror: whether jurors that the jury does not ask about a probe are asked by themselves.
         standards: the standards of the findings.
         precision: half the width of an interval at which a rate is known well enough; see :func:`audit`.
+        lack: the reason why no answer could be made wrong, so that there is no kill rate; empty if there is none.
     """
 
     jury: Judge
@@ -50,6 +51,7 @@ class AuditPlan:
     every_juror: bool
     standards: Standards
     precision: float | None = None
+    lack: str = ""
 
     def estimate_cost(self) -> CostEstimate:
         """Estimate the calls, tokens and dollars of all probes, without sending anything. Early stopping asks less."""
@@ -89,7 +91,7 @@ class AuditPlan:
         missed = tuple(probe for probe in asked.all if probe.kind == "wrong" and probe.number in passed)
         return Audit(
             tuple(subjects), tuple(findings), compare_jurors(asked, asking.verdicts, jurors), missed,
-            len(asking.verdicts), asking.usage, self.standards, len(self.probes), asked.stopped,
+            len(asking.verdicts), asking.usage, self.standards, len(self.probes), asked.stopped, self.lack,
         )  # fmt: skip
 
 
@@ -117,6 +119,7 @@ class Audit:
         standards: the standards of the findings.
         planned: the number of questions without early stopping.
         stopped: the kind and the name of the operators and changes that were stopped early.
+        lack: the reason why no answer could be made wrong, so that there is no kill rate; empty if there is none.
     """
 
     subjects: tuple[SubjectFigures, ...]
@@ -128,6 +131,7 @@ class Audit:
     standards: Standards
     planned: int
     stopped: tuple[Block, ...] = ()
+    lack: str = ""
 
     @property
     def jury(self) -> SubjectFigures:
@@ -155,7 +159,7 @@ class Audit:
             ("false alarm rate", jury.false_alarm_rate.value, max_false_alarm_rate, False),
             ("injection success rate", obeyed, max_injection_rate, False),
         )
-        return tuple(_unmet(checks))
+        return tuple(_unmet(checks, self.lack))
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return everything but the probes as JSON values."""
@@ -166,6 +170,7 @@ class Audit:
             "missed": [{"operator": probe.name, "change": probe.change, "case": probe.group} for probe in self.missed],
             "probes": self.probes,
             "planned": self.planned,
+            "lack": self.lack,
             "stopped": [name or kind for kind, name in self.stopped],
             "calls": self.usage.calls,
             "cost_usd": self.usage.cost_usd,
@@ -209,7 +214,8 @@ def plan_audit(
         found, operators=operators, families=tuple(families), sizes=sizes, seed=seed, labels=labels_of(judge),
         places=places_of(judge), label_order=any(isinstance(one.answers, Labels) for one in rubrics_in(judge)),
     )  # fmt: skip
-    return AuditPlan(judge, probes, every_juror, standards or Standards(), precision)
+    lack = lack_of_wrong_answers(probes, operators, sizes)
+    return AuditPlan(judge, probes, every_juror, standards or Standards(), precision, lack)
 
 
 def audit(
@@ -273,13 +279,13 @@ def _model_of(judge: Judge) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _unmet(checks: Sequence[tuple[str, float | None, float | None, bool]]) -> Iterator[str]:
+def _unmet(checks: Sequence[tuple[str, float | None, float | None, bool]], lack: str) -> Iterator[str]:
     for name, value, limit, at_least in checks:
         if limit is None:
             continue
         if isinstance(limit, bool) or not 0 <= limit <= 1:
             raise ConfigurationError(f"the limit of the {name} is a share from 0 to 1, not {plain_repr(limit)}")
         if value is None:
-            yield f"{name}: no probe was decided"
+            yield f"{name}: {(at_least and lack) or 'no probe was decided'}"
         elif (value < limit) if at_least else (value > limit):
             yield f"{name}: {percent(value)}; asked for at {'least' if at_least else 'most'} {percent(limit)}"

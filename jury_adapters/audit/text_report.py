@@ -43,6 +43,8 @@ class Results(Protocol):
     def stopped(self) -> Sequence[Block]: ...
     @property
     def usage(self) -> Usage: ...
+    @property
+    def lack(self) -> str: ...
 
 
 def text_report(audit: Results) -> str:
@@ -66,6 +68,8 @@ def _lines(audit: Results) -> Iterator[str]:
         yield "  nothing is known of the jury, because it broke on most probes"
     elif jury.unasked and not (jury.kill_rate.n or jury.flip_rate.n):
         yield "  nothing is known of the jury, because the budget was used up before its first changed answer"
+    elif audit.lack:
+        yield f"  nothing is known of the kill rate, because {audit.lack}"
     elif not audit.findings:
         yield "  none beyond chance; this is not proof that there is no weakness"
     for finding in audit.findings:

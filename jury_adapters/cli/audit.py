@@ -51,7 +51,7 @@ from jury_adapters.core.jury import Jury
 from jury_adapters.core.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from jury_adapters.audit import Audit
+    from jury_adapters.audit import Audit, AuditPlan
 
 _FROM_PACKAGE = "those that come with the package"
 
@@ -156,7 +156,7 @@ def audit(
         budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
         if dry_run:
             check_scope(judge, store, budget)
-            write(estimate_text(plan.estimate_cost(), as_json=as_json, probes=len(plan.probes)))
+            _write_estimate(plan, messages, as_json=as_json)
             return
         audit_ = plan.run(store=store, budget=budget, max_concurrency=concurrency)
         unmet = audit_.unmet(**limits)
@@ -204,6 +204,13 @@ def _jury(path: Path | None, permissions: Permissions) -> Jury:
         return grounding_screen()
     judge = read_jury(path, permissions)
     return judge if judge.name else judge.named(path.stem)
+
+
+def _write_estimate(plan: AuditPlan, messages: Messages, *, as_json: bool) -> None:
+    """Print the estimate of an audit, and why it would have no wrong answer."""
+    if plan.lack:
+        messages.info(plan.lack)
+    write(estimate_text(plan.estimate_cost(), as_json=as_json, probes=len(plan.probes)))
 
 
 def _write_files(audit: Audit, unmet: tuple[str, ...], report: Path | None, junit: Path | None) -> None:

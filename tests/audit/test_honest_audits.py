@@ -8,6 +8,7 @@ from support.proportion import assert_proportional
 from jury_adapters import ConfigurationError, Ensemble, judge
 from jury_adapters.audit import Sizes, audit, audit_pairs, example_cases, plan_audit
 from jury_adapters.audit.junit import junit_of
+from jury_adapters.report.audit_page import audit_page
 
 CHINESE = [{"question": "水箱多大？", "answer": "水箱很大。", "contexts": ["水箱很大。"]}]  # noqa: RUF001
 
@@ -47,6 +48,41 @@ def test_copies_make_no_false_findings():
 def test_pairs_of_answers_that_no_operator_can_change_are_refused():
     with pytest.raises(ConfigurationError, match="no operator can make a wrong answer"):
         audit_pairs(generous, CHINESE)
+
+
+GERMAN = [
+    {"question": "Welches Maß?", "answer": f"Die Bremsscheiben haben ein Verschleißmaß von {size} mm.",
+     "contexts": ["Die Bremsscheiben haben ein Verschleißmaß von 110 mm oder von 120 mm."]}
+    for size in (110, 120)
+]  # fmt: skip
+LACKS = {
+    "another language": (GERMAN, "2 answers do not read as English, which most changes need"),
+    "no fact": (
+        [{"question": "q", "answer": "It is so.", "contexts": ["It is so."]}],
+        "no answer has a fact that can be changed so that it is certainly wrong",
+    ),
+}
+
+
+@pytest.mark.parametrize(("cases", "why"), LACKS.values(), ids=LACKS)
+def test_an_audit_without_a_wrong_answer_says_why(cases, why):
+    operators = ["number", "citation", "unit"]
+    plan = plan_audit(generous, cases, operators=operators)
+    found = plan.run()
+    assert plan.lack == found.lack == found.to_dict()["lack"]
+    assert found.lack.startswith("no wrong answer could be made of ")
+    assert found.lack.endswith(why)
+    assert f"nothing is known of the kill rate, because {found.lack}" in str(found)
+    assert "none beyond chance" not in str(found)
+    assert f"Nothing is known of the kill rate, because {found.lack}" in audit_page(found)
+    assert "No weakness beyond chance" not in audit_page(found)
+    assert found.unmet(min_kill_rate=0.8) == (f"kill rate: {found.lack}",)
+
+
+def test_an_audit_that_asks_for_no_wrong_answer_or_makes_one_lacks_none():
+    assert plan_audit(generous, GERMAN, operators=["layout"]).lack == ""
+    assert plan_audit(generous, GERMAN, sizes=Sizes(per_operator=0)).lack == ""
+    assert "none beyond chance" in str(audit(generous, example_cases()[:3], sizes=Sizes(2, 0, 0)))
 
 
 @pytest.mark.parametrize("pairs", [0, -1, "3", True, 2.5])
