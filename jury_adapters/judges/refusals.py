@@ -20,8 +20,12 @@ def refusal_in(answer: str) -> str:
     return match[0]
 
 
-def unknown_in(answer: str) -> str:
+def unknown_in(answer: str, question: str = "") -> str:
     """Return the opening that states that the answer is not known, or "" if there is none or an answer follows.
+
+    Args:
+        answer: the answer.
+        question: the question. "The manual does not mention it" answers one that asks what the manual mentions.
 
     >>> unknown_in("I don't know when it opened. Please ask the museum.")
     "I don't know when it opened"
@@ -32,6 +36,8 @@ def unknown_in(answer: str) -> str:
     """
     opening = _opening(answer)
     match = _UNKNOWN.match(opening)
+    if match is not None and match["source"] and _ASKS_WHAT_IS_SAID.match(question):
+        return ""
     if match is None or _CONTRADICTS.search(match["tail"]) or not _NO_ANSWER.fullmatch(opening, match.end()):
         return ""
     return match[0]
@@ -80,6 +86,32 @@ _SOURCE = (
     r"(?:contexts?|texts?|documents?|passages?|sources?|information|articles?|excerpts?|materials?|data)"
     r"(?: (?:provided|given|above|available|that I have))?)"
 )
+_WRITINGS = (
+    r"(?:manuals?|handbooks?|guides?|instructions|documentation|files?|pages?|website|knowledge base|faqs?|"
+    r"(?:search )?results?)"
+)
+_OTHER_WRITINGS = (  # what an application may be asked about, so most of what they do not say is an answer
+    r"(?:reports?|papers?|books?|notes?|records?|transcripts?|logs?|policy|policies|rules?|regulations?|contracts?|"
+    r"agreements?|guidelines?|terms)"
+)
+_DOES_NOT = r"(?:does not|do not|doesn't|don't|did not|didn't)(?: (?:actually|explicitly|directly))?"
+_THE = r"(?:(?:the|these|this|those|your|my|our|any of the) (?:\w+ ){0,2}?)"
+_OPEN = (  # an object that names no fact, or a clause that asks for it
+    r"(?: (?:this|that|it|so|anything|an answer|any (?:information|details?)|(?:the|this|that|your) question))?"
+    r"(?: (?:about|on|to) (?:this|that|it|(?:the|this|that|your) question))?"
+    r"(?= *(?:[.!;]|$)| (?:when|where|who|whom|whose|what|why|how|which|whether|if)\b)"
+)
+_SILENT_SOURCE = (
+    rf"(?:{_SOURCE} (?:does not|do not|doesn't|don't|did not|didn't) "
+    r"(?:say|mention|contain|provide|specify|state|include|tell|indicate|give|answer|have)\b"
+    rf"|{_THE}{_WRITINGS} {_DOES_NOT} (?:say|mention|specify|state|tell|indicate)\b"
+    rf"|{_THE}(?:{_SOURCE}|{_WRITINGS}|{_OTHER_WRITINGS}) {_DOES_NOT} (?:say|mention|specify|state|tell|indicate|"
+    rf"answer|address|cover|describe|explain|discuss|contain|give|provide|include|have){_OPEN}"
+    rf"|none of (?:the|these|those|my|your) (?:\w+ ){{0,2}}?(?:{_SOURCE}|{_WRITINGS}|{_OTHER_WRITINGS}) "
+    r"(?:say|mention|specif(?:y|ies)|state|tell|indicate|answer|address|cover|contain)s?\b"
+    rf"|{_THE}(?:{_SOURCE}|{_WRITINGS}|{_OTHER_WRITINGS}) (?:has|have|had|contains?|gives?|provides?) "
+    rf"(?:no|not enough) (?:\w+ )?{_FACTS}\b)"
+)
 _NOT_KNOWN = (
     r"(?:is|was|are|were|remains?) (?:still |currently |simply |as yet )?(?:unknown|unclear|uncertain|unspecified|"
     r"not (?:known|clear|stated|specified|mentioned|said|given|provided|recorded|documented))"
@@ -95,13 +127,17 @@ _UNKNOWN = re.compile(
     rf"|there(?:'s| is| are| was) (?:no|not enough|insufficient) (?:\w+ )?{_FACTS}\b"
     rf"|(?:no|not enough|insufficient) (?:\w+ )?{_FACTS}\b"
     r"(?= (?:is|was|are|were|about|on|for|available|provided|given|found)\b|[.!]|$)"
-    rf"|{_SOURCE} (?:does not|do not|doesn't|don't|did not|didn't) "
-    r"(?:say|mention|contain|provide|specify|state|include|tell|indicate|give|answer|have)\b"
+    r"|there(?:'s| is| was) nothing (?:about|regarding|on (?:this|that|it))\b"
+    r"|not (?:found|mentioned|stated|specified|given) in (?:the|these|those|my|your|any|our)\b"
+    rf"|(?P<source>{_SILENT_SOURCE})"
+    r"|(?:(?:it|that|this) )?(?:can't|cannot|can not|could not|couldn't) be (?:determined|answered|found|established)\b"
     r"|(?:it|that|this) (?:is|was)(?: not|n't) (?:known|clear|specified|mentioned|stated|said|provided|given)\b"
     r"|it(?:'s| is) (?:unknown|unclear)\b"
     rf"|(?:when|where|who|whom|whose|what|why|how|which|whether)\b[^.;!?\n]{{1,160}}? {_NOT_KNOWN}\b"
     r"|(?:nobody|no one|no-one) (?:knows|can (?:say|tell))\b"
-    r"|(?:unknown|unclear|n/a|empty response|not (?:specified|mentioned|stated|available|known|provided))(?=[.!]|$))"
+    r"|no (?:\w+ )?(?:results?|match(?:es)?)(?: (?:was|were))?(?: found)?(?=[.!]|$)"
+    r"|(?:unknown|unclear|n/a|empty response|not (?:specified|mentioned|stated|available|known|provided|found|sure))"
+    r"(?=[.!]|$))"
     r"(?P<tail>[^.;!?\n]{0,200})",
     re.IGNORECASE,
 )
@@ -115,5 +151,10 @@ _NO_ANSWER = re.compile(
     r"[\s.;!?*_]*(?:(?:please|if|you (?:can|could|may|might|should)|could you|would you|can you|sorry|apologies|try|"
     r"let me|feel free|contact|consult|check|I(?:'m| am) (?:sorry|happy|afraid)|I(?:'d| would) (?:recommend|suggest|"
     r"advise)|maybe|perhaps you|is there anything)\b.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_ASKS_WHAT_IS_SAID = re.compile(
+    r"\s*(?:do|does|did)\b.*\b(?:say|mention|contain|specify|state|include|tell|indicate|give|provide|have|address|cover|"
+    r"describe|explain|discuss)\b",
     re.IGNORECASE | re.DOTALL,
 )

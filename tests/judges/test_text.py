@@ -352,6 +352,17 @@ class TestRefusalCheck:
             "What is not known to be safe is forbidden. The limit is 5 mg.",
             "How the ferry was lost is not known, but it sank in 2018.",
             "Nobody lives there.",
+            "The policy does not cover water damage.",
+            "The contract does not mention a deadline.",
+            "The manual does not cover the ET420.",
+            "The manual does not say so directly, but 180 N is the limit.",
+            "The manual does not say. Section 4 of the guide says 180 N.",
+            "The guide does not explain valves; it explains pumps.",
+            "The records have no details of 2018, but those of 2019 do.",
+            "The file has no header.",
+            "There is nothing on the table.",
+            "Not found guilty.",
+            "No results of 2018 count.",
             "Unfortunately, the museum cannot provide parking.",
         ],
     )
@@ -379,6 +390,22 @@ class TestRefusalCheck:
             "How many people came was not recorded",
             "Nobody knows when the ferry stopped.",
             "Empty Response",
+            "The documents do not say.",
+            "The manuals do not say.",
+            "The manual does not mention the closing force.",
+            "The service manual doesn't say when it is due.",
+            "I'm afraid the manuals don't cover this.",
+            "The policy does not say.",
+            "The contract does not specify whether it ends.",
+            "None of the manuals cover this.",
+            "The handbook has no information about that.",
+            "The knowledge base does not contain an answer to this question.",
+            "There is nothing about this in the manuals.",
+            "It cannot be determined from the context.",
+            "Not found.",
+            "Not found in the documents.",
+            "No matching results found.",
+            "Not sure.",
         ],
     )
     def test_answers_that_only_say_that_it_is_not_known(self, answer):
@@ -386,6 +413,12 @@ class TestRefusalCheck:
         assert (judgment.status, "is not known" in judgment.reasoning) == (FAIL, True)
         assert judgment.findings[0].evidence in answer
         assert RefusalCheck(allow_unknown=True).judge(answer=answer).status is PASS
+
+    @pytest.mark.parametrize("answer", ["The manual does not mention it.", "The documents do not contain it."])
+    def test_what_a_text_does_not_say_is_the_answer_to_a_question_about_it(self, answer):
+        asked = "Does the manual mention the closing force, or do the documents contain it?"
+        assert RefusalCheck().judge(question=asked, answer=answer).status is PASS
+        assert RefusalCheck().judge(question="What is the closing force?", answer=answer).status is FAIL
 
 
 @settings(deadline=None)
