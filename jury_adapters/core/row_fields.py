@@ -13,6 +13,7 @@ from jury_adapters.core.field_map import FieldMap
 from jury_adapters.core.field_names import (
     EARLIER,
     FIELD_NAMES,
+    RETRIEVED_IDS,
     Columns,
     columns_of,
     differ,
@@ -131,9 +132,12 @@ class _Reading:
         return _with_generator(found)
 
     def _add_run_error(self, found: Found) -> None:
-        """Add the error of a run that left no answer, not even in a column that may be one under another name."""
-        error = error_in(self.rest)
-        if is_failed(error, found) and not any(map(names_an_answer, self.rest)):
+        """Add the error of a run that left no answer, not even in a column that may be one under another name.
+
+        Recorded votes and the ids of a retriever show that the run left something to judge.
+        """
+        error, left = error_in(self.rest), self.rest.keys() & {"votes", *RETRIEVED_IDS}
+        if is_failed(error, found) and not left and not any(map(names_an_answer, self.rest)):
             found["metadata"][RUN_ERROR] = error
 
     def _take_nodes(self) -> None:

@@ -33,6 +33,8 @@ ANSWERED = {
     "an error that is a number": {"question": "q", "error": 0.25},
     "an error in the inputs": {"inputs": {"question": "What does it mean?", "error": "E-42"}, "outputs": None},
     "a pause": {"inputs": {"question": "q"}, "outputs": None, "error": "GraphInterrupt((Interrupt(value='x'),))"},
+    "recorded votes": {"item_id": "1", "votes": {"a": "PASS"}, "error": "boom"},
+    "ids of a retriever": {"question": "q", "retrieved_ids": ["d1"], "relevant_ids": ["d1"], "error": "boom"},
     "no error": {"question": "q", "error": ""},
 }
 
