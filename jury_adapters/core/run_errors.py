@@ -39,7 +39,7 @@ def lost_outputs(row: Mapping[str, object]) -> bool:
         return False
     outputs = row["outputs"]
     values = list(outputs.values()) if isinstance(outputs, Mapping) else [outputs]
-    return all(is_missing(value) or value == "" for value in values)
+    return all(is_missing(value) or (isinstance(value, str) and not value.strip()) for value in values)
 
 
 def is_failed(error: str | None, fields: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from jury_adapters import CascadedJury, Case, Critic, Ensemble, Scorecard, Tier,
 from jury_adapters.checks import NotEmpty, SentenceSupport
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.return_values import is_failed_run
-from jury_adapters.core.run_errors import error_in
+from jury_adapters.core.run_errors import error_in, lost_outputs
 
 FAILED = {
     "a run of LangSmith": {
@@ -114,6 +114,17 @@ def test_the_error_is_redacted_and_the_verdict_has_the_id_of_the_case():
 def test_a_copy_with_an_answer_is_judged():
     case = Case.from_row(FAILED["a plain row"])
     assert NotEmpty().judge(case.model_copy(update={"answer": "a"})).passed
+
+
+def test_outputs_may_be_of_any_type():
+    class Odd:
+        def __eq__(self, other):
+            raise ValueError("compare element by element")
+
+        __hash__ = None
+
+    assert not lost_outputs({"outputs": {"rows": Odd()}, "error": "boom"})
+    assert lost_outputs({"outputs": {"answer": " ", "score": None}, "error": "boom"})
 
 
 def test_the_text_of_an_error():
