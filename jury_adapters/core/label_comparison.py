@@ -246,9 +246,7 @@ class LabelComparison:
         found = list(warn_of_constants(rows))
         found.extend(describe_sample(self.contradicting, self.selected, self.reading(), failed_runs=self.failed_runs))
         if len(self.labels) == 1 and not self.pass_labels:
-            found.append(
-                "All human labels are alike, so nothing shows whether the jury recognises cases with other ones."
-            )
+            found.append("All human labels are equal, so nothing shows whether the jury recognises other cases.")
         if len({row.score.cases for row in rows if row.kind == "juror"}) > 1:
             found.append(
                 "Not every juror was asked about every case: a tier sees only what the tiers before it left open, and "
