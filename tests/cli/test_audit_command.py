@@ -180,4 +180,4 @@ def test_labels_may_have_another_column_and_cases_without_one_are_left_out(jury_
     assert "1 case is left out, because it has no human label and others do" in caplog.text
     refused = jury(*audited, "--label-column", "editr")
     assert refused.exit_code == 2
-    assert "no case has a label in the column 'editr'; name it with --label-column. There are: editor" in refused.stderr
+    assert "no case has a label in the column 'editr'. Did you mean 'editor'? There are: editor" in refused.stderr
