@@ -109,7 +109,7 @@ def test_judge_reads_a_column_of_the_cases(folder: Path):
     shown = [page[page.index("of which human labels pass") :][:80] for page in pages]
     assert shown[0] == shown[1]
     assert (
-        "no case has a label in the column 'humn'; name it with --label-column. There are: gold, human, id"
+        "no case has a label in the column 'humn'. Did you mean 'human'? There are: gold, human, id"
         in refused("judge", "human.jsonl", "--jury", "jury.yaml", "--label-column", "humn")
     )
 
