@@ -108,9 +108,8 @@ def test_judge_reads_a_column_of_the_cases(folder: Path):
     pages = [(folder / f"{name}.html").read_text(encoding="utf-8") for name in ("gold", "human")]
     shown = [page[page.index("of which human labels pass") :][:80] for page in pages]
     assert shown[0] == shown[1]
-    assert (
-        "no case has a label in the column 'humn'. Did you mean 'human'? There are: gold, human, id"
-        in refused("judge", "human.jsonl", "--jury", "jury.yaml", "--label-column", "humn")
+    assert "no case has a label in the column 'humn'. Did you mean 'human'? There are: gold, human, id" in refused(
+        "judge", "human.jsonl", "--jury", "jury.yaml", "--label-column", "humn"
     )
 
 
