@@ -75,6 +75,7 @@ def test_the_package_is_typed_and_says_so():
     assert all((ROOT / name).is_file() for name in PROJECT["license-files"])
 
 
+@pytest.mark.slow
 def test_no_text_installs_the_package_by_a_name_that_no_registry_has():
     release = re.compile(r"^7\. .*$", re.MULTILINE)  # once published, a release is tried by name
     assert len(TEXTS) > 500

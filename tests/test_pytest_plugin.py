@@ -73,6 +73,7 @@ def test_an_asynchronous_test_has_acheck_and_ajudge(run):
     result.stdout.fnmatch_lines(["  - passed=True: found FAIL", "  question: when?", "3 verdicts: 1 FAIL, 2 PASS"])
 
 
+@pytest.mark.slow
 def test_a_jury_that_breaks_or_cannot_say_fails_also_the_test_that_expects_no_pass(run):
     result = run(
         """
@@ -231,6 +232,7 @@ def test_abstentions_errors_and_labels_fail_with_their_own_advice(run):
     )
 
 
+@pytest.mark.slow
 def test_outages_and_budgets_are_not_called_disagreement(run, server):
     server.plan = lambda ask: Act(status=401, error={"message": "Incorrect API key provided"})
     result = run(
@@ -295,6 +297,7 @@ def test_a_juror_that_broke_is_named_though_the_others_decided(run):
     assert "\x1b[31m" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_jurors_that_the_budget_left_out_are_counted(run, server):
     result = run(
         f"""
@@ -328,6 +331,7 @@ def test_judging_asserts_nothing(run):
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_what_a_store_holds_is_not_asked_again(run, pytester, server):
     tests = f"""
         import pytest
@@ -511,6 +515,7 @@ def test_a_label_that_steers_terminals_is_shown_in_the_summary_and_not_obeyed(ru
     result.stdout.fnmatch_lines(["1 verdict: 1 *x1b*2Jgone"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("juror", "option"),
     [

@@ -149,6 +149,7 @@ def test_text_stays_as_it_is_where_a_reader_asks_for_text():
     assert source.content == {"version": "1.10", "answers": ["true", "null", "~", "007"]}
 
 
+@pytest.mark.slow
 def test_data_may_merge_mappings_of_which_the_first_wins():
     text = "x: &x {a: 1, b: 1}\ny: &y {b: 2, c: 2}\nz: {<<: [*x, *y], c: 3}\nq: {'<<': 1}\n"
     assert read_documents(text) == [

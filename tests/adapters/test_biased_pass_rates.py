@@ -37,6 +37,7 @@ WARNING = (
 CARD = Scorecard({"good": good, "other": down})
 
 
+@pytest.mark.slow
 def test_evaluators_of_a_llama_index_batch(capsys):
     runner = BatchEvalRunner({"good": JuryEvaluator(good), "other": JuryEvaluator(down)})
     report = Report.from_results(runner.evaluate_response_strs(["1", "2", "3"], ANSWERS))

@@ -199,6 +199,7 @@ def test_a_store_with_a_blank_reason_serves_it(blank, tmp_path):
     assert judgment.usage.calls == 0
 
 
+@pytest.mark.slow
 @BLANK
 def test_a_results_file_with_blank_texts_is_read_back(blank, tmp_path):
     path = tmp_path / "results.jsonl"

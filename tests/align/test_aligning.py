@@ -70,6 +70,7 @@ def test_a_rubric_with_history_is_read_again_and_asks_the_same():
     assert without.fingerprint == again.fingerprint != RUBRIC.fingerprint
 
 
+@pytest.mark.slow
 def test_examples_never_come_from_the_cases_that_they_are_tested_on():
     model = Recording("examples")
     cases = labelled(120, 4)
@@ -141,6 +142,7 @@ def test_a_juror_that_is_worse_is_named():
     assert any(line.startswith("coin agrees with the labels in") for line in found.suggestions)
 
 
+@pytest.mark.slow
 def test_the_pass_mark_of_a_scale_moves_to_where_the_labels_want_it():
     async def rates(prompt):
         good = "(good)" in prompt.rsplit("number", 1)[-1]
@@ -165,6 +167,7 @@ def test_reasons_of_reviewers_are_those_of_the_examples():
     assert all(example.reasoning.startswith("because ") for example in found.rubric.examples)
 
 
+@pytest.mark.slow
 def test_a_broken_optimiser_changes_nothing():
     class Useless(LearningModel):
         async def complete(self, prompt, schema=None, options=None):
@@ -193,6 +196,7 @@ def test_an_optimiser_that_breaks_is_a_candidate_less():
     assert found.suggestions[0] == "the optimiser model did not answer: ConnectionError"
 
 
+@pytest.mark.slow
 def test_a_spent_budget_is_reported_and_accepts_nothing():
     model = Recording("examples")
     found = align(Critic(model, RUBRIC, name="critic"), labelled(100, 3), budget=Budget(max_calls=20))

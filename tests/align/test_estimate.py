@@ -33,6 +33,7 @@ def test_an_alignment_with_a_test_takes_the_calls_of_the_estimate(kind, optimise
     assert str(estimate).startswith("step ")
 
 
+@pytest.mark.slow
 def test_a_change_that_asks_nothing_has_no_row():
     jury, _ = jury_of("low threshold", 1)
     names = [row.name for row in estimate_alignment(jury, labelled(100, 1)).rows]

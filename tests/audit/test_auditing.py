@@ -342,6 +342,7 @@ def test_sizes_are_upper_limits_and_cases_take_turns():
     assert max(numbers.values()) == 2
 
 
+@pytest.mark.slow
 def test_jurors_of_a_family_are_told_that_it_wrote_the_answer():
     jury = Ensemble([Critic("openai:gpt-4o-mini", "faithfulness", api_key="k"), knows_the_answers])
     names = {probe.name for probe in plan_audit(jury, sizes=SMALL).probes if probe.kind == "invariance"}
@@ -373,6 +374,7 @@ def test_a_random_juror_is_unstable():
     assert names == {"misses_wrong_answers", "false_alarms", "unstable"}
 
 
+@pytest.mark.slow
 def test_labels_alone_cannot_be_audited():
     @judge
     def labels(case):

@@ -18,6 +18,7 @@ def generous(case):
     return True
 
 
+@pytest.mark.slow
 def test_copies_of_a_case_count_once():
     few = example_cases()[:4]
     copies = [

@@ -116,6 +116,7 @@ def test_new_numbers_are_not_those_of_the_source(operator):
             assert not new & known, (mutant.change, new & known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", [one for one in OPERATORS if one.effect == "right"], ids=lambda one: one.name)
 def test_a_rewritten_answer_has_the_same_facts(operator):
     check = NamesAndNumbers()

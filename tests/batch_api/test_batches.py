@@ -46,6 +46,7 @@ def threads():
 # What is sent
 
 
+@pytest.mark.slow
 @BOTH
 def test_many_cases_go_out_in_one_batch_and_come_back_right(server, tmp_path, vendor):
     mixed = [case for pair in zip(cases(50), cases(50, "NO"), strict=True) for case in pair]
@@ -94,6 +95,7 @@ def test_a_request_in_a_batch_is_the_one_that_would_go_out_directly(server, tmp_
     assert "so it says" in reply.text
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_full_batch_goes_out_at_once(server, tmp_path, vendor):
     critic = batch_critic(server, tmp_path, vendor, max_requests=10, batch_window_s=1.0)
@@ -101,6 +103,7 @@ def test_a_full_batch_goes_out_at_once(server, tmp_path, vendor):
     assert sorted(len(batch.requests) for batch in server.batches.values()) == [5, 10, 10]
 
 
+@pytest.mark.slow
 def test_a_batch_keeps_the_limit_of_bytes(server, tmp_path):
     class Small(OpenAIBatches):
         most_bytes = 5_000

@@ -109,6 +109,7 @@ def test_a_batch_that_is_being_sent_when_everybody_leaves_is_recorded(server, tm
     assert server.calls["list"] == 1  # nothing had to be looked for
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_batch_that_was_not_created_is_sent_again(server, tmp_path, vendor):
     server.faults["create"] = [Fault(500), Fault(0)]
@@ -158,6 +159,7 @@ def test_a_batch_that_fails_as_a_whole_says_why(server, tmp_path):
     assert all_pass(judged(server, tmp_path, "openai", count=3))
 
 
+@pytest.mark.slow
 def test_a_batch_for_which_the_queue_has_no_room_goes_out_again_later(server, tmp_path):
     problem = {"code": "token_limit_exceeded", "message": "Enqueued token limit reached.", "line": None, "param": None}
     server.fail_with = [[problem]] * 4

@@ -203,6 +203,7 @@ def test_scores_with_many_values_are_measured_alike(level):
     assert found.interval[0] < found.value < found.interval[1]
 
 
+@pytest.mark.slow
 @examples(60)
 @given(rows=matrices, chance=st.randoms(use_true_random=False))
 def test_neither_the_order_of_items_nor_that_of_jurors_matters(rows, chance):
@@ -330,6 +331,7 @@ def test_leniency_is_what_each_juror_says_of_what_people_passed_and_failed():
     assert {estimate.name for estimate in leniency(words)} == {"recall of x", "recall of y"}
 
 
+@pytest.mark.slow
 def test_drift_shows_and_steadiness_does_not():
     chance = np.random.default_rng(3)
     truth = (chance.random((1000, 1)) < 0.5).astype(int)

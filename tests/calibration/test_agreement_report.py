@@ -44,6 +44,7 @@ def test_every_estimate_has_n_and_a_sentence_and_a_number_or_a_reason():
         assert estimate.value is None or estimate.interval[0] <= estimate.value <= estimate.interval[1]
 
 
+@pytest.mark.slow
 def test_the_text_tells_the_numbers_and_where_they_mislead():
     text = str(codefeedback())
     assert text.startswith("2,686 items, 14 jurors, 36,044 votes (4.1 % missing), 2,686 items with a human label")
@@ -54,6 +55,7 @@ def test_the_text_tells_the_numbers_and_where_they_mislead():
     assert "94.3 % of the votes are 'valid'" in told
 
 
+@pytest.mark.slow
 def test_the_json_is_json():
     data = json.loads(json.dumps(codefeedback().to_dict(), allow_nan=False))
     assert (data["items"], len(data["jurors"]), data["labelled"]) == (2686, 14, 2686)
@@ -81,6 +83,7 @@ def test_pairs_people_and_scores_get_what_suits_them():
 cell = st.none() | st.sampled_from(["PASS", "FAIL"])
 
 
+@pytest.mark.slow
 @examples(60)
 @given(
     rows=st.integers(0, 4).flatmap(lambda n: st.lists(st.lists(cell, min_size=n, max_size=n), max_size=6)),

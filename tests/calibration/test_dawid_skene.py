@@ -61,6 +61,7 @@ def test_it_finds_the_reliabilities_that_made_the_votes() -> None:
     assert found.predicted[0] == "ABC"[found.codes[0]]
 
 
+@pytest.mark.slow
 def test_it_warns_of_the_wrong_side_and_a_few_labels_turn_it_round() -> None:
     votes = adversarial()
     alone = dawid_skene(votes, clamp=False, trusted="GPT-4/Vanilla")

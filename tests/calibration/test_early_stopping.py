@@ -102,6 +102,7 @@ def test_weighted_with_the_heaviest_first(size: int, published: float) -> None:
     assert found == pytest.approx(published, abs=0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "published"), by_size(0.046, 0.094, 0.131, 0.161, 0.199, 0.227))
 def test_unanimity_when_an_absent_first_juror_dissents(size: int, published: float) -> None:
     """The published column compares every vote with the first, also where the first is absent."""
@@ -110,6 +111,7 @@ def test_unanimity_when_an_absent_first_juror_dissents(size: int, published: flo
     assert found == pytest.approx(published, abs=0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_unanimity_stops_at_the_first_dissent(size: int) -> None:
     """Ours: who is absent neither agrees nor dissents, so a little less is saved and no case is split by a timeout."""

@@ -173,6 +173,7 @@ def test_llmbar_keeps_the_guarantee_at_the_coverage_of_the_reference(alpha: floa
     assert found.holds == pytest.approx(holds, abs=0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("alpha", CODEFEEDBACK)
 def test_codefeedback_keeps_the_guarantee_at_the_coverage_of_the_reference(alpha: float, method: Method) -> None:

@@ -69,6 +69,7 @@ def test_groups_widen_the_interval():
     assert np.ptp(together.interval) > 1.8 * np.ptp(alone.interval)
 
 
+@pytest.mark.slow
 @examples(100)
 @given(labels=shares, rest=shares, seed=st.integers(0, 99))
 def test_ppi_stays_within_bounds(labels, rest, seed):
@@ -222,6 +223,7 @@ def test_what_rogan_gladen_refuses_and_warns_of():
         rogan_gladen(11, 10, true_positives=0, positives=0, true_negatives=0, negatives=0)
 
 
+@pytest.mark.slow
 def test_votes_bring_everything_the_rate_needs():
     truth, passed = lenient_jury(np.random.default_rng(8), 3000)
     gold = ["PASS" if good else "FAIL" for good in truth[:300]] + [None] * 2700

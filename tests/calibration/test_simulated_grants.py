@@ -100,6 +100,7 @@ def test_over_many_calibrations_a_good_jury_is_granted_as_many_as_told(kind, ite
     assert told == pytest.approx(observed, abs=near)  # an estimate from one file is drawn towards a half
 
 
+@pytest.mark.slow
 def test_a_granted_guarantee_that_is_rare_is_told_to_be():
     """Of continuous confidences that mean nothing, only the first 59 count, and 0.97 ** 59 is 0.17."""
     lucky = [trials for trials in juries("any confidence", 300, 0.97, 150) if granted(trials, 0.95)]

@@ -60,7 +60,7 @@ def verdicts(request):
     return list(JURIES[request.param].judge_many(cases))
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["", "document"])
 @pytest.mark.parametrize("on", [None, "status"])
 def test_votes_of_a_results_file_are_those_of_its_verdicts(verdicts, group, on, tmp_path):

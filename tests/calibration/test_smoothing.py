@@ -23,6 +23,7 @@ def test_perfect_agreement_on_a_few_items_is_no_certainty(coefficient):
     assert 0.5 < found.interval[0] < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_more_items_make_perfect_agreement_surer(coefficient):
     lows = [coefficient(votes_of(3 * size, 0, size)).interval[0] for size in (5, 50, 500)]

@@ -96,6 +96,7 @@ def test_a_cascade_pays_for_the_last_juror_only_where_the_first_disagree() -> No
     assert sum(verdict.usage.total.cost_usd for verdict in verdicts) / 600 == pytest.approx(best.cost)
 
 
+@pytest.mark.slow
 def test_without_prices_calls_are_counted() -> None:
     found = suggest(jurors("gpt-4o-mini", "gemini-2.5-pro", priced=False), FIT[:300])
     assert found.unit == "calls"
@@ -128,6 +129,7 @@ def test_numbers_are_cross_validated_so_noise_suggests_nothing() -> None:
     assert max(each.balanced_accuracy for each in found) < 0.5 + 4 * found[0].standard_error
 
 
+@pytest.mark.slow
 def test_wrong_input_says_what_to_do() -> None:
     with pytest.raises(ConfigurationError, match="of both kinds"):
         suggest(jurors(), [row for row in FIT[:100] if row["gold"] == "valid"])

@@ -234,6 +234,7 @@ def test_numpy_is_loaded_by_use_and_not_by_import():
     assert fresh(code)[0] == "False"
 
 
+@pytest.mark.slow
 def test_without_numpy_the_message_names_the_extra():
     code = (
         "import sys; sys.modules['numpy'] = None\n"

@@ -43,6 +43,7 @@ def judged(tmp_path):
     return cases, tmp_path / "results.jsonl"
 
 
+@pytest.mark.slow
 def test_confidence_of_recorded_votes_as_text_and_as_json(tmp_path):
     votes = write(tmp_path / "votes.jsonl", answered())
     text = run("report", "--agreement", votes, "--pass-label", "good", "--draws", 100).stdout
@@ -121,6 +122,7 @@ def test_grades_are_compared_with_scores_that_are_named(tmp_path):
     assert "recorded votes have a label or a score" in refused.stderr
 
 
+@pytest.mark.slow
 def test_grades_of_a_jury_that_votes_pass_or_fail_are_read_with_on_score(tmp_path):
     rows = [
         {

@@ -51,6 +51,7 @@ def measured(*arguments):
     return json.loads(done.stdout)["sections"], done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [(), ("--cases", "cases.csv")], ids=["by itself", "with --cases"])
 def test_the_answers_are_those_of_the_judged_file(judged, given):
     sections, said = measured(*given)
@@ -59,6 +60,7 @@ def test_the_answers_are_those_of_the_judged_file(judged, given):
     assert "verbosity" not in said
 
 
+@pytest.mark.slow
 def test_the_answers_are_known_in_python_too(judged):
     for votes in (Votes.from_results("results.jsonl"), Votes.from_results("results.jsonl", cases="cases.csv")):
         assert votes.lengths.tolist() == LENGTHS

@@ -91,6 +91,7 @@ def test_calibrating_again_replaces_the_guarantee_even_one_of_another_jury(folde
     assert load_jury("calibrated.yaml").guarantee.agreement == 0.9
 
 
+@pytest.mark.slow
 def test_groups_are_drawn_from_and_said(folder):
     result = calibrated("--agreement", 0.9, "--group", "meta.program")
     assert result.exit_code == 0, result.output
@@ -115,6 +116,7 @@ def test_a_path_that_leads_nowhere_from_the_new_folder_is_told(folder):
     assert run("calibrate", *options, "beside.yaml").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_panel_alone_is_one_tier(folder):
     (folder / "panel.yaml").write_text("  name: panel\n  jurors:\n" + jurors(LARGE, 0.003) + "...\n")
     result = calibrated("--agreement", 0.94, "--out", "out.yaml", "--json", jury="panel.yaml")
@@ -264,6 +266,7 @@ def test_what_is_wrong_with_the_guarantee_itself_is_said_before_anything_is_read
         assert (result.exit_code, said in told) == (2, True), told
 
 
+@pytest.mark.slow
 def test_jurors_that_cost_nothing_are_not_of_unknown_cost_and_labels_are_told(folder):
     (folder / "free.yaml").write_text("jurors:\n" + jurors(LARGE, 0.0))
     result = calibrated("--agreement", 0.9, jury="free.yaml")

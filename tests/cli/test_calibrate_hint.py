@@ -37,11 +37,13 @@ def test_enough_labels_are(tmp_path: Path) -> None:
     assert "29 cases in it have a label" in " ".join(again.stdout.split())  # on two of them ann and bob are split
 
 
+@pytest.mark.slow
 def test_the_count_is_in_the_json_too(tmp_path: Path) -> None:
     told = reviewed(tmp_path, 40, "p\nf\n", "--json")
     assert json.loads(told)["labelled_by_anybody"] == 2
 
 
+@pytest.mark.slow
 def test_labels_of_contested_cases_are_not_sent_to_calibrate(tmp_path: Path) -> None:
     rows = [{"id": str(n), "answer": f"Ann left in 2018, case {n}."} for n in range(40)]
     (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -57,6 +59,7 @@ def test_labels_of_contested_cases_are_not_sent_to_calibrate(tmp_path: Path) -> 
     assert "next:" not in told
 
 
+@pytest.mark.slow
 def test_the_labels_of_others_in_the_file_are_counted_by_reviewer(tmp_path: Path) -> None:
     told = reviewed(tmp_path, 12, "p\n" * 12)
     assert "ann 12" not in told  # nobody else labelled

@@ -66,6 +66,7 @@ def test_the_default_is_the_grounding_screen_in_any_frameworks_names(cases: Path
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 def test_every_format_gives_the_same(tmp_path: Path, cases: Path):
     (tmp_path / "cases.json").write_text(json.dumps(ROWS))
     (tmp_path / "cases.jsonl.gz").write_bytes(gzip.compress(cases.read_bytes()))
@@ -348,6 +349,7 @@ def test_schema_prints_a_schema():
     jsonschema.Draft202012Validator.check_schema(json.loads(result.stdout))
 
 
+@pytest.mark.slow
 def test_version_and_help():
     assert jury("--version").stdout == f"jury {__version__}\n"
     assert "Usage: " in jury().output
@@ -382,6 +384,7 @@ def test_one_case_is_no_plural(tmp_path: Path):
     assert not re.search(r"\b1 (cases|verdicts|times|rows|answers|calls)\b", result.output)
 
 
+@pytest.mark.slow
 def test_columns_with_other_names_are_told_once_with_what_to_do(tmp_path: Path):
     table = lines(tmp_path / "a.csv", "Frage;Antwort", *["Wie?;So."] * 60)
     result = jury("judge", table)
@@ -469,6 +472,7 @@ def test_many_missed_gates_are_counted_and_the_first_are_listed(tmp_path: Path):
     assert "Gates missed (10 of 30 verdicts)" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_jury_file_runs_programs_only_when_allowed(tmp_path: Path, cases: Path):
     file = yaml(tmp_path, "jurors: [{check: command, argv: [anything]}]")
     refused = jury("judge", cases, "--jury", file)

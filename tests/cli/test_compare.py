@@ -267,6 +267,7 @@ def test_hostile_labels_and_groups_are_inert():
     assert "\x1b" not in refused("a.jsonl", "b.jsonl", "--group", "meta.\x1b[2J")
 
 
+@pytest.mark.slow
 def test_cases_that_are_gone_have_no_groups_and_no_texts():
     Path("a_answers.jsonl").unlink()
     Path("b_answers.jsonl").unlink()

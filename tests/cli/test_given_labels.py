@@ -58,6 +58,7 @@ def test_reviews_of_two_systems_in_one_file_are_told_apart(folder):
     assert labels["FAIL"] == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["report", "agreement", "replay", "calibrate"])
 def test_rows_with_answers_of_two_systems_are_told_apart(folder, command):
     rows = [
@@ -254,6 +255,7 @@ def test_a_report_says_that_labels_of_contested_cases_are_not_a_fair_sample(many
     assert note not in run("report", "a.out.jsonl", "--labels", "labels.jsonl").stdout
 
 
+@pytest.mark.slow
 def test_labels_that_all_contradict_each_other_are_refused(folder):
     reviewed(("ann", "p\n" * 2), ("bob", "f\n" * 2))
     done = run("report", "a.out.jsonl", "--labels", "labels.jsonl")

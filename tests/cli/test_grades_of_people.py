@@ -82,6 +82,7 @@ def test_a_column_of_another_name_says_the_same(folder):
     assert printed("--on", "score", "--labels", "stars.csv", "--label-column", "stars")[:2] == (0, by_gold)
 
 
+@pytest.mark.slow
 def test_the_error_names_the_option_for_grades(folder):
     code, _, error = printed("--labels", "gold.csv")
     assert code == 2

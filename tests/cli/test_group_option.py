@@ -107,6 +107,7 @@ def test_later_commands_keep_the_group_of_the_run(folder):
     assert run("report", "results.jsonl", "--group", "meta.user", "--json").stdout.count('"groups": 4') == 1
 
 
+@pytest.mark.slow
 def test_a_kept_group_that_is_not_in_the_results_is_reported(folder):
     assert judge("--group", "answer", "--out", "results.jsonl", "-q").exit_code == 0
     (folder / "cases.jsonl").rename(folder / "moved.jsonl")
@@ -206,6 +207,7 @@ def test_a_pipe_is_judged_up_to_the_case_without_the_field(folder):
     assert "95 % interval, 2 groups" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["document", "meta", "meta.users", "gold"])
 def test_a_misspelt_group_exits_with_2_in_every_command(folder, group):
     assert judge("--out", "results.jsonl", "-q").exit_code == 0
@@ -239,6 +241,7 @@ def test_a_table_and_a_text_of_the_case(folder):
     assert "95 % interval, 4 groups: " in run("report", "r.jsonl", "--group", "question", "--cases", "moved.csv").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

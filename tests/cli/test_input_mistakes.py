@@ -260,6 +260,7 @@ def test_a_report_made_later_says_so_too():
     assert "unreadable" not in jury("report", "r.jsonl").stdout
 
 
+@pytest.mark.slow
 def test_cases_may_come_on_standard_input():
     for typed in (b'{"id": "a", "answer": "b"}\n', b'[{"answer": "b"}]', TABLE.encode()):
         result = jury("judge", "-", "--jury", "jury.yaml", "--out", "r.jsonl", "--force", typed=typed)

@@ -44,6 +44,7 @@ def judged(tmp_path, monkeypatch):
 EXPECTED = "30 labelled cases, of which human labels pass 25 (good) and fail 5 (bad)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -87,6 +87,7 @@ def swapped(one: int, other: int) -> list[int]:
     return order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_repeated_column_that_contradicts_the_order_is_refused(command: str) -> None:
     write_labels(["team"], swapped(4, 33))
@@ -111,6 +112,7 @@ def test_a_repeated_question_that_contradicts_the_order_is_refused(command: str,
     assert "the order of the rows, which is another one" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["reply", "score"])
 def test_an_answer_under_an_unknown_name_that_contradicts_the_order_is_refused(column: str) -> None:
     write_labels(["response"], swapped(4, 33), response=column)
@@ -133,6 +135,7 @@ def test_columns_that_agree_with_the_order_are_accepted(command: str) -> None:
     assert "labels are matched with cases by the order of the rows, because they have no id" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["", " "])
 def test_an_empty_cell_contradicts_nothing(cell: str) -> None:
     write_labels(["team"], range(COUNT))
@@ -164,6 +167,7 @@ def test_questions_that_identify_cases_find_their_labels(command: str) -> None:
     assert "l.csv: labels are matched with cases by the column 'question', which both have" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_mapped_question_that_contradicts_the_order_is_refused() -> None:
     rows = [{("frage" if name == "query" else name): value for name, value in case(n).items()} for n in range(COUNT)]
     Path("c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -74,6 +74,7 @@ def test_too_few_labels_for_their_order_are_counted_without_the_empty_end() -> N
     assert "40 rows cannot be the 60 cases of r.jsonl in their order (empty rows at the end of a table" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_labels_are_matched_by_a_column_of_both_files(command: str) -> None:
     labels(*(f"T{n},{'PASS' if n % 2 else 'FAIL'}" for n in reversed(range(5, 50))))
@@ -90,6 +91,7 @@ def test_labels_are_found_by_the_mapped_id_of_the_cases(command: str) -> None:
     assert right(labelled(command, id_map=("--map", "id=ticket_id"))) == (45, 45)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_labels_without_an_id_of_only_some_cases_are_refused(command: str) -> None:
     labels(*["PASS"] * 40, heading="gold")
@@ -99,6 +101,7 @@ def test_labels_without_an_id_of_only_some_cases_are_refused(command: str) -> No
     assert "--map id=COLUMN" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ids_under_another_name_in_another_order_are_refused(command: str) -> None:
     labels(*(f"T{n},PASS" for n in reversed(range(60))), heading="ticket,gold")

@@ -71,6 +71,7 @@ def autumn(n: int) -> str:
     return answer(n, "autumn")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", ["reply", "Bot Reply"])
 def test_other_answers_under_a_name_for_answers_are_refused(command: str, name: str) -> None:
@@ -95,6 +96,7 @@ def test_the_judged_answers_under_any_name_need_no_message(command: str, name: s
     assert "l.csv" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_column_that_has_some_of_the_judged_answers_is_named(command: str) -> None:
     write_labels(Antwort=spring)
@@ -106,6 +108,7 @@ def test_a_column_that_has_some_of_the_judged_answers_is_named(command: str) -> 
     assert "if it holds the answers, call it `answer`" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_labels_by_id_alone_are_said_if_other_texts_are_not_compared(command: str) -> None:
     write_labels(Frage=lambda n: f"How much is {n}?", comment=lambda n: f"my note {n}", team=lambda n: f"team {n % 2}")
@@ -117,6 +120,7 @@ def test_labels_by_id_alone_are_said_if_other_texts_are_not_compared(command: st
     ) in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["comment_text", "expected_reply"])
 def test_a_name_that_is_not_for_judged_answers_is_not_refused(name: str) -> None:
     write_labels(**{name: lambda n: f"my note {n}"})
@@ -125,6 +129,7 @@ def test_a_name_that_is_not_for_judged_answers_is_not_refused(name: str) -> None
     assert f"(there is '{name}')" in said
 
 
+@pytest.mark.slow
 def test_ids_under_a_name_for_answers_are_no_answers() -> None:
     write_labels(ticket_answer=lambda n: f"T{n}")
     assert labelled() == (0, "")
@@ -139,6 +144,7 @@ def test_cases_without_answers_need_no_message() -> None:
     assert "alone" not in labelled()[1]
 
 
+@pytest.mark.slow
 def test_recorded_votes_are_compared_with_their_own_answers() -> None:
     votes = [
         {"item_id": f"T{n}", "output": answer(n, "autumn"), "votes": {"a": {"label": "PASS"}}} for n in range(COUNT)
@@ -171,6 +177,7 @@ def test_a_known_question_that_differs_is_said() -> None:
     assert labelled() == (0, "")
 
 
+@pytest.mark.slow
 def test_labels_by_order_with_other_answers_are_refused_too() -> None:
     write_labels(reply=spring)
     text = Path("l.csv").read_text()

@@ -123,6 +123,7 @@ def test_an_answer_column_without_any_answer_says_nothing_of_answers(folder):
     assert said.startswith("Against human labels: 40 labelled cases")
 
 
+@pytest.mark.slow
 def test_labels_of_recorded_votes_without_texts_are_found_by_id(folder):
     Path("again.yaml").write_text("jurors: [{recorded: a}]\n")
     votes = [{"item_id": f"q{at}", "votes": {"a": {"label": "PASS"}}} for at in range(30)]

@@ -140,6 +140,7 @@ class TestMistakes:
         told = refused(*command, "cases_results.jsonl", "--labels", "labels.jsonl", *COLUMN)
         assert "labels into the column 'gold'; leave out --label-column" in told
 
+    @pytest.mark.slow
     def test_no_such_column(self, command: tuple[str, ...]):
         told = refused(*command, "cases_results.jsonl", "--labels", "labels.csv")
         assert "no case has a label in the column 'gold'; name it with --label-column. There are: human, id" in told
@@ -152,14 +153,17 @@ class TestMistakes:
         told = refused(*command, "cases_results.jsonl", "--labels", "others.jsonl")
         assert "others.jsonl: none of its labels is of a case of cases_results.jsonl" in told
 
+    @pytest.mark.slow
     def test_two_labels_of_one_case(self, command: tuple[str, ...]):
         write("twice.jsonl", [{"id": "c1", "gold": "good"}, {"id": "c1", "gold": "bad"}])
         told = refused(*command, "cases_results.jsonl", "--labels", "twice.jsonl")
         assert "twice.jsonl, line 2: c1 has the labels good and bad; an answer has one label" in told
 
+    @pytest.mark.slow
     def test_no_such_file(self, command: tuple[str, ...]):
         assert "nowhere.jsonl" in refused(*command, "cases_results.jsonl", "--labels", "nowhere.jsonl")
 
 
+@pytest.mark.slow
 def test_the_old_option_is_none():
     assert "No such option: --gold" in refused("calibrate", "gold.jsonl", "--jury", "jury.yaml", "--gold", "human")

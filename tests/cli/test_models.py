@@ -24,6 +24,7 @@ def files(folder, server, count=6):
     return cases, "--jury", jury
 
 
+@pytest.mark.slow
 def test_a_second_run_with_the_same_store_asks_nothing(tmp_path):
     with VendorServer() as server:
         arguments = files(tmp_path, server)
@@ -77,6 +78,7 @@ def test_a_budget_in_dollars_needs_prices(tmp_path):
         assert not server.asks
 
 
+@pytest.mark.slow
 def test_a_spent_budget_does_not_pass_the_gate(tmp_path):
     """The cases that are not decided count as failed, as where models broke."""
     with VendorServer() as server:

@@ -115,6 +115,7 @@ def test_a_pass_label_without_any_human_label_is_told(folder):
     assert against(run("report", "r.jsonl", "--json")) is None
 
 
+@pytest.mark.slow
 def test_the_labels_of_a_review_replace_those_of_the_cases(folder):
     assert judge("--pass-label", "good", "--out", "r.jsonl").exit_code == 0
     asked = run("review", "r.jsonl", "--by", "ann", "--only", "all", "--limit", 3, input="p\np\nf\n")

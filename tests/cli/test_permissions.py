@@ -39,6 +39,7 @@ def run(command: str, *options: str):
     return CliRunner().invoke(app, [*COMMANDS[command], *options], catch_exceptions=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["judge", "calibrate"])
 def test_a_key_goes_to_the_address_of_a_file_only_when_that_is_allowed(command, server):
     Path("jury.yaml").write_text(

@@ -130,6 +130,7 @@ def test_a_report_is_called_by_its_jury_and_names_lines():
     assert "mine: 2 cases judged" in jury("report", "r.jsonl", "--title", "mine").stdout
 
 
+@pytest.mark.slow
 def test_a_page_that_compares_says_what_it_compares_with():
     assert jury("judge", "tea.csv", "--out", "r2.jsonl").exit_code == 0
     assert jury("report", "r2.jsonl", "--compare", "r.jsonl", "--html", "page.html").exit_code == 0

@@ -77,6 +77,7 @@ def test_a_replay_gives_the_same_verdicts_and_sends_nothing(judged, server, monk
     assert replayed["label_comparison"]["labelled_cases"] == 3
 
 
+@pytest.mark.slow
 def test_checks_run_again_with_the_options_of_the_file(judged, server):
     before = judged(PANEL)
     asked = len(server.asks)
@@ -97,6 +98,7 @@ def test_checks_do_not_run_on_cases_without_texts(judged):
     assert "--cases CASES" in told
 
 
+@pytest.mark.slow
 def test_a_critic_without_recorded_votes_is_named_with_what_to_do(judged, server):
     judged(PANEL)
     asked = len(server.asks)
@@ -125,6 +127,7 @@ def test_a_critic_that_lacks_votes_of_some_cases_is_reported(judged, server):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [1, 3])
 def test_votes_of_another_model_or_rubric_are_served_and_reported_once(judged, samples):
     jury = f'jurors: [{{criterion: "Is it true?", model: "openai:gpt-4.1", name: big, samples: {samples}}}]\n'

@@ -87,7 +87,7 @@ def replay(folder, votes, *options, jury="jury.yaml"):
     return json.loads(result.stdout)[0], " ".join(result.stderr.split())
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("jury", JURIES.values(), ids=JURIES)
 def test_a_store_replays_as_the_results_of_the_same_run(folder, server, jury):
     judge(folder, jury)
@@ -117,6 +117,7 @@ def test_a_store_serves_the_rubric_of_the_file_after_an_edit(folder):
     assert replay(folder, "runs.db")[0] == replay(folder, "edited.jsonl")[0]
 
 
+@pytest.mark.slow
 def test_several_critics_of_one_name_are_listed_where_none_is_that_of_the_file(folder):
     judge(folder, JURIES["criteria"])
     (folder / "other.yaml").write_text('jurors: [{criterion: "Is it short?", model: "openai:truth"}]')
@@ -165,6 +166,7 @@ def test_a_case_that_lacks_what_a_critic_needs_is_no_missing_vote(folder):
     assert (from_store, told) == (replay(folder, "results.jsonl")[0], "")
 
 
+@pytest.mark.slow
 def test_cases_that_reached_no_model_are_reported_or_come_from_the_file_of_cases(folder):
     cases = [{"question": "q", "answer": text, "contexts": ["c"]} for text in ("TRUTH=YES", "TRUTH=NO", "")]
     write_cases(folder, [{**case, "gold": "pass"} for case in cases])
@@ -179,6 +181,7 @@ def test_cases_that_reached_no_model_are_reported_or_come_from_the_file_of_cases
     assert replay(folder, "runs.db", "--cases", folder / "cases.jsonl") == (from_results, "")
 
 
+@pytest.mark.slow
 def test_cases_that_a_store_cannot_tell_apart_are_reported(folder):
     (folder / "rubric.yaml").write_text(
         "name: policy\nuser_prompt: 'Does it follow {policy}? {answer}'\nvariables: [policy]\n"
@@ -194,6 +197,7 @@ def test_cases_that_a_store_cannot_tell_apart_are_reported(folder):
     assert replay(folder, "runs.db", "--cases", folder / "cases.jsonl") == (from_results, "")
 
 
+@pytest.mark.slow
 def test_without_a_fingerprint_jurors_of_one_name_are_not_mixed_up(folder, server, monkeypatch):
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url)
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "k")
@@ -208,7 +212,7 @@ def test_without_a_fingerprint_jurors_of_one_name_are_not_mixed_up(folder, serve
     assert replay(folder, "runs.db", jury="single.yaml")[0]["decided"] == 4
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("ids", ["id", "item_id", None])
 @pytest.mark.parametrize("form", ["whole rows", "id and answer", "of review"])
 @pytest.mark.parametrize("with_cases", [False, True], ids=["store alone", "with cases"])
@@ -238,6 +242,7 @@ def test_labels_of_a_file_are_found_as_for_the_results(folder, ids, form, with_c
     assert found["label_comparison"] == wanted["label_comparison"]
 
 
+@pytest.mark.slow
 def test_reports_of_a_store_find_the_labels_of_the_cases(folder):
     judge(folder, f'jurors: [{{{MODEL}: "openai:truth"}}, {{{MODEL}: "openai:yes"}}]')
     given = ("report", folder / "runs.db", "--cases", folder / "cases.jsonl", "--json")
@@ -262,6 +267,7 @@ def test_a_report_of_a_store_says_what_its_votes_are(folder):
     assert "majority votes of its 3 critics, which answer 2 different rubrics: the pass rate is that of no run" in told
 
 
+@pytest.mark.slow
 def test_the_judged_file_of_a_store_is_read_with_the_map_of_the_run(folder):
     """A cascade, of which the screen decides a case that the store does not hold."""
     rows = [{"asked": "q", "reply": text, "kb": ["c"], "gold": "ok"} for text in ("TRUTH=YES", "TRUTH=NO", "")]

@@ -84,6 +84,7 @@ def test_what_is_asked_about(results: Path):
     assert [row for row in asked("all") if row == "a"] == ["a"]
 
 
+@pytest.mark.slow
 def test_the_verdict_is_hidden_until_it_cannot_sway(results: Path):
     default = review(results, typed="p\n").stderr
     assert default.index("[p]ass") < default.index("the jury\n")
@@ -111,6 +112,7 @@ def test_who_goes_back_answers_anew_and_no_longer_blind(results: Path):
     assert summary["said"] == {"FAIL": 1, "unsure": 1}
 
 
+@pytest.mark.slow
 def test_it_resumes_and_keeps_reviewers_apart(results: Path):
     assert review(results, "--only", "all", typed="p\np\n").exit_code == 0  # then the input ends
     again = review(results, "--only", "all", "--json", typed="f\nq\n")

@@ -54,6 +54,7 @@ def test_every_option_is_one_and_has_a_meaning(judge: Described):
         assert option.values != "any value"
 
 
+@pytest.mark.slow
 def test_one_is_shown_with_its_options():
     shown = " ".join(show("Contains").stdout.split())
     assert "The answer contains a text, or several" in shown
@@ -62,12 +63,14 @@ def test_one_is_shown_with_its_options():
     assert "needs --allow-commands" in show("tests-pass").stdout
 
 
+@pytest.mark.slow
 def test_a_name_that_is_none_is_told_with_the_one_that_was_meant():
     result = show("contain")
     assert result.exit_code == 2
     assert "unknown name 'contain'. Did you mean 'contains'?" in result.stderr
 
 
+@pytest.mark.slow
 def test_programs_read_the_same():
     listed = json.loads(show("checks", "--json").stdout)
     assert [one["name"] for one in listed] == [judge.name for judge in JUDGES]

@@ -191,6 +191,7 @@ def test_gates_of_the_jury_file_need_every_verdict(folder: Path):
     assert (result.exit_code, "remove one of the two" in result.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_that_fewer_cases_may_be_judged(folder: Path):
     result = run(folder, "--fail-under", 0.9, "--stop-when-decided", "--dry-run")
     assert (result.exit_code, "fewer may be judged" in result.stderr) == (0, True)
@@ -217,6 +218,7 @@ def slow_to_fail() -> Ensemble:
     return Ensemble([opinion])
 
 
+@pytest.mark.slow
 def test_verdicts_count_in_the_order_of_the_draw_and_not_as_they_finish(folder: Path, monkeypatch: pytest.MonkeyPatch):
     write(folder / "cases.jsonl", rows(200, failing=80))
     monkeypatch.setattr("jury_adapters.cli.judge._jury", lambda *_: slow_to_fail())

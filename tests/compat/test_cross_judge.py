@@ -84,6 +84,7 @@ def test_older_votes_of_any_rows_come_out_the_same():
             assert mine.model_dump_json() == yours.model_dump_json()
 
 
+@pytest.mark.slow
 @examples(200)
 @given(
     st.lists(st.tuples(st.text(max_size=3), st.floats(0, 1), st.none() | st.text(max_size=3)), max_size=6),

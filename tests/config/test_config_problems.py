@@ -186,6 +186,7 @@ def test_a_file_of_many_problems_is_refused_in_linear_time():
     assert_proportional(refuse, 500)
 
 
+@pytest.mark.slow
 def test_a_message_shows_some_of_many_unknown_keys():
     with pytest.raises(ConfigurationError) as caught:
         load_jury("".join(f"key{number}: 1\n" for number in range(1000)))

@@ -68,11 +68,13 @@ def test_the_schema_refuses_what_the_loader_refuses(text):
         schema_validator().validate(yaml.safe_load(text))
 
 
+@pytest.mark.slow
 def test_the_schema_explains_options_in_the_words_of_the_judges():
     option = jury_schema()["$defs"]["check.length_between"]["properties"]["maximum"]
     assert option["description"] == "the greatest length; None for no bound."
 
 
+@pytest.mark.slow
 def test_an_ensemble_has_every_option_of_the_core_and_no_other():
     assert set(EnsembleSpec.keys()) - {
         "jurors",
@@ -87,6 +89,7 @@ def test_an_ensemble_has_every_option_of_the_core_and_no_other():
     assert jury_schema()["$defs"]["jurors"]["properties"]["voting"]["enum"] == list(STRATEGIES)
 
 
+@pytest.mark.slow
 def test_every_entry_of_the_registry_is_in_the_schema_and_builds():
     definitions = jury_schema()["$defs"]
     for key, kind in KINDS.items():

@@ -127,6 +127,7 @@ jurors:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
@@ -255,6 +256,7 @@ def test_a_prompt_that_asks_for_other_labels_is_refused_in_the_words_of_a_file(t
     assert critics(load_jury(path))[0].rubric.answers.read("rude").status == "FAIL"
 
 
+@pytest.mark.slow
 def test_the_schema_has_the_keys_with_their_meaning() -> None:
     definitions = jury_schema()["$defs"]
     for name in ("jurors", "tiers", "file.jurors"):

@@ -39,6 +39,7 @@ matrices = st.integers(2, 5).flatmap(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @examples(150)
 @given(units=matrices)
@@ -69,6 +70,7 @@ def test_units_with_fewer_than_two_ratings_change_nothing(units):
     assert krippendorff_alpha(lonely) == krippendorff_alpha(units)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @given(units=matrices)
 def test_alpha_is_never_above_1_and_never_nan(level, units):

@@ -165,6 +165,7 @@ def test_a_plain_judge_reads_one_case_at_a_time():
     assert taken == ["0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ordered", [True, False])
 def test_a_slow_head_lets_the_others_run_ahead_only_to_a_bound(ordered):
     gauge, taken = Gauge(), []

@@ -179,6 +179,7 @@ def test_cases_that_only_wait_for_a_retry_let_others_start_up_to_four_times_the_
     assert [judgment.passed for judgment in found] == [True] * 14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pairwise", "decision"])
 def test_pairwise_and_decision_critics_give_up_their_places_too(server, critic, kind):
     server.plan = busy
@@ -232,6 +233,7 @@ REALLY_WORKING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("kind", REALLY_WORKING)
 def test_a_case_with_a_judge_that_works_keeps_its_place(server, critic, kind, asynchronous):

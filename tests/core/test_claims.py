@@ -77,6 +77,7 @@ CLAIM = st.builds(
 )
 
 
+@pytest.mark.slow
 @examples(100)
 @given(st.lists(st.lists(CLAIM, max_size=6), max_size=4))
 def test_each_claim_of_each_juror_is_in_exactly_one_group(lists):

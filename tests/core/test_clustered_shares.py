@@ -130,6 +130,7 @@ def test_the_paired_interval_is_never_narrower_than_newcombes_and_turns_with_the
         assert (low, high) == (-1, 1)
 
 
+@pytest.mark.slow
 @given(SHARES, SHARES)
 def test_the_unpaired_interval_is_never_narrower_than_newcombes_and_turns_with_the_runs(first, second):
     low, high = clustered_unpaired_interval(first, second)

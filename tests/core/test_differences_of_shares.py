@@ -25,6 +25,7 @@ def test_mcnemars_test_of_many_cases(lost, won):
     assert mcnemar_exact(lost, won) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(SHARES, SHARES)
 def test_the_unpaired_interval_is_that_of_statsmodels(first, second):
     expected = confint_proportions_2indep(*second, *first, method="newcomb", compare="diff")

@@ -304,6 +304,7 @@ def test_a_voting_function_that_breaks_loses_no_judgment():
 # --- many
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["parallel", "early_stop"])
 @pytest.mark.parametrize("make", [always_pass, lambda name: later(True, 0, name)], ids=["plain", "async"])
 def test_a_thousand_jurors_vote_in_proportion_to_their_number(make, schedule):
@@ -343,6 +344,7 @@ def test_labels_of_every_script_are_counted_as_they_are(voting):
     assert cast[3] == "はい"
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(min_size=1, max_size=4), min_size=1, max_size=9))
 def test_the_most_frequent_label_wins_whatever_it_is_made_of(labels):
     jury = Ensemble([says(Judgment(None, label=label)) for label in labels])
@@ -376,6 +378,7 @@ def test_megabytes_of_text_go_through_everything_in_proportion_and_are_shown_sho
     assert_proportional(judged, 500_000 if SLOW else 100_000, clock=time.process_time)
 
 
+@pytest.mark.slow
 def test_megabytes_of_every_kind_make_a_case_with_a_key():
     text = big(5_000_000)
     case = Case(question=text, answer=text, contexts=[text, text], metadata={"a": text})
@@ -447,6 +450,7 @@ class Echo(Judge):
         return True, f"{case.question} {{answer}} %s"
 
 
+@pytest.mark.slow
 @given(st.text(), st.text(), st.lists(st.text()), st.dictionaries(st.text(), st.text()))
 def test_any_text_goes_through_a_jury_and_back(question, answer, contexts, metadata):
     jury = CascadedJury([Tier("t", Ensemble([Echo(), Echo()]), "escalate_on_split"), Tier("f", Echo(), "final")])

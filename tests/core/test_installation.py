@@ -128,6 +128,7 @@ def code(tmp_path: Path) -> Path:
     return folder.parents[1]
 
 
+@pytest.mark.slow
 def test_a_message_names_feature_part_extra_and_command(site: Path, code: Path):
     (code / "jury_adapters").rename(site / "jury_adapters")
     assert said_by(site, MESSAGE) == f"Votes needs NumPy, of the extra cli: {PACKAGES}"

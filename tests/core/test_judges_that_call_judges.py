@@ -101,6 +101,7 @@ def test_one_case_may_be_judged_many_times_at_once():
     assert all(judgment.passed for judgment in asyncio.run(many()))
 
 
+@pytest.mark.slow
 def test_one_case_may_be_judged_in_many_threads_at_once():
     case, together, found = Case(question="q"), threading.Barrier(200), []
 

@@ -84,6 +84,7 @@ def test_a_label_that_does_not_vote_is_no_vote():
     assert jury_.judge(CASE).status is A
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from([P, F, A, E]), min_size=2, max_size=5),
     st.sets(st.integers(0, 1), min_size=1),

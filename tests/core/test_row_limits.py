@@ -134,6 +134,7 @@ class Endless(io.RawIOBase):
         return len(piece)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("begin", "message", "most"),
     [

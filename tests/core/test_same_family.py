@@ -82,6 +82,7 @@ def shown(report):
     return console.file.getvalue(), report.to_markdown(), report.to_html()
 
 
+@pytest.mark.slow
 def test_the_summary_counts_answers_of_which_it_is_unknown():
     writers = ["claude-3", "gpt-4o", "my-finetune", "our-model"]
     cases = [Case(question="?", answer=f"a{at}", generator=writer) for at, writer in enumerate(writers)]

@@ -162,6 +162,7 @@ def test_the_empty_mapping_is_shared():
     assert EMPTY == {}
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.characters(categories=["Cs", "Ll", "So", "Zs", "Cc"])))
 def test_clean_text_can_always_be_encoded_and_leaves_good_text_alone(text):
     clean = clean_text(text)

@@ -96,6 +96,7 @@ def test_the_model_is_not_asked_for_arguments_of_the_critic() -> None:
     assert '"YES", "NO", "UNSURE"' in repair
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["Answer " * 4000, "\n" * 20_000, "said " * 4000 + "Answer A or B, " * 800])
 def test_a_long_prompt_does_not_hold_up_the_check(text: str) -> None:
     """Patterns that try every split of such a text would take minutes."""

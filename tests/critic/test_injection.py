@@ -72,6 +72,7 @@ def test_there_are_enough_attacks():
     assert max(map(len, ATTACKS.values())) >= 200_000
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_an_attack_leaves_the_prompt_as_it_is(server):
     attack = ATTACKS["many closing tags"] * 3
     assert len(attack) > 1_000_000
@@ -142,6 +143,7 @@ def test_an_honest_no_stays_a_no_when_the_reply_quotes_an_attack(server, name):
     assert (judgment.status, judgment.label, judgment.confidence) == (Status.FAIL, "NO", 0.9)
 
 
+@pytest.mark.slow
 def test_attacks_in_every_field_at_once_stay_apart(server):
     text = ATTACKS["many closing tags"]
     critic(server).judge(Case(question=text, contexts=[text], answer=text))

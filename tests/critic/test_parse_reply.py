@@ -339,6 +339,7 @@ class TestProperties:
                 else:
                     parse_failure(Reply(text), rubric, judgment).to_json()
 
+    @pytest.mark.slow
     @given(
         st.sampled_from(["YES", "NO", "UNSURE"]),
         st.text(),
@@ -358,6 +359,7 @@ class TestProperties:
         assert (read.reasoning, read.confidence) == (reasoning.strip(), confidence)
         assert [finding.evidence for finding in read.findings] == [quote.strip() for _, quote, _ in claims]
 
+    @pytest.mark.slow
     @given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())))
     def test_an_object_is_found_in_any_prose_without_braces(self, value):
         text = json.dumps(value)

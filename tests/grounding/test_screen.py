@@ -154,6 +154,7 @@ class TestNamesAndNumbers:
     def test_exact_numbers_are_checked_in_every_language(self):
         assert judge(NamesAndNumbers(), "Es war 1987.", "Das Haus wurde im Jahr 1978 gebaut.", "").status is FAIL
 
+    @pytest.mark.slow
     def test_a_verdict_stays_small(self):
         judgment = judge(NamesAndNumbers(), " ".join(f"{number}." for number in range(10_000, 30_000)))
         assert judgment.status is FAIL
@@ -387,6 +388,7 @@ WORDS = st.sampled_from(VOCABULARY.split())
 SENTENCES = st.lists(WORDS, max_size=12).map(lambda found: " ".join(["There", "stood", *found]) + ".")
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(SENTENCES, min_size=1, max_size=8), st.data())
 def test_a_sentence_of_the_context_is_never_flagged_and_always_accepted(lines, data):
@@ -404,6 +406,7 @@ def test_a_line_of_any_text_is_never_flagged_against_itself(line, other):
     assert judgment.status is ABSTAIN
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(SENTENCES, min_size=1, max_size=5), st.integers(10_000, 10**12))
 def test_an_invented_number_is_always_flagged(lines, number):
@@ -413,6 +416,7 @@ def test_an_invented_number_is_always_flagged(lines, number):
     assert f"number: {number}" in judgment.reasoning
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.text(st.characters(), max_size=200), st.text(st.characters(), max_size=200), st.text(max_size=60))
 def test_nothing_ever_breaks(answer, contexts, question):

@@ -119,6 +119,7 @@ def test_a_recursive_schema_reads_values_of_seventy_levels():
     assert judgment.status is Status.FAIL, judgment
 
 
+@pytest.mark.slow
 def test_unique_items_take_time_that_grows_with_the_items():
     check = ValidJSON(schema={"uniqueItems": True}, timeout_s=60)
 

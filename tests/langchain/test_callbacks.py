@@ -121,6 +121,7 @@ def test_the_same_handler_twice_judges_once() -> None:
     assert len(watched.all()) == 2
 
 
+@pytest.mark.slow
 @CALLED
 def test_a_batch_of_100(called: Any) -> None:
     watched = Watched()
@@ -140,6 +141,7 @@ def test_parallel_branches_in_threads() -> None:
     assert len(watched.case().contexts) == 2
 
 
+@pytest.mark.slow
 def test_many_at_once_are_not_mixed_up() -> None:
     class Echo(BaseRetriever):
         async def _aget_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:

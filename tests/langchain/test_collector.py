@@ -303,6 +303,7 @@ def test_chosen_runs_inside_chosen_runs_each_get_what_is_theirs() -> None:
     assert found == {"inner": ["b"], "outer": ["a", "b"]}
 
 
+@pytest.mark.slow
 def test_tools_that_fail_without_end_do_not_fill_the_memory() -> None:
     ear = Ear()
     root = ear.start()

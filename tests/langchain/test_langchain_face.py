@@ -121,7 +121,7 @@ def raised_without(absent, name):
     return ran.stderr.strip().splitlines()[-1]
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("absent", "name"),
     [("langchain_core", "JuryCallbackHandler"), ("langsmith", "JuryEvaluator"), ("langchain_core", "JuryRunnable")],
@@ -131,6 +131,7 @@ def test_without_langchain_a_name_says_what_to_install(absent, name):
     assert said.endswith(f"ConfigurationError: {needs_extra(name, 'LangChain', 'langchain')}")
 
 
+@pytest.mark.slow
 def test_without_langsmith_its_helpers_say_what_to_install():
     said = raised_without(["langsmith"], "langsmith")
     assert said.endswith(needs_extra("jury_adapters.langchain.langsmith", "LangChain", "langchain"))
@@ -149,6 +150,7 @@ def test_what_langchain_itself_needs_is_said_too():
     assert install_command("langchain", "langchain>=1.2") in said
 
 
+@pytest.mark.slow
 def test_another_module_that_is_missing_is_named_as_it_is():
     said = raised_without(["langchain_core.callbacks"], "JuryCallbackHandler")
     assert said == "ModuleNotFoundError: No module named 'langchain_core.callbacks'"

@@ -147,6 +147,7 @@ def langsmith():
         server.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The following arguments are no longer used")  # LangSmith warns of its own doing
 def test_an_experiment_that_is_uploaded_has_the_verdicts_and_no_prompts(langsmith):
     jury = Ensemble([Critic(judge_model(), "answer_relevance", name=name) for name in ("a", "b")], name="panel")

@@ -749,6 +749,7 @@ def test_a_question_that_a_summary_replaced_is_still_the_question(how):
         assert cases[0].contexts == ("The bridge opened in 1994.",)
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_person_decides_about_calls_and_the_jury_about_the_answer(how):
     model = ScriptedChat(script=[calls("delete_user", user="ann"), DRAFT, GOOD])

@@ -242,6 +242,7 @@ class TwoQueries(Workflow):
         return StopEvent(result=str(first))
 
 
+@pytest.mark.slow
 def test_a_workflow_of_the_users_is_a_run_only_when_it_is_named():
     async def main() -> None:
         await TwoQueries().run(user_msg="Which capital?")
@@ -471,6 +472,7 @@ def test_the_conversation_in_the_memory_does_not_depend_on_the_model(of: Callabl
     assert earlier == {"Which capital?": [], "And its river?": [("user", "Which capital?"), ("assistant", ANSWER)]}
 
 
+@pytest.mark.slow
 def test_the_memory_of_an_agent_inside_a_workflow_is_not_the_conversation_of_the_workflow():
     class Asks(Workflow):
         @step
@@ -492,6 +494,7 @@ def test_an_agent_started_with_a_history_alone_has_the_question_of_its_last_mess
     assert outcome(main)[0].case.question == "Which?"
 
 
+@pytest.mark.slow
 def test_the_retriever_behind_a_tool_of_an_agent_that_is_not_judged():
     verdicts, counts = outcome(lambda: run(agent()), select="retriever")
     assert [(judged.run.kind, judged.question) for judged in verdicts] == [("retriever", "capital?")]
@@ -500,6 +503,7 @@ def test_the_retriever_behind_a_tool_of_an_agent_that_is_not_judged():
     assert (counts.judged, counts.skipped) == (1, 0)
 
 
+@pytest.mark.slow
 def test_the_retriever_behind_a_tool_of_a_judged_agent_is_part_of_it():
     verdicts, counts = outcome(lambda: run(agent()), select=["agent", "retriever"])
     assert [judged.run.kind for judged in verdicts] == ["agent"]

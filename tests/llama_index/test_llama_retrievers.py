@@ -104,6 +104,7 @@ def test_one_jury_judges_the_passages_and_another_the_answer(passages_first: boo
         assert judged.case.generator == "test-model"
 
 
+@pytest.mark.slow
 def test_the_models_of_a_retriever_are_still_heard_in_the_query_around_it():
     passages, whole = Verdicts(), Verdicts()
     fusion = QueryFusionRetriever([Fixed("a"), Fixed("b")], llm=Model(name="rewriter"), use_async=False, num_queries=2)

@@ -60,6 +60,7 @@ def test_a_query_is_judged_with_what_its_writer_saw():
     assert watch not in get_dispatcher().span_handlers
 
 
+@pytest.mark.slow
 def test_asynchronous_queries_side_by_side_are_judged_once_each():
     verdicts = Verdicts()
     engine = INDEX.as_query_engine(llm=Model(delay=0.01))

@@ -134,6 +134,7 @@ def test_a_stream_is_judged_and_still_there() -> None:
     assert "".join(response.response_gen).strip() == "text text text"
 
 
+@pytest.mark.slow
 def test_a_long_context_does_not_overrule_an_early_one() -> None:
     contexts = ["Paris is the capital of France. " + "word " * 900, *["word " * 900] * 5]
     item = {"query": "q", "response": "Paris is the capital of France.", "contexts": contexts}

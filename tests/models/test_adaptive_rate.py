@@ -174,6 +174,7 @@ def test_without_a_single_success_the_limit_is_halved():
     assert rate.limit <= before / 2
 
 
+@pytest.mark.slow
 def test_a_wait_for_a_retry_grows_even_if_the_vendor_asks_for_a_short_one():
     """Else a short Retry-After uses up all tries before the rate has adapted."""
     loop = VirtualTimeLoop()

@@ -237,6 +237,7 @@ def test_a_context_that_is_too_long_teaches_nothing(server, message):
     assert [ask.body["max_tokens"] for ask in server.asks] == [99, 99]
 
 
+@pytest.mark.slow
 def test_64_requests_at_once_learn_the_same_lessons_together(server):
     server.plan = lambda ask: (
         Act(status=400, error={"message": "temperature: Extra inputs are not permitted"}, delay=0.02)

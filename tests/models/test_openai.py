@@ -438,6 +438,7 @@ def test_a_server_that_says_no_to_schemas_in_its_own_way_is_understood(server, s
     assert len(server.asks) == 2
 
 
+@pytest.mark.slow
 def test_64_requests_at_once_learn_the_same_lessons_together(server):
     def plan(ask):
         kind = ask.body.get("response_format", {}).get("type")
@@ -463,6 +464,7 @@ def test_64_requests_at_once_learn_the_same_lessons_together(server):
     assert "temperature" not in last.body
 
 
+@pytest.mark.slow
 def test_threads_that_learn_at_once_weaken_the_format_once(server):
     gate = threading.Barrier(16, timeout=20)
 

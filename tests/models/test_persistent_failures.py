@@ -169,6 +169,7 @@ def test_without_a_number_no_call_is_refused():
 # Batches, over HTTP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_flight", [1, 16, 64])
 @pytest.mark.parametrize("vendor", ["openai", "anthropic"])
 @pytest.mark.parametrize(
@@ -217,6 +218,7 @@ def test_another_batch_asks_again_and_so_does_a_single_judgment(server):
         assert len(server.asks) == 7 + number
 
 
+@pytest.mark.slow
 def test_other_models_of_the_batch_are_still_asked(server):
     server.plan = lambda ask: WELL if ask.vendor == "anthropic" else REFUSED_KEY["openai"]
     jury = Ensemble([critic_at(server, "openai"), critic_at(server, "anthropic").named("other")])

@@ -61,6 +61,7 @@ def two_jobs(rules, seconds, *, in_flight=16, latency=0.2):
     return answers, [limiter._rate.rate for limiter in limiters]
 
 
+@pytest.mark.slow
 def test_a_model_with_a_quota_of_its_own_is_soon_not_slowed_by_another_with_the_same_key():
     (slow, fast), rates = two_jobs([SlidingWindow(4), SlidingWindow(10_000)], seconds=30)
     assert rates[0] is not rates[1]

@@ -45,6 +45,7 @@ def test_one_full_window_does_not_show_where_it_began():
     assert after(fixed(100, 0.0), rate=160, seconds=0.99) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.6])
 def test_refusals_at_random_do_not_look_like_a_window_of_half_the_requests(share):
     for seed in range(20):

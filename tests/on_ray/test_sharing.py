@@ -63,6 +63,7 @@ def test_all_workers_together_keep_the_slots_and_a_call_is_no_visit_each():
     assert source.visits < 200
 
 
+@pytest.mark.slow
 def test_all_workers_together_keep_the_rate():
     source, vendor = Here(), Vendor()
     asyncio.run(many(limiters(source, Limits(requests_per_minute=6000)), vendor, 250))

@@ -9,7 +9,7 @@ from tests.reliability.faults import FAULTS
 CASES = 20
 
 
-@pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_nothing_is_lost(fault):
     with no_waiting():

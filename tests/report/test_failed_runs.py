@@ -31,6 +31,7 @@ def printed(report):
     return console.file.getvalue()
 
 
+@pytest.mark.slow
 def test_rates_of_criteria_name_the_runs_that_no_criterion_judged(tmp_path):
     report = Report.from_results(results(CARD))
     summary = report.figures.summary

@@ -46,6 +46,7 @@ def shown_everywhere(report):
     return printed(report), report.to_markdown(), text_of(report.to_html())
 
 
+@pytest.mark.slow
 def test_each_summary_says_how_many_votes_of_a_juror_a_fallback_gave():
     backed = failing_from(3, "gpt").with_fallbacks([saying(False, "claude-haiku")])
     report = Report.from_results(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES))
@@ -66,6 +67,7 @@ def test_several_fallbacks_of_one_juror_are_counted_apart():
     assert "first: 4 of 6 votes by a fallback: second 3, third 1" in printed(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [
     lambda backed: CascadedJury([Tier("panel", Ensemble([backed, saying(True, "b")]))]),
     lambda backed: CascadedJury([Tier("panel", backed)]),
@@ -88,12 +90,14 @@ def test_the_jurors_of_a_jury_that_is_a_fallback_vote_for_another_juror():
     assert "gpt / b: 2 of 2 votes by a fallback: pair" in text
 
 
+@pytest.mark.slow
 def test_a_single_judge_without_a_jury_has_fallbacks_as_well():
     backed = failing_from(3, "gpt").with_fallbacks([saying(True, "claude-haiku")])
     for text in shown_everywhere(Report.from_results(backed.judge_pairs(CASES))):
         assert "3 of 6 votes by a fallback:" in text
 
 
+@pytest.mark.slow
 def test_without_fallbacks_nothing_is_said():
     report = Report.from_results(Ensemble([failing_from(3, "gpt"), saying(True, "other")]).judge_pairs(CASES))
     assert not any("fallback" in text for text in shown_everywhere(report))
@@ -109,12 +113,14 @@ def test_the_report_command_reads_them_from_results(tmp_path):
     assert "gpt: 3 of 6 votes by a fallback: claude-haiku" in outcome.stdout
 
 
+@pytest.mark.slow
 def test_the_notes_of_a_case_name_its_fallbacks():
     backed = failing_from(5, "gpt").with_fallbacks([saying(False, "claude-haiku")])
     page = Report.from_results(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES)).to_html()
     assert page.count("claude-haiku judged as the fallback of gpt") == 1
 
 
+@pytest.mark.slow
 def test_names_of_fallbacks_are_inert():
     backed = failing_from(0, "gpt").with_fallbacks([saying(True, "<b>`|\x1b[31m")])
     report = Report.from_results(Ensemble([backed, saying(True, "other")]).judge_pairs(CASES))

@@ -47,6 +47,7 @@ def printed(found):
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_every_form_shows_the_interval_of_the_groups():
     found = report(group="document")
     low, high = clustered_wilson(GROUPS)
@@ -140,6 +141,7 @@ def changed(*documents):
     ]
 
 
+@pytest.mark.slow
 def test_a_comparison_takes_groups_into_account():
     before, after = report(title="before"), report(changed(6, 7), group="document")
     compared, alone = before.compare(after), before.compare(report(changed(6, 7)))

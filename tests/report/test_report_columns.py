@@ -20,12 +20,14 @@ def headings(**details):
     return re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', table), table
 
 
+@pytest.mark.slow
 def test_times_and_tokens_that_are_known_are_shown():
     found, table = headings(elapsed_s=0.25, usage=Usage(input_tokens=100, output_tokens=7, calls=1))
     assert {"median time", "slowest", "tokens in", "tokens out"} <= set(found)
     assert "250 ms" in table
 
 
+@pytest.mark.slow
 def test_what_nobody_knows_has_no_column():
     assert headings()[0] == [
         "juror",

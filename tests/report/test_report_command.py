@@ -57,6 +57,7 @@ def test_json_and_markdown(results):
     assert "give one of them" in both.stderr
 
 
+@pytest.mark.slow
 def test_judge_writes_the_page_with_texts(tmp_path):
     page = tmp_path / "page.html"
     assert run("judge", EXAMPLES, "--report", page).exit_code == 0

@@ -212,6 +212,7 @@ def test_nothing_decided():
     assert compared.to_dict()["difference"] is None
 
 
+@pytest.mark.slow
 def test_names_and_direction_are_in_every_form():
     before, after = report("ab", title="v1"), report("abc", title="v2")
     compared = before.compare(after)

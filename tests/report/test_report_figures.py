@@ -89,6 +89,7 @@ def test_what_a_screening_tier_rejects_is_not_contested():
     assert (summary.mean_agreement, summary.review, summary.look_first.total) == (None, 0, 0)
 
 
+@pytest.mark.slow
 def test_cases_that_need_review_are_the_same_in_every_count():
     def jury_of(*says):
         return Ensemble([juror(str(n), say) for n, say in enumerate(says)], errors="propagate")

@@ -27,6 +27,7 @@ def page():
     return Report.from_results([(CASE, fine.judge(CASE))]).to_html()
 
 
+@pytest.mark.slow
 def test_the_page_has_thumbnails_within_its_policy(page):
     assert "img-src data:" in re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     images = json.loads(re.search(r'"images":(\[[^\]]*\])', page)[1])

@@ -68,6 +68,7 @@ def safe(html):
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_text_becomes_markup(attack):
     report = hostile_report(attack)
@@ -86,6 +87,7 @@ def test_no_mixture_of_dangerous_characters_ends_the_data(text):
     assert json.loads(safe_json(text)) == text
 
 
+@pytest.mark.slow
 def test_the_cases_are_in_the_page_with_texts_checks_and_votes():
     judgments = [
         Judgment(
@@ -103,6 +105,7 @@ def test_the_cases_are_in_the_page_with_texts_checks_and_votes():
     assert told["jurors"][1]["reasoning"] == "no\\u202eway"  # made visible
 
 
+@pytest.mark.slow
 def test_each_claim_is_in_the_page_with_the_sentence_the_passage_and_the_votes():
     claims = [
         Claim("It costs 12 \u20ac", verdict, "12 \u20ac.", "12 \u20ac\u202e", 1, "r")
@@ -120,12 +123,14 @@ def test_each_claim_is_in_the_page_with_the_sentence_the_passage_and_the_votes()
     assert [juror["claims"][0]["verdict"] for juror in told["jurors"]] == ["supported", "unclear"]
 
 
+@pytest.mark.slow
 def test_very_long_texts_are_cut_and_say_so():
     report = Report.from_results([Judged(0, Case(answer="x" * 50_000), Judgment("PASS"))])
     (row,), _ = rows_and_details(Page(report.to_html()))
     assert row["answer"].endswith("… (30,000 more characters)")
 
 
+@pytest.mark.slow
 def test_labels_without_a_meaning_have_no_pass_rate():
     html = Report.from_results(
         [Judgment(None, label="KEEP"), Judgment(None, label="KEEP"), Judgment(None, label="X")]

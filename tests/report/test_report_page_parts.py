@@ -37,10 +37,12 @@ def test_verdicts_alone_have_a_rate_and_cases_and_nothing_else():
     assert "0 jurors" not in report.to_html()
 
 
+@pytest.mark.slow
 def test_labels_without_a_meaning_have_no_counts_of_pass_and_fail():
     assert figures(Report.from_results([Judgment(None, label="KEEP")] * 3)) == ["KEEP", "Needs review"]
 
 
+@pytest.mark.slow
 def test_what_happened_is_shown():
     judgments = [Judgment("ABSTAIN", reasoning="?"), Judgment("ERROR", error="down"),
                  Judgment("PASS", usage=Usage(calls=1, cost_usd=0.1))]  # fmt: skip
@@ -86,6 +88,7 @@ def test_every_heading_of_a_table_says_what_it_heads():
         assert html.count("<table>") == html.count('<tbody>\n<tr><th scope="row"')
 
 
+@pytest.mark.slow
 def test_each_case_knows_its_tier_its_label_and_who_dissents():
     jury = CascadedJury([Tier("panel", PANEL, "escalate_on_split"), Tier("last", says("d", lambda n: n % 2 == 0))])
     report = Report.from_results(jury.judge_pairs(CASES), pass_labels=["good"])
@@ -99,6 +102,7 @@ def test_each_case_knows_its_tier_its_label_and_who_dissents():
     assert {juror.name: juror.count.dissents for juror in report.figures.jurors} == {"a": 0, "b": 3, "c": 0, "d": 0}
 
 
+@pytest.mark.slow
 def test_cases_are_not_set_beside_labels_that_cannot_be_compared():
     report = Report.from_results(PANEL.judge_pairs(CASES))
     assert "name the labels that mean PASS" in report.label_comparison.problem

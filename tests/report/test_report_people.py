@@ -102,6 +102,7 @@ def test_several_labels_may_mean_pass():
     assert (votes.labels, votes.pass_label, votes.gold.tolist()) == (("FAIL", "PASS"), "PASS", [1, 1, 0, 0])
 
 
+@pytest.mark.slow
 def test_the_tier_in_which_a_calibrated_jury_abstains_is_no_juror():
     def sure(case):
         number = int(case.answer.split()[1])

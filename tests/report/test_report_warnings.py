@@ -50,6 +50,7 @@ def test_without_a_report_there_is_nothing_to_warn_of():
     assert Analysis(None, "why").warnings == ()
 
 
+@pytest.mark.slow
 def test_where_there_is_nothing_to_agree_on_one_sentence_says_so():
     """A screening tier and one juror: every measure would have no number, and every cell of the matrix a dash."""
     jury = CascadedJury(

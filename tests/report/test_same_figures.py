@@ -315,6 +315,7 @@ def test_the_analysis_is_the_same(run: Run) -> None:
         assert f"\n{str(estimate).splitlines()[0]}\n" in text
 
 
+@pytest.mark.slow
 def test_a_juror_is_the_same_in_the_table_and_in_the_analysis(run: Run) -> None:
     figures, report = run.report.figures, run.report.agreement.report
     assert report is not None

@@ -42,6 +42,7 @@ def test_the_page_says_so():
     assert "20 of 100" in html
 
 
+@pytest.mark.slow
 def test_coefficients_over_selected_votes_carry_a_warning():
     report = agreement_report(Votes.from_verdicts(stream(CASCADE, CASES)), draws=0)
     assert all(any("selected" in w for w in estimate.warnings) for estimate in report.sections["Agreement"])
@@ -54,6 +55,7 @@ LABELLED = [case.model_copy(update={"metadata": {**case.metadata, "gold": int(ca
 TWO_TIERS = CascadedJury([Tier("first", PANEL, "escalate_on_split"), Tier("second", PANEL, "final")])
 
 
+@pytest.mark.slow
 def test_votes_that_only_split_cases_have_do_not_show_whether_jurors_err_together():
     """In the second tier, jurors differ by construction, so their errors seem independent."""
     gold = [case.metadata["gold"] for case in LABELLED]

@@ -62,6 +62,7 @@ def test_the_page_says_so_too(mixed: Report) -> None:
     assert page.count('"unpriced":true') == 8  # each case and each vote of theirs
 
 
+@pytest.mark.slow
 def test_free_judges_beside_it_do_not_hide_it() -> None:
     report = Report.from_results({"ours": [ours()], "theirs": [theirs(passing=False)]})
     assert "model calls unknown in 1 of 1 vote of `theirs`" in report.to_markdown()

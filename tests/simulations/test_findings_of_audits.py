@@ -23,6 +23,7 @@ def test_a_preferred_place_is_found(kind):
     assert outcome.is_right, outcome
 
 
+@pytest.mark.slow
 def test_a_preferred_place_is_found_in_recorded_votes():
     outcomes = recorded_votes(5)
     assert all(outcome.is_right for outcome in outcomes), outcomes

@@ -60,6 +60,7 @@ def test_scores_are_those_of_scikit_learn(told):
     assert found(votes, "overconfidence").value == pytest.approx(stated.mean() - right.mean(), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(answers)
 def test_every_number_lies_in_its_range_and_its_interval(told):
     for one in confidence_quality(votes_of(*zip(*told, strict=True)), resampling=FAST):
@@ -81,6 +82,7 @@ def test_calibration_error_by_hand():
     assert error_by_chance(bins) == pytest.approx(by_hand * math.sqrt(2 / math.pi))
 
 
+@pytest.mark.slow
 @given(answers, st.integers(1, 15))
 def test_bins_of_equal_width_are_those_of_guo_et_al(told, bins):
     stated, right = np.array([one for one, _ in told]), np.array([hit for _, hit in told], dtype=float)
@@ -106,6 +108,7 @@ def test_bins_of_equal_mass_hold_all_items_once_and_ties_together(told, bins):
         assert max(one.n for one in made) - min(one.n for one in made) <= 1 or len(stated) < bins
 
 
+@pytest.mark.slow
 def test_exact_confidences_have_about_the_error_by_chance():
     random = np.random.default_rng(0)
     errors, told = [], []

@@ -51,6 +51,7 @@ def test_groups_widen_the_interval():
     assert grouped[1] - grouped[0] > alone[1] - alone[0]
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 10), min_size=3, max_size=3), min_size=2, max_size=30))
 def test_scores_are_those_of_a_one_way_analysis_of_variance(rows):
     scores = np.array(rows, dtype=float) / 10

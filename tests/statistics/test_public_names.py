@@ -24,6 +24,7 @@ def test_the_names_are_those_of_the_homes_and_of_the_type_checker():
         _ = statistics.no_such_name
 
 
+@pytest.mark.slow
 def test_importing_the_package_loads_no_numpy_and_a_name_says_that_it_needs_it():
     code = (
         "import sys; from jury_adapters import statistics; assert 'numpy' not in sys.modules; sys.modules['numpy'] = "

@@ -97,6 +97,7 @@ def test_the_power_of_a_guarantee_is_exact(n: int, alpha: float, level: float, e
     assert mixed == pytest.approx(float(binom.pmf(np.arange(n + 1), n, 0.6) @ each), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("agreement", "expected", "least"), [(0.95, 0.98, 59), (0.9, 0.95, 30), (0.8, 0.9, 30), (0.95, 0.999, 59)]
 )

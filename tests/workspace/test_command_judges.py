@@ -112,6 +112,7 @@ class TestOutcomes:
 
 
 class TestOutput:
+    @pytest.mark.slow
     def test_a_flood_is_read_and_capped(self, tmp_path):
         code = "import sys; sys.stdout.write('start' + 'x' * 30_000_000 + 'end')"
         output = python(code, max_output=1000).judge(workspace=tmp_path).metadata["output"]

@@ -139,6 +139,7 @@ def test_a_value_that_holds_itself_is_refused():
     assert "nested more than" in compare_files("a.yaml", b"&a [*a]", b"a: 1")
 
 
+@pytest.mark.slow
 def test_a_diff_stays_short_and_takes_time_in_proportion_however_much_differs():
     def compared(lines):
         produced = b"".join(b"line %d\n" % (n * n % 1000) for n in range(lines))

@@ -196,6 +196,7 @@ def test_the_share_asked_for_is_judged(sample: float):
     assert abs(taken / 400 - sample) < (0.12 if 0 < sample < 1 else 1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 6), st.integers(1, 4), st.lists(st.integers(1, 5), max_size=6))
 @settings(max_examples=25, deadline=None)
 def test_whatever_is_offered_is_judged_or_counted(max_pending: int, max_concurrency: int, bursts: list[int]):
