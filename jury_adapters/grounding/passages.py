@@ -227,12 +227,12 @@ class Source:
 
     @property
     def marks(self) -> Marks:
-        """What a comma or full stop before three digits can mean in the answer, read generously."""
+        """Meaning of a comma or full stop before three digits in the answer, read generously."""
         return "english" if self.compares_names else "any"
 
     @property
     def support_marks(self) -> Marks:
-        """What a comma or full stop before three digits means in the answer, where numbers count as support."""
+        """Meaning of a comma or full stop before three digits in the answer, where numbers count as support."""
         return "english" if self.compares_names else "thousands"
 
 

@@ -62,7 +62,7 @@ class Quantity:
 
 
 Marks = Literal["any", "english", "thousands"]
-"""What one comma or full stop before three digits can mean.
+"""Meanings that a comma or full stop before three digits can have.
 
 "any" is thousands or decimals; "english" is a comma for thousands, a full stop for decimals; "thousands" is thousands.
 """

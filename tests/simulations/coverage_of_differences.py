@@ -54,7 +54,7 @@ class Cell(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What the batches of a cell gave.
+    """Results of the batches of a cell.
 
     Attributes:
         cell: the cell.

@@ -60,7 +60,7 @@ class Cell(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What the random orders of a cell gave.
+    """Results of the random orders of a cell.
 
     Attributes:
         cell: the cell.
