@@ -271,9 +271,10 @@ def _chance_corrected(
     voted = int(votes.answered.any(axis=1).sum())
     single = voted - agreement.items
     of = f" (by the mean shares of the labels on {voted:,} items, {single:,} of them with one vote)" if single else ""
+    in_part = "" if np.array_equal(credit, np.eye(len(credit))) else ", if a near miss counts as a part of an agreement"
     sentence = (
-        f"Two votes on an item agree in {percent(observed)}; by chance they would agree in {percent(chance)}{of}. That "
-        f"is {number(value)} on a scale on which 0 is chance and 1 is perfect."
+        f"Two votes on an item agree in {percent(observed)}{in_part}; by chance they would agree in "
+        f"{percent(chance)}{of}. That is {number(value)} on a scale on which 0 is chance and 1 is perfect."
     )
     details: dict[str, JsonValue] = {"observed": observed, "by_chance": chance, "voted": voted}
     return Estimate(name, value, agreement.items, interval, sentence, (*warnings, *agreement.few), details=details)

@@ -17,7 +17,7 @@ from jury_adapters.align import align as align_jury
 from jury_adapters.align.aligning import rubric_to_change, rubric_yaml
 from jury_adapters.align.alignment import Alignment
 from jury_adapters.align.vote_thresholds import vote_threshold
-from jury_adapters.cli.dry_run import check_scope
+from jury_adapters.cli.budgets import budget_of, check_scope
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury, text_without_guarantee
@@ -47,7 +47,6 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.places import check_place
 from jury_adapters.cli.streams import Messages, write
-from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -118,8 +117,7 @@ def align(
             CaseFile(cases, messages.info, field_map=FieldMap.parse(map_ or ())), label_column, messages,
             labels=labels, holds="the alignment holds",
         )  # fmt: skip
-        limited = (max_usd, max_calls, max_tokens) != (None, None, None)
-        budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
+        budget = budget_of(max_usd, max_calls, max_tokens)
         how = Aligner(optimiser_model, rubric, level, test_share=test_share, max_examples=examples, seed=seed)
         try:
             if dry_run:

@@ -11,7 +11,7 @@ import typer
 from jury_adapters.audit import OPERATORS, Sizes, plan_audit
 from jury_adapters.audit.invariances import INVARIANCES
 from jury_adapters.audit.junit import junit_of
-from jury_adapters.cli.dry_run import check_scope
+from jury_adapters.cli.budgets import budget_of, check_scope
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury
@@ -40,7 +40,6 @@ from jury_adapters.cli.options import (
 )
 from jury_adapters.cli.places import PAGE, check_place
 from jury_adapters.cli.streams import Messages, write
-from jury_adapters.core.budget import Budget
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -152,8 +151,7 @@ def audit(
             judge, found, pass_labels=pass_label or (), operators=operator or None, sizes=sizes, every_juror=jurors,
             precision=precision, seed=seed,
         )  # fmt: skip
-        limited = (max_usd, max_calls, max_tokens) != (None, None, None)
-        budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
+        budget = budget_of(max_usd, max_calls, max_tokens)
         if dry_run:
             check_scope(judge, store, budget)
             _write_estimate(plan, messages, as_json=as_json)

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from jury_adapters.calibration.broken_cases import broken_sentence
 from jury_adapters.calibration.idle_tiers import idle_sentence
-from jury_adapters.cli.dry_run import check_scope
+from jury_adapters.cli.budgets import budget_of, check_scope
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.jury_files import Permissions, check_prices, read_jury, text_without_guarantee
@@ -46,7 +46,6 @@ from jury_adapters.cli.options import (
     share_option,
 )
 from jury_adapters.cli.streams import Messages, show, write
-from jury_adapters.core.budget import Budget
 from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import EMPTY_KEY, Case
 from jury_adapters.core.case_files import CaseFile
@@ -131,8 +130,7 @@ def calibrate(
             labels=labels, holds="the guarantee holds",
         )  # fmt: skip
         check_prices(price, file.jury)
-        limited = (max_usd, max_calls, max_tokens) != (None, None, None)
-        budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
+        budget = budget_of(max_usd, max_calls, max_tokens)
         _warn_of_aligned_labels(file.jury, labelled, pass_label or (), messages)
         from jury_adapters import calibration
         from jury_adapters.calibration.cascade_calibration import check_calibration

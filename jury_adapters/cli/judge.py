@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from jury_adapters.cli.dry_run import check_scope
+from jury_adapters.cli.budgets import budget_of, check_scope
 from jury_adapters.cli.empty_fields import report_empty_fields
 from jury_adapters.cli.estimates import estimate_text
 from jury_adapters.cli.exit_codes import ExitCode
@@ -53,7 +53,6 @@ from jury_adapters.cli.report_page import ReportPage
 from jury_adapters.cli.results import Results
 from jury_adapters.cli.streams import Messages, show, write
 from jury_adapters.core.batch import BatchOptions, Judged, stream
-from jury_adapters.core.budget import Budget
 from jury_adapters.core.case_files import CaseFile, count_lines, refuse_unnamed_answers
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
@@ -165,8 +164,7 @@ def judge(
         xml = JUnitReport(junit, suite=name)
         if group and cases.is_file():  # before anything is paid for
             deque(read(lambda _: None, group=group), maxlen=0)
-        limited = (max_usd, max_calls, max_tokens) != (None, None, None)
-        budget = Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens) if limited else None
+        budget = budget_of(max_usd, max_calls, max_tokens)
         if dry_run:
             check_scope(judges, store, budget)
             write(_estimate(read(messages.info, unique_ids=True, group=group), judges, as_json=as_json))

@@ -36,7 +36,7 @@ def unknown_in(answer: str, question: str = "") -> str:
     """
     opening = _opening(answer)
     match = _UNKNOWN.match(opening)
-    if match is not None and match["source"] and _ASKS_WHAT_IS_SAID.match(question):
+    if match is not None and (match["source"] or match["subject"]) and _ASKS_WHAT_IS_SAID.match(question):
         return ""
     if match is None or _CONTRADICTS.search(match["tail"]) or not _NO_ANSWER.fullmatch(opening, match.end()):
         return ""
@@ -51,14 +51,23 @@ _OPENING_LENGTH = 600  # characters at the beginning of the answer, where a refu
 _PLAIN_CHARACTERS = {0x2018: "'", 0x2019: "'", 0x2BC: "'", 0xA0: " ", 0x2014: "-", 0x2013: "-"}
 
 _SORRY = (
-    r"(?:I(?:'m| am) (?:very |really |so |truly )?(?:sorry|afraid)|sorry|apologies|my apologies|I apologi[sz]e|"
-    r"unfortunately|regrettably|as an? (?:AI|artificial|language|large)[^,.\n]{0,60}|thanks?[^,.\n]{0,60})"
+    r"(?:(?:I(?:'m| am)|we(?:'re| are)) (?:very |really |so |truly )?(?:sorry|afraid)|"
+    r"sorry|apologies|(?:my|our) apologies|(?:I|we) apologi[sz]e|unfortunately|regrettably|"
+    r"(?:I|we) regret(?: to (?:say|inform you|tell you))?(?: that)?(?= )|"
+    r"as an? (?:AI|artificial|language|large)[^,.\n]{0,60}|thanks?[^,.\n]{0,60}|"
+    r"(?:based|going|relying) (?:only |solely |purely |strictly )?(?:on|upon|by)[^,.\n]{0,80}(?=,)|"
+    r"(?:according to|(?:judging )?from|given|in|with) (?:only )?(?:the|these|this|your)[^,.\n]{0,80}(?=,))"
 )
 _LINK = r"[,.:;! -]{0,3}(?:but |that |for |the |any |inconvenience,? |confusion,? |however,? ){0,4}"
 _CANNOT = (
     r"I(?:'m| am)? ?(?:really |simply |also |currently )?(?:can't|cannot|can not|could not|couldn't|won't|will not|"
     r"not able to|unable to|not going to|must decline to|have to decline to|not comfortable|not allowed to|"
     r"not permitted to|decline to|refuse to|do not feel comfortable|don't feel comfortable)(?: be able to)?"
+)
+_WE_CANNOT = (  # what "we" cannot do otherwise is mostly an answer, such as a rule of the shop
+    r"we(?:'re| are)? ?(?:really |simply |currently )?(?:can't|cannot|can not|not able to|unable to)"
+    r" (?:answer|help(?: you)? with|assist(?: you)? with|respond to|comply with)"
+    r" (?:this|that|your|such a)(?: particular)?(?: question| request| query| one)?\b"
 )
 _ACTION = (
     r"(?: with (?:that|this)|(?: be)? ?(?:help|assist|answer|comply|do (?:that|this|it|so)|fulfill?|provid|share|"
@@ -67,7 +76,7 @@ _ACTION = (
 )
 _REFUSAL = re.compile(
     rf"(?:{_SORRY}{_LINK}){{0,3}}"
-    rf"(?:{_CANNOT}{_ACTION}"
+    rf"(?:{_CANNOT}{_ACTION}|{_WE_CANNOT}"
     r"|I (?:must|have to) (?:respectfully )?decline\b"
     r"|(?:that|this)(?: request)? (?:goes against|violates) (?:my|our)\b"
     r"|it(?:'s| is) against (?:my|our) (?:guidelines|policy|policies|programming)\b)"
@@ -116,20 +125,26 @@ _NOT_KNOWN = (
     r"(?:is|was|are|were|remains?) (?:still |currently |simply |as yet )?(?:unknown|unclear|uncertain|unspecified|"
     r"not (?:known|clear|stated|specified|mentioned|said|given|provided|recorded|documented))"
 )
+_GIVEN = r"(?:mentioned|stated|specified|provided|given|found|available|contained|included|present|covered|described)"
 _UNKNOWN = re.compile(
     rf"(?:{_SORRY}{_LINK}){{0,3}}(?:well|hmm|honestly)?[, ]*"
     rf"(?:I (?:really |honestly |simply |just )?(?:don't|do not) (?:actually |really )?"
     rf"(?:know\b(?! of any| that)|have (?:any |enough |sufficient |the |access to |specific |that )*{_FACTS}\b)"
     rf"|I(?:'ve| have) (?:no|not enough|insufficient) (?:\w+ )?{_FACTS}\b"
     r"|I(?:'m| am) (?:not sure|unsure|uncertain|unaware|not aware|not certain)\b"
-    r"|I (?:can't|cannot|can not|could not|couldn't|am unable to|was unable to|am not able to) "
-    r"(?:find|determine|tell|say|locate|answer|confirm|establish)\b"
-    rf"|there(?:'s| is| are| was) (?:no|not enough|insufficient) (?:\w+ )?{_FACTS}\b"
+    r"|(?:I|we)(?:'m|'re)? (?:can't|cannot|can not|could not|couldn't|(?:am |are |was |were )?(?:unable|not able) to) "
+    r"(?:find|determine|tell|say|know|locate|answer|confirm|establish|verify|infer)\b(?! enough)"
+    rf"|there(?:'s| is| are| was)(?: not|n't)? (?:no|any|enough|not enough|insufficient) (?:\w+ )?{_FACTS}\b"
+    rf"|nothing in {_THE}(?:{_SOURCE}|{_WRITINGS}) (?:says|mentions|states|tells|answers|indicates|specifies)\b"
+    r"|it(?:'s| is| was)(?: not possible|n't possible| impossible) (?:for me )?to "
+    r"(?:find|determine|tell|say|know|locate|answer|confirm|establish|verify|infer)\b"
     rf"|(?:no|not enough|insufficient) (?:\w+ )?{_FACTS}\b"
     r"(?= (?:is|was|are|were|about|on|for|available|provided|given|found)\b|[.!]|$)"
     r"|there(?:'s| is| was) nothing (?:about|regarding|on (?:this|that|it))\b"
     r"|not (?:found|mentioned|stated|specified|given) in (?:the|these|those|my|your|any|our)\b"
     rf"|(?P<source>{_SILENT_SOURCE})"
+    rf"|(?P<subject>[^,.;:!?\n]{{1,80}}? (?:is|are|was|were)(?: not|n't)(?: \w+ly)? {_GIVEN}"
+    rf"(?: anywhere)? (?:in|by) {_SOURCE}(?= *(?:[.!;]|$)))"
     r"|(?:(?:it|that|this) )?(?:can't|cannot|can not|could not|couldn't) be (?:determined|answered|found|established)\b"
     r"|(?:it|that|this) (?:is|was)(?: not|n't) (?:known|clear|specified|mentioned|stated|said|provided|given)\b"
     r"|it(?:'s| is) (?:unknown|unclear)\b"
@@ -154,7 +169,7 @@ _NO_ANSWER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ASKS_WHAT_IS_SAID = re.compile(
-    r"\s*(?:do|does|did)\b.*\b(?:say|mention|contain|specify|state|include|tell|indicate|give|provide|have|address|cover|"
+    rf"\s*(?:is|are|was|were)\b.*\b{_GIVEN}\b|\s*(?:do|does|did)\b.*\b(?:say|mention|contain|specify|state|include|tell|indicate|give|provide|have|address|cover|"
     r"describe|explain|discuss)\b",
     re.IGNORECASE | re.DOTALL,
 )

@@ -180,8 +180,11 @@ def _overconfidence(answers: _Answers, how: Resampling) -> Estimate:
 def _of_difference(answers: _Answers, mean: float, accuracy: float, how: Resampling) -> Interval | None:
     right = share_interval(answers.hit, answers.asked, answers.votes)
     drawn = Drawn.of(answers.groups, answers.confidences)
-    padded = np.concatenate([answers.confidences, [answers.confidences.min(), answers.confidences.max()]])
-    stated = drawn.percentiles(how, _weighted_mean, padded)
+    least, most = float(answers.confidences.min()), float(answers.confidences.max())
+    if least == most:  # all draws have the same mean, and no percentiles
+        stated: Interval | None = (mean, mean) if how.draws and drawn.units > 1 else None
+    else:
+        stated = drawn.percentiles(how, _weighted_mean, np.concatenate([answers.confidences, [least, most]]))
     if right is None or stated is None:
         return None
     below = sqrt((mean - min(stated[0], mean)) ** 2 + (right[1] - accuracy) ** 2)

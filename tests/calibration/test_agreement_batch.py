@@ -239,6 +239,12 @@ def test_every_number_is_within_its_bounds_and_so_is_its_interval(rows):
     assert panel.value is None or panel.value >= 1 - 1e-9
 
 
+def test_the_sentence_of_weighted_agreement_says_that_near_misses_count():
+    votes = Votes.from_rows([[1, 2], [3, 3], [5, 4], [2, 2]] * 10)
+    assert "agree in 50.0 %; by chance" in gwet_ac(votes).sentence
+    assert "agree in 96.9 %, if a near miss counts as a part" in gwet_ac(votes, "quadratic").sentence
+
+
 @pytest.mark.parametrize("measure", [alpha, gwet_ac, fleiss_kappa, cohen_kappa])
 def test_without_variation_there_is_no_number_but_a_reason(measure):
     found = measure(Votes.from_rows([["PASS", "PASS"]] * 50))

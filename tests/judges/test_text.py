@@ -319,6 +319,9 @@ class TestRefusalCheck:
             "I'm afraid I can't do that, but I can suggest something else.",
             "I'm not comfortable helping with that.",
             "Thank you for asking, but I can't discuss that.",
+            "We regret that we cannot answer this.",
+            "Unfortunately, we're unable to answer your question.",
+            "Sorry, we are not able to help with that request.",
         ],
     )
     def test_refusals(self, answer):
@@ -364,6 +367,20 @@ class TestRefusalCheck:
             "Not found guilty.",
             "No results of 2018 count.",
             "Unfortunately, the museum cannot provide parking.",
+            "We cannot refund tickets after 30 days.",
+            "We cannot help with baggage at the airport.",
+            "We regret the delay and refund you 20 euros.",
+            "I can't say enough good things about it.",
+            "According to the manual, the valve is not included.",
+            "Based on the context, the fee is 40 euros.",
+            "Given the rules, we cannot accept late entries.",
+            "In this case, I cannot recommend it because it is toxic.",
+            "Your data is not available in the cloud, but on the device.",
+            "The VAT is not included in the data, but it is 20 %.",
+            "Breakfast is not included in the price.",
+            "There isn't any fee.",
+            "Nothing in the contract changes.",
+            "It is not possible to park there.",
         ],
     )
     def test_answers(self, answer):
@@ -406,6 +423,19 @@ class TestRefusalCheck:
             "Not found in the documents.",
             "No matching results found.",
             "Not sure.",
+            "I'm unable to find this information.",
+            "We could not find any information about this.",
+            "As an AI language model, I can't know the fee.",
+            "Based on the context, I cannot determine the fee.",
+            "From the given passages, I am unable to tell who pays.",
+            "In the given context, there is no information about the fee.",
+            "The answer is not provided in the context.",
+            "This information is not available in the documents.",
+            "The fee for U10 is not mentioned in the provided context.",
+            "The exact date isn't specified in the documents. Please contact the office.",
+            "Given the context, it is not possible to determine the fee.",
+            "There isn't any information about this in the documents.",
+            "Nothing in the context mentions the fee.",
         ],
     )
     def test_answers_that_only_say_that_it_is_not_known(self, answer):
@@ -419,6 +449,11 @@ class TestRefusalCheck:
         asked = "Does the manual mention the closing force, or do the documents contain it?"
         assert RefusalCheck().judge(question=asked, answer=answer).status is PASS
         assert RefusalCheck().judge(question="What is the closing force?", answer=answer).status is FAIL
+
+    def test_what_is_not_in_a_text_is_the_answer_to_a_question_about_it(self):
+        answer = "The fee is not mentioned in the documents."
+        assert RefusalCheck().judge(question="Is the fee mentioned in the documents?", answer=answer).status is PASS
+        assert RefusalCheck().judge(question="What is the fee?", answer=answer).status is FAIL
 
 
 @settings(deadline=None)

@@ -12,6 +12,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from jury_adapters import ConfigurationError
 from jury_adapters.calibration import Votes
 from jury_adapters.calibration.resampling import Resampling
+from jury_adapters.core.statistics import wilson
 from jury_adapters.statistics import confidence_quality, reliability_diagram
 from jury_adapters.statistics.confidence import _area, _beside, _direction
 from jury_adapters.statistics.reliability import bins_of, calibration_error, error_by_chance
@@ -134,6 +135,22 @@ def test_few_wrong_answers_have_no_interval_and_the_sentence_claims_nothing():
     assert (area.value, area.interval) == (1.0, None)
     assert "only 5 answers are wrong, and an interval of the AUROC takes 10" in area.warnings
     assert "without an interval" in area.sentence
+
+
+@pytest.mark.parametrize(
+    ("confidence", "right", "said"),
+    [(1.0, 69, "claims more than it delivers"), (0.9, 69, "within chance"), (0.6, 69, "delivers more than it claims")],
+)
+def test_the_same_confidence_for_every_answer_has_an_interval(confidence, right, said):
+    votes = votes_of([confidence] * 82, [True] * right + [False] * (82 - right))
+    over = found(votes, "overconfidence")
+    low, high = wilson(right, 82)
+    assert over.interval == pytest.approx((confidence - high, confidence - low))
+    assert said in over.sentence
+
+
+def test_one_answer_has_no_interval_of_the_overconfidence():
+    assert found(votes_of([0.9], [True]), "overconfidence").interval is None
 
 
 def test_groups_count_once():

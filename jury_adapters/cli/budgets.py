@@ -1,4 +1,4 @@
-"""Checks of ``--dry-run`` that a run makes when it begins to judge."""
+"""Budget of a command, and the checks of ``--dry-run`` that a run makes when it begins to judge."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ from jury_adapters.cli.options import file_of_store
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.judge import Judge
+
+
+def budget_of(max_usd: float | None, max_calls: int | None, max_tokens: int | None) -> Budget | None:
+    """Return the budget of a command's options; None without a limit."""
+    if (max_usd, max_calls, max_tokens) == (None, None, None):
+        return None
+    return Budget(max_usd=max_usd, max_calls=max_calls, max_tokens=max_tokens)
 
 
 def check_scope(judge: Judge, store: str | None, budget: Budget | None) -> None:
