@@ -378,7 +378,7 @@ def _skewed(votes: Votes) -> tuple[str, ...]:
         return ()
     return (
         f"{percent(float(shares[most]))} of the votes are {str(votes.labels[most])!r}: raw agreement is then high by "
-        "itself, and alpha and kappa low; read both beside Gwet's AC",
+        "itself, and each disagreement lowers alpha and kappa much; read both beside Gwet's AC",
     )
 
 

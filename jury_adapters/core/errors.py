@@ -39,7 +39,7 @@ class InputError(ConfigurationError):
 
 ModelErrorKind = Literal[
     "rate_limited", "server", "timeout", "connection", "broken_body", "authentication", "refused_request", "malformed",
-    "quota_exhausted", "circuit_open", "no_images",
+    "quota_exhausted", "circuit_open", "no_images", "exception",
 ]  # fmt: skip
 _TRANSIENT = frozenset({"rate_limited", "server", "timeout", "connection", "broken_body"})
 
@@ -54,7 +54,8 @@ class ModelError(JuryError):
             rejects the key), ``"quota_exhausted"`` (402, or another status that says that the account has no credit
             left), ``"refused_request"`` (another 3xx or 4xx), ``"malformed"`` (a complete response that does not follow
             the vendor's protocol), ``"circuit_open"`` (not sent, because the model counts as down; see
-            :class:`Limits`), ``"no_images"`` (the model does not take images).
+            :class:`Limits`), ``"no_images"`` (the model does not take images), ``"exception"`` (any other exception of
+            the model's class or its SDK).
         status: the HTTP status, or None.
         request_id: the vendor's id of the request, or None.
         retry_after: time in seconds for which the vendor asks to wait, or until an open circuit allows a call; or None.

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from jury_adapters.core.errors import ConfigurationError
 
 
-def refuse_misspelt(names: Iterable[str], given: Collection[str]) -> None:
-    """Refuse a keyword that differs by one letter from an argument that is not given.
+def refuse_misspelt(unknown: Mapping[str, object], given: Collection[str]) -> None:
+    """Refuse a keyword that differs by one letter, or only in its capitals, from an argument that is not given.
 
     Other unknown keywords are metadata: runners pass every keyword to every evaluator. A plural, such as
-    ``references=``, counts as a name of its own.
+    ``references=["a", "b"]``, counts as a name of its own, unless its value is one text.
 
     Args:
-        names: the keywords that are not fields of a case.
+        unknown: the keywords that are not fields of a case, with their values.
         given: the fields that are given, and the names of other arguments.
 
     Raises:
         ConfigurationError: there is such a keyword; the message names the argument.
     """
-    for name in names:
+    for name, value in unknown.items():
         for argument, field in _ARGUMENTS.items():
-            if field not in given and name != f"{argument}s" and _one_edit(name, argument):
+            plural = name == f"{argument}s" and not isinstance(value, str)
+            if field not in given and not plural and (name.lower() == argument or _one_edit(name, argument)):
                 raise ConfigurationError(f"unknown argument {name!r}. Did you mean {argument!r}?")
 
 

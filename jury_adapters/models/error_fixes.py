@@ -15,5 +15,6 @@ ERROR_FIXES: Final[Mapping[str, str]] = {
     "server": "the vendor has trouble: try again later",
     "broken_body": "what answers there is no such server: see the address",
     "malformed": "what answers there speaks another protocol: see the address and the vendor",
+    "exception": "the model's own class raised it: see its settings, and that the server speaks its protocol",
 }
 """Advice on a :class:`jury_adapters.ModelError` of each kind."""

@@ -130,7 +130,7 @@ def _kind(error: Exception, status: int | None, code: str | None, message: str) 
                 return "connection"
             if names & {"JSONDecodeError", "UnicodeDecodeError"}:
                 return "broken_body"
-        return "malformed"
+        return "exception"
     return "broken_body" if status < 300 else kind_of_status(status, code, message)
 
 

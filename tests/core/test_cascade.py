@@ -377,7 +377,7 @@ def test_policies_are_read_however_they_are_written(written, policy):
         ),
         (
             lambda: CascadedJury([Tier("a", always_pass()), Tier("b", always_pass())]),
-            r"tier 'a' is final \(FINAL_TIER\) but not the last",
+            r"tier 'a' is final \(FINAL_TIER\), the default, but not the last.*give it the policy reject_on_any_fail",
         ),
         (
             lambda: CascadedJury([Tier("a", always_pass(), "reject_on_any_fail"), Tier("a", always_pass())]),

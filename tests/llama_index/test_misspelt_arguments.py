@@ -23,6 +23,8 @@ def noting(seen):
         ({"response": "27", "conetxts": ["27"]}, "contexts"),
         ({"response": "27", "second_responce": "28"}, "second_response"),
         ({"response": "27", "image_path": ["a.gif"]}, "image_paths"),
+        ({"response": "27", "references": "27"}, "reference"),
+        ({"response": "27", "Reference": "27"}, "reference"),
     ],
 )
 def test_a_misspelt_keyword_is_named_in_an_invalid_result(given, meant):

@@ -209,7 +209,7 @@ def test_an_error_of_the_llms_own_is_an_error_of_ours_and_keeps_no_key(monkeypat
     monkeypatch.setenv("OPENAI_API_KEY", "sk-verysecret-123")
     with pytest.raises(ModelError) as raised:
         complete(SomeOpenAI(answer=ValueError("bad key sk-verysecret-123")))
-    assert raised.value.kind == "malformed"
+    assert raised.value.kind == "exception"
     assert "verysecret" not in str(raised.value)
     with pytest.raises(ModelError, match="unexpected keyword argument 'elsewhere'"):
         complete(SomeOpenAI(answer=TypeError("f() got an unexpected keyword argument 'elsewhere'")))

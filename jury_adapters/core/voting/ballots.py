@@ -23,6 +23,7 @@ from jury_adapters.core.voting.base import (
     Weights,
     collect,
     filled_with,
+    too_few,
 )
 
 On = Literal["auto", "status", "label"]
@@ -144,7 +145,7 @@ class BallotVote(VotingStrategy):
         else:
             box = collect(judgments, weights, self.errors or "ignore", _label_ballot, self.error_label)
         if len(box.voted) < self.min_votes or not box.total_weight():
-            result = self._no_result(mode, box, _too_few(box, self.min_votes), label=self.default_label)
+            result = self._no_result(mode, box, too_few(len(box.voted), self.min_votes), label=self.default_label)
         else:
             result = self._decide(mode, box, judgments)
         if mode == "label" and box.errors and self.errors == "fail" and self.error_label is None:
@@ -225,14 +226,6 @@ def tally_of(mode: Mode, box: Box[str], *, tied: bool = False) -> Tally:
             else:
                 failed += 1
     return Tally(mode, len(box.voted), passed, failed, box.abstained, box.errors, box.ignored, tied, box.cast)
-
-
-def _too_few(box: Box[str], min_votes: int) -> str:
-    if not box.voted:
-        return "no juror voted"
-    if len(box.voted) < min_votes:
-        return f"only {len(box.voted)} voted, {min_votes} must"
-    return "everyone with a weight above 0 has left"
 
 
 _STATUS_EXTREMES = (ALL_PASS, ALL_FAIL, ALL_ABSTAIN, ALL_BROKEN)

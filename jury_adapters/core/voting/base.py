@@ -10,6 +10,7 @@ from operator import is_not
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, cast
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.verdict import outage_as_error
@@ -62,6 +63,15 @@ class Box(Generic[B]):
     def total_weight(self) -> float:
         """Return the total weight of the votes; the weights of jurors that do not vote are not included."""
         return fsum(self.weight(position) for position, _ in self.voted) if self.weights else float(len(self.voted))
+
+
+def too_few(voted: int, min_votes: int) -> str:
+    """Return the reason of a jury that abstains because too few jurors voted, or none with a weight above 0."""
+    if not voted:
+        return "no juror voted"
+    if voted < min_votes:
+        return f"only {counted(voted, 'juror')} voted, and {min_votes} must"
+    return "no juror with a weight above 0 voted"
 
 
 def collect(

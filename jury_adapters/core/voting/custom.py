@@ -12,7 +12,7 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.tally import Tally
-from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.base import VoteResult, VotingStrategy, Weights, collect, too_few
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class FunctionVote(VotingStrategy):
         failed = sum(judgments[i].status in (Status.FAIL, Status.ERROR) for i, _ in box.voted)
         tally = Tally(on, n, passed, failed, box.abstained, box.errors, box.ignored, False, box.cast)
         if n < self.min_votes:
-            return VoteResult(Status.ABSTAIN, tally, reasoning=f"{n} voted, at least {self.min_votes} must")
+            return VoteResult(Status.ABSTAIN, tally, reasoning=too_few(n, self.min_votes))
         eligible = [judgments[i] for i, _ in box.voted]
         outcome = (
             self.function(eligible, [box.weight(i) for i, _ in box.voted])

@@ -12,7 +12,7 @@ from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses,
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import unit_interval
-from jury_adapters.core.voting.base import Box, VoteResult, VotingStrategy, Weights, collect
+from jury_adapters.core.voting.base import Box, VoteResult, VotingStrategy, Weights, collect, too_few
 from jury_adapters.core.voting.options import UnitInterval
 
 
@@ -46,8 +46,7 @@ class ScoreVote(VotingStrategy):
             return propagated
         box = collect(judgments, weights, self.errors or "fail", _score_ballot, 0.0)
         if len(box.voted) < self.min_votes or not self._weight(box):
-            reason = f"{len(box.voted)} voted with a weight above 0, at least {self.min_votes} must"
-            return VoteResult(Status.ABSTAIN, self._tally(box), reasoning=reason)
+            return VoteResult(Status.ABSTAIN, self._tally(box), reasoning=too_few(len(box.voted), self.min_votes))
         return self._decide(box)
 
     def _decide(self, box: Box[float]) -> VoteResult:
