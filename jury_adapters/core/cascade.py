@@ -213,8 +213,8 @@ def _check(tiers: Sequence[Tier]) -> None:
     early = [tier.name for tier in tiers[:-1] if tier.policy.kind is Policy.FINAL]
     if early:
         raise ConfigurationError(
-            f"tier {plain_repr(early[0])} is final (FINAL_TIER), the default, but not the last, so no tier after it could"
-            " ever run; give it the policy reject_on_any_fail, accept_on_all_pass or escalate_on_split"
+            f"tier {plain_repr(early[0])} is final (FINAL_TIER), the default, but not the last, so no tier after it "
+            "could ever run; give it the policy reject_on_any_fail, accept_on_all_pass or escalate_on_split"
         )
     if tiers[-1].policy.kind is not Policy.FINAL:
         raise ConfigurationError(

@@ -121,7 +121,7 @@ class CostEstimate:
         yield "An estimate: each call once, with all the output that is allowed, so the bill is usually far lower."
         yield "Retries and repair requests add to it, and judgments that a store already holds take nothing."
         if self.calls and any(row.cases < self.cases for row in self.rows):
-            yield "The column of cases counts those about which a model is asked; checks ask none."
+            yield "The cases of a row are those about which a model is asked; checks and plain functions ask none."
         if self.per_tier:
             yield "Each tier is estimated as if every case got there; a case that is decided earlier takes less."
         if self.stops_early:
