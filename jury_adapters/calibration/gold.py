@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from jury_adapters.core.case import Case
@@ -29,6 +29,16 @@ class LabelledCases:
     merged: int
 
 
+def labels_in(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> Iterator[tuple[int, Case, str]]:
+    """Yield the position, the case and the label of each labelled case, copies included; see :func:`gold_of`."""
+    for place, entry in enumerate(labelled):
+        given, gold = entry if isinstance(entry, tuple) else (entry, None)
+        case = Case.from_row(given) if isinstance(given, Mapping) else Case.of(given, {})
+        said = human_label(case.metadata.get("gold") if gold is None else gold)
+        if said is not None:
+            yield place, case, said
+
+
 def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> LabelledCases:
     """Return the labelled cases; cases without a label are left out, and an item that is given twice counts once.
 
@@ -46,12 +56,7 @@ def gold_of(labelled: Iterable[CaseLike | tuple[CaseLike, str | bool]]) -> Label
     cases: list[Case] = []
     truths: list[str] = []
     places: list[int] = []
-    for place, entry in enumerate(labelled):
-        given, gold = entry if isinstance(entry, tuple) else (entry, None)
-        case = Case.from_row(given) if isinstance(given, Mapping) else Case.of(given, {})
-        said = human_label(case.metadata.get("gold") if gold is None else gold)
-        if said is None:
-            continue
+    for place, case, said in labels_in(labelled):
         cases.append(case)
         truths.append(said)
         places.append(place)

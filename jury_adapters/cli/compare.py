@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
-from jury_adapters.calibration.gold import gold_of
 from jury_adapters.cli.exit_codes import ExitCode
 from jury_adapters.cli.given_labels import paths_in
 from jury_adapters.cli.labelled_cases import NAME_PASS_LABELS, labelled_cases
@@ -26,10 +25,8 @@ from jury_adapters.cli.report_sources import compare_files
 from jury_adapters.cli.streams import Messages, write
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_files import CaseFile
-from jury_adapters.core.duplicates import ContradictingLabels, Identity, identity_of
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
-from jury_adapters.core.formatting import counted
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label
 from jury_adapters.core.results_file import field_map_named_in, pass_labels_named_in
 from jury_adapters.critic.recorded import is_store
@@ -114,10 +111,9 @@ def _compared(a: Path, b: Path, human: _HumanLabels | None, group: str | None, m
     maps = (field_map_named_in(path) for path in (a, b) if not is_store(path))
     field_map = human.field_map or next(filter(None, maps), None)
     labels = [pair for file in human.files for pair in _labels(file, human.column, field_map, messages)]
-    kept = _without_contradictions(labels, messages)
-    pass_labels = human.pass_labels or _pass_labels_of((a, b), kept)
+    pass_labels = human.pass_labels or _pass_labels_of((a, b), labels)
     try:
-        return compare_files(a, b, labels=kept, pass_labels=pass_labels, group=group, messages=messages)
+        return compare_files(a, b, labels=labels, pass_labels=pass_labels, group=group, messages=messages)
     except UnclearLabels as error:
         raise InputError(f"{human.named}: {error.what}; {NAME_PASS_LABELS}") from None
 
@@ -126,7 +122,7 @@ def _labels(file: Path, column: str, field_map: FieldMap | None, messages: Messa
     """Read the labels of a file with the field map of the results: the content of the cases is the same.
 
     Raises:
-        InputError: the file cannot be read, or copies of an answer in it have different labels.
+        InputError: the file cannot be read.
     """
     cases = CaseFile(file, messages.info, field_map=field_map and paths_in(file, field_map))
     try:
@@ -135,29 +131,7 @@ def _labels(file: Path, column: str, field_map: FieldMap | None, messages: Messa
         if cases.problems and not list(CaseFile(file, lambda _: None, field_map=cases.field_map)):
             raise InputError(f"{error}; {_NEEDS_ANSWER}") from None
         raise
-    try:
-        gold_of(found.pairs)
-    except ContradictingLabels as error:
-        raise InputError(f"{file}: {error.describe([found.places[at] for at, _ in error.labels])}") from None
     return found.pairs
-
-
-def _without_contradictions(labels: list[Labelled], messages: Messages) -> list[Labelled]:
-    """Return the labels without those of answers that two files label differently, and report these.
-
-    Both systems may have given such an answer, and two people may have labelled it.
-    """
-    said: dict[Identity | None, set[str | None]] = {}
-    names = [identity_of(case.content_hash, case.item_id) for case, _ in labels]
-    for name, (_, label) in zip(names, labels, strict=True):
-        said.setdefault(name, set()).add(human_label(label))
-    several = {name for name, found in said.items() if name is not None and len(found) > 1}
-    if several:
-        messages.info(
-            f"{counted(len(several), 'answer')} {'has' if len(several) == 1 else 'have'} different labels in the files "
-            f"of labels and {'is' if len(several) == 1 else 'are'} left out"
-        )
-    return [pair for name, pair in zip(names, labels, strict=True) if name not in several]
 
 
 def _pass_labels_of(results: tuple[Path, Path], labels: list[Labelled]) -> Sequence[str]:

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
-from jury_adapters.calibration.gold import LabelledCases, gold_of
-from jury_adapters.core.case import EMPTY_KEY
+from jury_adapters.calibration.gold import labels_in
+from jury_adapters.core.case import EMPTY_KEY, Case
+from jury_adapters.core.duplicates import Identity, identity_of
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.human_labels import LabelMeanings, UnclearLabels, unclear
 from jury_adapters.core.judge import CaseLike
@@ -41,35 +42,47 @@ class AnswerLabels:
     ids is two items. If the content differs, because the labels lack a field of the cases, it is found by the id and
     the text of the answer. An id alone does not identify the answer that was labelled.
 
+    Copies of an answer may have different labels. Labels with one meaning, such as the grades 4 and 5 that both mean
+    PASS, are one label. If the meanings differ, the answer has no label; if it is that of both runs, the runs do not
+    differ on it, whatever its label.
+
     Args:
-        labelled: labelled cases, each item once.
+        labelled: labelled cases.
         meanings: the labels that mean PASS.
 
     Attributes:
+        contradicting: the number of answers with labels of both meanings.
         under_other_ids: whether an entry had the content of a label under another id, so that it got no label.
 
     Raises:
         UnclearLabels: a label means neither PASS nor FAIL.
     """
 
-    def __init__(self, labelled: LabelledCases, meanings: LabelMeanings) -> None:
+    def __init__(self, labelled: Iterable[tuple[Case, str]], meanings: LabelMeanings) -> None:
         self._passed: list[bool] = []
-        self._by_identity: dict[tuple[str, str | None], int] = {}
+        self._by_identity: dict[tuple[str, str | None], set[int]] = {}
         self._by_content: dict[str, set[str | None]] = {}  # the ids of the items
         self._by_answer: dict[tuple[str, str], set[int]] = {}
         self._used: set[int] = set()
         self.under_other_ids = False
-        for case, truth in zip(labelled.cases, labelled.truths, strict=True):
+        known: dict[Identity, set[bool]] = {}
+        for case, truth in labelled:
             status = meanings.status_of(truth)
             if status is None:
                 raise UnclearLabels(unclear(meanings.seen))
+            passed, identity = status is Status.PASS, identity_of(case.content_hash, case.item_id)
+            if identity is not None and passed in known.setdefault(identity, set()):
+                continue  # a copy with the same meaning
+            if identity is not None:
+                known[identity].add(passed)
             at = len(self._passed)
-            self._passed.append(status is Status.PASS)
+            self._passed.append(passed)
             if case.content_hash != EMPTY_KEY:
-                self._by_identity[case.content_hash, case.item_id] = at
+                self._by_identity.setdefault((case.content_hash, case.item_id), set()).add(at)
                 self._by_content.setdefault(case.content_hash, set()).add(case.item_id)
             if case.item_id is not None and case.answer is not None:
                 self._by_answer.setdefault((case.item_id, case.answer.strip()), set()).add(at)
+        self.contradicting = sum(len(meant) > 1 for meant in known.values())
 
     @classmethod
     def of(
@@ -87,7 +100,6 @@ class AnswerLabels:
 
         Raises:
             ConfigurationError: the labels are the name of a file.
-            ContradictingLabels: copies of an answer have different labels.
             UnclearLabels: it is unknown which labels mean PASS.
         """
         if isinstance(labels, str | Path):
@@ -95,20 +107,22 @@ class AnswerLabels:
                 f"labels are rows or cases with human labels, not the name of a file ({plain_repr(str(labels))}); read "
                 "its rows first, or use jury compare --labels FILE"
             )
-        labelled = gold_of(labels)
-        return cls(labelled, LabelMeanings.of(judgments, pass_labels, labelled.truths))
+        labelled = [(case, label) for _, case, label in labels_in(labels)]
+        return cls(labelled, LabelMeanings.of(judgments, pass_labels, [label for _, label in labelled]))
 
     def passes(self, positions: Set[int]) -> bool | None:
         """Return whether the labels at these positions pass their answer; None without any, or if they differ."""
-        if len({self._passed[at] for at in positions}) != 1:
-            return None
         self._used |= positions
-        return self._passed[min(positions)]
+        return self._passed[min(positions)] if len({self._passed[at] for at in positions}) == 1 else None
 
     def of_pairs(self, pairs: Sequence[tuple[Set[int], Set[int]]]) -> PairLabels:
         """Return the labels of pairs of answers, given as the positions of the labels of both."""
         first, second = [self.passes(a) for a, _ in pairs], [self.passes(b) for _, b in pairs]
-        return PairLabels(first, second, [not a.isdisjoint(b) for a, b in pairs])
+        shared = [not a.isdisjoint(b) for a, b in pairs]
+        for at, (a, b) in enumerate(pairs):
+            if shared[at] and first[at] is second[at] is None:  # whichever label is right, it is that of both
+                first[at] = second[at] = self._passed[min(a & b)]
+        return PairLabels(first, second, shared)
 
     @property
     def unmatched(self) -> int:
@@ -119,7 +133,7 @@ class AnswerLabels:
         """Return the positions of the labels of an entry, for :meth:`passes`; empty without any."""
         if entry.key is not None:
             names = {entry.item_id, None} if entry.item_id is not None else self._by_content.get(entry.key, set())
-            found = {at for name in names if (at := self._by_identity.get((entry.key, name))) is not None}
+            found = {at for name in names for at in self._by_identity.get((entry.key, name), _NONE)}
             if found:
                 return found
             self.under_other_ids = self.under_other_ids or entry.key in self._by_content

@@ -274,6 +274,7 @@ def compare(
             *warn_of_missing((len(first), len(second)), planned, gates),
             *warn_of_stops(*gates),
             *_warn_of_unused_labels(unused, use_labels),
+            *_warn_of_contradictions(known),
         ),
         why_unpaired=matching.why_unpaired,
         unused_labels=unused,
@@ -318,6 +319,16 @@ def _warn_of_unused_labels(cases: int, use_labels: str) -> Iterator[str]:
         yield (
             f"human labels of both answers of {counted(cases, 'case')} are in the results, and do not correct this "
             f"difference; {use_labels}."
+        )
+
+
+def _warn_of_contradictions(known: AnswerLabels | None) -> Iterator[str]:
+    if known is not None and known.contradicting:
+        have = "has" if known.contradicting == 1 else "have"
+        yield (
+            f"{counted(known.contradicting, 'answer')} {have} human labels that contradict each other. Where such an "
+            "answer is that of both a and b, it makes no difference between them; other cases with such an answer are "
+            "left out of the correction."
         )
 
 

@@ -1,0 +1,75 @@
+"""Answers with several human labels, in comparisons that labels correct."""
+
+import random
+
+import pytest
+
+from jury_adapters import Case, Judgment
+from jury_adapters.core.batch import Judged
+from jury_adapters.report import Report
+
+CASES = 200
+GRADES = {True: (4, 5), False: (1, 2, 3)}
+
+
+def answers(better):
+    """Answers of one system with their truth; six in ten are those of both systems."""
+    chance = random.Random(1)
+    for at in range(CASES):
+        both, truth = chance.random() < 0.6, chance.random() < 0.7
+        mine = truth if both else chance.random() < (0.9 if better else 0.5)
+        yield at, f"answer {at}" if both else f"answer {at} of {'b' if better else 'a'}", mine
+
+
+def systems():
+    return [list(answers(False)), list(answers(True))]
+
+
+def report(system):
+    """A run whose jury passes every answer."""
+    cases = [Case(question=f"{at}?", answer=text, metadata={"item_id": f"q{at}"}) for at, text, _ in system]
+    return Report.from_results([Judged(at, case, Judgment("PASS")) for at, case in enumerate(cases)])
+
+
+def graded(system, seed, *, wrong=0.0):
+    """Labels of a reviewer: a random grade with the meaning of the truth, sometimes with the other meaning."""
+    chance = random.Random(seed)
+    for at, text, truth in system:
+        meant = truth if chance.random() >= wrong else not truth
+        yield {"item_id": f"q{at}", "question": f"{at}?", "answer": text, "gold": chance.choice(GRADES[meant])}
+
+
+def compared(labels):
+    a, b = systems()
+    return report(a).compare(report(b), labels=labels, pass_labels=["4", "5"])
+
+
+def true_difference():
+    a, b = systems()
+    return (sum(truth for *_, truth in b) - sum(truth for *_, truth in a)) / CASES
+
+
+def test_grades_with_one_meaning_do_not_contradict_each_other():
+    a, b = systems()
+    found = compared([*graded(a, 1), *graded(b, 2)])
+    assert not any("contradict" in warning for warning in found.warnings)
+    assert f"human labels of {CASES} cases" in found.corrected.sentence
+    assert found.corrected.value == pytest.approx(true_difference())
+
+
+def test_labels_of_two_reviewers_do_not_inflate_the_difference():
+    a, b = systems()
+    found = compared([*graded(a, 1, wrong=0.15), *graded(b, 2, wrong=0.15)])
+    assert any("human labels that contradict each other" in warning for warning in found.warnings)
+    assert f"human labels of {CASES} cases" in found.corrected.sentence
+    assert abs(found.corrected.value) <= true_difference() + 0.02  # noise makes a difference smaller
+
+
+def test_contradicting_labels_of_an_answer_of_one_system_leave_its_case_out():
+    a, b = systems()
+    at, text, truth = next(one for one in a if one[1].endswith("of a"))
+    other = {"item_id": f"q{at}", "question": f"{at}?", "answer": text, "gold": GRADES[not truth][0]}
+    found = compared([*graded(a, 1), *graded(b, 2), other])
+    assert f"human labels of {CASES - 1} cases" in found.corrected.sentence
+    assert found.unmatched_labels == 0
+    assert any("1 answer has human labels that contradict each other" in warning for warning in found.warnings)
