@@ -49,7 +49,7 @@ from jury_adapters.critic.recorded import is_store
 
 if TYPE_CHECKING:
     from jury_adapters.core.field_map import FieldMap
-    from jury_adapters.report import Comparison, Report
+    from jury_adapters.report import Comparison, PassRates, Report
 
 
 def report(
@@ -71,6 +71,9 @@ def report(
         Path | None, file_option("The results of another run: adds what `jury compare` says of that run and this one.")
     ] = None,
     group: GroupOfRun = None,
+    by: Annotated[
+        str, typer.Option(help="Only the pass rate for each value of this field, such as meta.ward.", metavar="FIELD")
+    ] = "",
     title: Annotated[str, typer.Option(help="The heading.", show_default="the jury's name, or the file's")] = "",
     labels: Labels = None,
     label_column: LabelColumn = GOLD,
@@ -111,6 +114,8 @@ def report(
     Each figure comes with its interval and a sentence that says what it means, and with a warning where it misleads.
     Confidences and scores are compared with the labels, and repeated answers with each other.
 
+    With --by it prints the pass rates of the cases with each value of a field instead, such as a language or a ward.
+
     Exit code: 0, or 2 for bad input. The page needs the extra `report`, --agreement the extra `stats`.
     """
     messages = Messages(quiet=quiet)
@@ -120,9 +125,8 @@ def report(
         if is_store(file):
             people = labels_for_store(people, cases)
         if agreement:
-            _refuse_beside_agreement(
-                {"--html": html, "--compare": compare, "--title": title, "--markdown": markdown, "--force": force}
-            )
+            others = {"--html": html, "--compare": compare, "--title": title, "--force": force}
+            _refuse_beside("--agreement", others | {"--markdown": markdown, "--by": by})
             measured = agreement_of(
                 file,
                 cases,
@@ -138,6 +142,10 @@ def report(
             raise ConfigurationError(f"{options.given} belongs to --agreement; give both")
         if markdown and as_json:
             raise ConfigurationError("--markdown and --json both say what is printed; give one of them")
+        if by:
+            _refuse_beside("--by", {"--html": html, "--compare": compare, "--title": title, "--force": force})
+            if cases is None and not is_store(file):
+                cases = cases_for_group(file, by)
         found, compared = _found(
             Path(file), cases, compare, html, messages, title=title, group=group, force=force,
             people=people,
@@ -145,9 +153,20 @@ def report(
         if html is not None:
             write_page(html, found, compared)
             _report_no_texts(html, Path(file), cases, group, messages)
+        rates = _pass_rates(found, by) if by else None
     except ConfigurationError as error:
         messages.error(str(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
+    if rates is not None:
+        as_text = rates.to_markdown() if markdown else f"{rates}\n"
+        write(dumps(rates.to_dict(), indent=2) + "\n" if as_json else as_text)
+    else:
+        _print(found, compared, messages, markdown=markdown, as_json=as_json, quiet=quiet)
+
+
+def _print(
+    found: Report, compared: Comparison | None, messages: Messages, *, markdown: bool, as_json: bool, quiet: bool
+) -> None:
     if markdown:
         write(found.to_markdown(compared=compared))
     elif as_json:
@@ -162,15 +181,21 @@ def report(
                 messages.info("the human labels do not correct this difference; jury compare --labels does")
 
 
-def _refuse_beside_agreement(options: Mapping[str, object]) -> None:
-    """Refuse options that have no meaning with ``--agreement``.
+def _refuse_beside(option: str, others: Mapping[str, object]) -> None:
+    """Refuse options that have no meaning with another one, ``--agreement`` or ``--by``.
 
     Raises:
         ConfigurationError: one of them is given.
     """
-    for name, value in options.items():
+    for name, value in others.items():
         if value:
-            raise ConfigurationError(f"{name} has no meaning with --agreement, which prints figures only")
+            raise ConfigurationError(f"{name} has no meaning with {option}, which prints figures only")
+
+
+def _pass_rates(report: Report, field: str) -> PassRates:
+    from jury_adapters.report import pass_rates_by
+
+    return pass_rates_by(report, field)
 
 
 def _found(

@@ -13,13 +13,17 @@ from jury_adapters.core.values import is_missing
 from jury_adapters.core.verdict import Verdict
 
 
-def group_of_row(row: Mapping[str, Any], field: str, where: str) -> Hashable:
+_GROUPS = "the field that groups the cases; every case needs one"
+
+
+def group_of_row(row: Mapping[str, Any], field: str, where: str, purpose: str = _GROUPS) -> Hashable:
     """Return the group of a row of a file.
 
     Args:
         row: columns and their values.
         field: a column, or a path such as ``"meta.document"``; a column with that exact name takes priority.
         where: a description of the row, for the message.
+        purpose: what the field is for, for the message.
 
     Raises:
         InputError: the row has no such field, or the field is empty.
@@ -31,13 +35,15 @@ def group_of_row(row: Mapping[str, Any], field: str, where: str) -> Hashable:
     if _is_empty(value):
         names = ", ".join(str(name) for name, cell in row.items() if not is_missing(cell) and cell not in ("", []))
         raise InputError(
-            f"{where} has no {field}, the field that groups the cases; every case needs one.{_near(row, field)} "
+            f"{where} has no {field}, {purpose}.{_near(row, field)} "
             f"It has {names[:_LONGEST_LIST] or 'none'}"
         )
     return value if isinstance(value, str | int | float) else str(value)
 
 
-def group_of_case(case: Case | None, judgment: Judgment | None, field: str, where: str) -> Hashable:
+def group_of_case(
+    case: Case | None, judgment: Judgment | None, field: str, where: str, purpose: str = _GROUPS
+) -> Hashable:
     """Return the group of a case, from the case itself or, if it is not known, from the metadata in its verdict.
 
     Args:
@@ -45,15 +51,16 @@ def group_of_case(case: Case | None, judgment: Judgment | None, field: str, wher
         judgment: the judgment of the case, or None.
         field: as for :func:`group_of_row`: an entry of the metadata, or a field of the case such as ``"question"``.
         where: a description of the case, for the message.
+        purpose: what the field is for, for the message.
 
     Raises:
         InputError: the case has no such field, or the field is empty.
     """
     if case is not None:
         row = row_of_case(case)
-        return group_of_row(row if "metadata" in row else {**row, "metadata": case.metadata}, field, where)
+        return group_of_row(row if "metadata" in row else {**row, "metadata": case.metadata}, field, where, purpose)
     try:
-        return group_of_row(judgment.case_metadata if isinstance(judgment, Verdict) else {}, field, where)
+        return group_of_row(judgment.case_metadata if isinstance(judgment, Verdict) else {}, field, where, purpose)
     except InputError as error:
         raise without_case(error) from None
 

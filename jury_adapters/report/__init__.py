@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from jury_adapters.report.entries import Entry
     from jury_adapters.report.figures import Figures
     from jury_adapters.report.flips import Flip
+    from jury_adapters.report.pass_rates import PassRates, pass_rates_by
     from jury_adapters.report.report import Report
 
-__all__ = ["Comparison", "Entry", "Figures", "Flip", "Report"]
+__all__ = ["Comparison", "Entry", "Figures", "Flip", "PassRates", "Report", "pass_rates_by"]
 
 _HOME_OF = {"Comparison": "comparison", "Flip": "flips", "Entry": "entries", "Figures": "figures",
-            "Report": "report"}  # fmt: skip
+            "PassRates": "pass_rates", "Report": "report", "pass_rates_by": "pass_rates"}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

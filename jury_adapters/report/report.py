@@ -195,6 +195,10 @@ class Report:
         """The judged cases, in order. Those of a results file are read into memory when they are asked for."""
         return tuple(self._rows)
 
+    def __iter__(self) -> Iterator[Entry]:
+        """Yield the judged cases in order, without keeping those of a results file in memory."""
+        return iter(self._rows)
+
     @cached_property
     def figures(self) -> Figures:
         """Numbers of the report."""
