@@ -12,7 +12,6 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.values import is_missing
 from jury_adapters.core.verdict import Verdict
 
-
 _GROUPS = "the field that groups the cases; every case needs one"
 
 
@@ -35,8 +34,7 @@ def group_of_row(row: Mapping[str, Any], field: str, where: str, purpose: str = 
     if _is_empty(value):
         names = ", ".join(str(name) for name, cell in row.items() if not is_missing(cell) and cell not in ("", []))
         raise InputError(
-            f"{where} has no {field}, {purpose}.{_near(row, field)} "
-            f"It has {names[:_LONGEST_LIST] or 'none'}"
+            f"{where} has no {field}, {purpose}.{_near(row, field)} It has {names[:_LONGEST_LIST] or 'none'}"
         )
     return value if isinstance(value, str | int | float) else str(value)
 
