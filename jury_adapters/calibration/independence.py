@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from jury_adapters.calibration.estimates import Estimate, few, number, undefined
+from jury_adapters.calibration.misleading_jurors import misleading_jurors
 from jury_adapters.calibration.resampling import DEFAULT, Resampling, distinct, ratio_of, summed
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, counted
 from jury_adapters.calibration.votes import Votes
@@ -64,7 +65,7 @@ def effective_votes(votes: Votes, *, resampling: Resampling = DEFAULT) -> Estima
         items,
         resampling.interval(together.counts, n_eff)[0],
         _worth(jurors, value, phi),
-        (*_dependent(value, families), *few(items, together.units)),
+        (*_dependent(value, families), *misleading_jurors(labelled, wrong), *few(items, together.units)),
         details={
             "phi": phi,
             "phi_within_families": _mean_or_none(phis[within]),
