@@ -24,8 +24,8 @@ HEAD = """# The store in a file, through crashes and bad disks
 
 Written by `python tests/reliability/disk_table.py`. Each trial judges with a store, does what the first column says,
 and judges the same again. A judgment that was returned as durable is then *served*, or the store *reports* that it
-cannot be used and what to do, at opening or in the judgment of the case. *Lost* are durable judgments that were asked for
-again, or are missing; *wrong* are those that were served with another content.
+cannot be used and what to do, at opening or in the judgment of the case. *Lost* are durable judgments that were asked
+for again, or are missing; *wrong* are those that were served with another content.
 
 | what happened | trials | durable before | served after | reported | lost or judged twice | wrong |
 |---|--:|--:|--:|--:|--:|--:|"""
