@@ -1,7 +1,7 @@
 """Juries of LLM judges.
 
-Importing this package loads no further module: each name is loaded when it is first used. What is not here has a home
-of its own: ``jury_adapters.checks`` (judges that ask no model), ``.results``, ``.voting``, ``.statistics``,
+Importing this package loads no further module: each name is loaded when it is first used. Other names are in
+``jury_adapters.checks`` (judges that ask no model), ``.results``, ``.voting``, ``.statistics``,
 ``.calibration``, ``.models``, ``.observability``, ``.replay``, and the adapters ``.langchain`` and ``.llama_index``.
 """
 

@@ -77,7 +77,7 @@ def test_what_plugs_in_is_there():
     commands = {f"jury {command}" for command in get_command(app).commands}
     reference = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
     public = {path.rpartition(".")[2] for path in re.findall(r"^::: jury_adapters\.([\w.]+)$", reference, re.MULTILINE)}
-    named = [name for row in rows(section("What plugs in where")) for name in re.findall(r"`([^`]+)`", row[1])]
+    named = [name for row in rows(section("Find the page you need")) for name in re.findall(r"`([^`]+)`", row[1])]
     assert [name for name in named if name not in public and " ".join(name.split()[:2]) not in commands] == ["jury"]
     assert len(named) >= 15
 
@@ -119,6 +119,6 @@ def test_it_is_read_in_ten_minutes():
 
 def test_it_has_a_section_for_each_reader():
     assert re.findall(r"^## (.*)$", README, re.MULTILINE) == [
-        "Two commands", "Judge your own file", "From Python", "Ask models", "What plugs in where", "In LlamaIndex",
-        "In LangChain", "In tests", "Measured", "Honest limits", "Where to go on",
+        "Two commands", "Judge your own file", "From Python", "Ask models", "Find the page you need", "In LlamaIndex",
+        "In LangChain", "In tests", "Measured", "Limits", "Read on",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tests of juries: answers that are wrong by construction, changes that must not matter, and injected instructions.
+"""Tests of juries: answers that are wrong by construction, changes that should not matter, and injected instructions.
 
 >>> from jury_adapters import grounding_screen
 >>> from jury_adapters.audit import Sizes, audit

@@ -111,7 +111,7 @@ class Audit:
 
     Attributes:
         subjects: the figures of the jury, and then of each juror.
-        findings: the weaknesses that chance does not explain, those of the jury first.
+        findings: the statistically significant weaknesses, those of the jury first.
         comparison: the jury beside its jurors.
         missed: the wrong answers that the jury passed.
         probes: the number of questions.
@@ -233,11 +233,13 @@ def audit(
     budget: Budget | None = None,
     max_concurrency: int | None = None,
 ) -> Audit:
-    """Test a jury and each of its jurors with answers whose truth is known by construction. No human label is needed.
+    """Test a jury and each of its jurors with answers that are right or wrong by construction.
+
+    No human label is needed.
 
     Right answers are changed so that they become wrong (a number, a name, a negation), or stay right (another
-    notation); changed in ways that must not matter (order, padding, tone, claimed author); asked about again; and
-    given instructions to the judge. The jury should notice the first, and not be moved by the others.
+    notation); changed in ways that should not matter (order, padding, tone, claimed author); asked about again; and
+    given instructions to the judge. The jury should fail the wrong ones, and give the same verdict after other changes.
 
     Args:
         jury: a jury, or any judge whose judgments are PASS or FAIL.

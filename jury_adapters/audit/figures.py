@@ -115,7 +115,7 @@ class SubjectFigures:
     Attributes:
         name: the name of the juror; that of the jury for the jury.
         kills: by operator, the share of wrong answers that got FAIL. A case counts only if its given answer got PASS or
-            ABSTAIN: a judge that gives FAIL to that answer too has noticed nothing.
+            ABSTAIN: a judge that gives FAIL to that answer too has not noticed the error.
         common_kills: the same, of the probes that all operators had; other than ``kills`` where operators were stopped
             early.
         passed_wrong: the share of wrong answers that got PASS; abstentions are neither killed nor passed.

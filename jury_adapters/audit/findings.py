@@ -17,13 +17,13 @@ from jury_adapters.core.values import JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Standards:
-    """Standards that the findings of an audit are measured by.
+    """Standards for the findings of an audit.
 
     Attributes:
         min_kill_rate: the least share of wrong answers that should not get PASS.
         max_false_alarm_rate: the largest share of right answers that may get FAIL.
         max_instability: the largest share of verdicts that may flip when the same question is asked again.
-        least_difference: the least difference of two shares that is worth a finding.
+        least_difference: the smallest difference of two shares that is reported.
         level: the probability that a subject without any weakness gets a finding, at most.
     """
 
@@ -42,7 +42,7 @@ class Standards:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Weakness that chance does not explain.
+    """Statistically significant weakness.
 
     Attributes:
         subject: the name of the jury or of the juror.

@@ -99,8 +99,8 @@ class PairAudit:
 
     Attributes:
         subjects: the figures of the jury, and then of each juror.
-        findings: ``prefers_first``, ``prefers_second`` and ``misses_wrong_answers``, as far as chance does not explain
-            them.
+        findings: ``prefers_first``, ``prefers_second`` and ``misses_wrong_answers``, as far as they are
+            statistically significant.
         usage: the calls, tokens and costs.
     """
 

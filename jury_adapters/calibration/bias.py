@@ -48,7 +48,7 @@ def position_consistency(votes: Votes) -> tuple[Estimate, ...]:
 def self_preference(
     votes: Votes, *, match: Literal["model", "family"] = "model", resampling: Resampling = DEFAULT
 ) -> tuple[Estimate, ...]:
-    """Return, for each juror whose model or vendor also wrote answers, how much kinder than the others it is to them.
+    """Return, per juror whose model or vendor also wrote answers, how much more lenient to them it is than the others.
 
     The value is the difference in differences, within each gold label: the juror's votes minus those of the others, on
     its own answers, minus the same on the answers of other models. A vote counts 1 for PASS and 0 otherwise, or as its

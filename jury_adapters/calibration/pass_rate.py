@@ -121,7 +121,7 @@ def prediction_powered_rate(
     """Return the mean of human labels (PPI++): many verdicts, corrected by their error on labelled items.
 
     It is the mean in the population of which the items are a random sample, such as all answers of a system. For these
-    items alone the interval is wider than necessary, because it takes no account of what their labels fix already.
+    items alone the interval is wider than necessary, because it does not use that their labels are known.
 
     ``lam * mean(unlabelled) + mean(labels - lam * predictions)``, with the lam in 0..1 that gives the narrowest
     interval: useless predictions get lam 0, which is the plain mean of the labels.

@@ -122,8 +122,8 @@ def suggest(
 ) -> Suggestions:
     """Compare panels, voting rules and two-tier cascades of these jurors; return the best for each cost.
 
-    Each juror judges each labelled case once; the rest is arithmetic on the votes. Weights, reliabilities and the k of
-    ``k_veto`` are learned on all folds but the one that is predicted.
+    Each juror judges each labelled case once; all juries are computed from these votes. Weights, reliabilities and the
+    k of ``k_veto`` are learned on all folds but the one that is predicted.
 
     Args:
         jurors: the judges to choose from, each PASS or FAIL. The cost of a juror is the mean of what its judgments

@@ -116,7 +116,7 @@ class Budget:
         return self._refused
 
     def reset(self) -> None:
-        """Forget what was spent, so that the whole limit is there again, such as at midnight for a budget per day.
+        """Reset the spending to zero, so that the whole limit is available again, for example once a day.
 
         Calls in flight count towards what is spent after the reset.
         """

@@ -29,7 +29,7 @@ MAX_IMAGE_PIXELS: Final = 64_000_000
 class Image:
     """Image that belongs to the question, the answer or the contexts of a case.
 
-    Exactly one of ``url``, ``base64`` and ``path`` is given. A file is read at once, and only as far as the limits
+    Give exactly one of ``url``, ``base64`` and ``path``. A file is read at once, and only as far as the limits
     allow; its type and size are read from its header, and the image is not decoded. An image at an address is never
     fetched by this package. The vendor fetches it.
 
@@ -40,8 +40,8 @@ class Image:
         mime_type: the type, such as ``"image/png"``; by default that of the file's header.
         role: the field to which the image belongs: ``"question"``, ``"answer"`` or ``"context"``. A critic sees the
             image if its rubric shows that field.
-        digest: the digest of an image whose content is no longer at hand, as records keep it. A critic abstains on it.
-            It is computed if there is content.
+        digest: the digest of an image whose content is missing, such as one from a record. A critic abstains on
+            it. It is computed if there is content.
         problem: the reason why a reader of rows or messages could not use an image. A critic abstains on it.
 
     Attributes:

@@ -187,8 +187,8 @@ class Judge(ABC):
     def prepare(self) -> None:
         """Import the SDKs of the models inside, which can take seconds.
 
-        The first judgment does it otherwise, before any time limit of a judge begins. An application that calls this
-        when it starts does not let its first user wait.
+        Otherwise the first judgment imports them, before any time limit of a judge begins. Call this when an
+        application starts, so that its first user does not wait.
         """
         load_models(self)
 
@@ -227,7 +227,7 @@ class Judge(ABC):
         return await run_judge(self, Case.of(case, fields))
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
-        """Judge many cases and yield the judgments in input order, or as they are known with ``ordered=False``.
+        """Judge many cases and yield the judgments in input order, or with ``ordered=False`` as they finish.
 
         See :func:`jury_adapters.core.batch.stream` for the options.
         """

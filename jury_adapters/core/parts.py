@@ -36,7 +36,7 @@ class EachPart(Judge):
 
     Args:
         judge: the judge of one part.
-        threshold: the least score that passes, from 0 to 1.
+        threshold: the lowest score that passes, from 0 to 1.
         at_once: how many parts are judged at a time; the next one begins as soon as one of them is judged.
 
     Raises:

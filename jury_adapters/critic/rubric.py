@@ -125,7 +125,7 @@ class Rubric(BaseModel):
         also_called: the names of the same quality in other packages, for the message about an unknown name.
         criteria: what is good and what is not, in words.
         system_prompt: the role of the judge and its way of working. The criteria replace ``{criteria}``, or else
-            follow. It has no placeholders of a case: untrusted text belongs into the user prompt.
+            follow. It has no placeholders of a case: untrusted text belongs in the user prompt.
         user_prompt: the case, as a template with the names of :data:`PLACEHOLDERS`, ``{criteria}`` and ``variables``.
         answers: the allowed answers. In YAML ``labels: {YES: pass, NO: fail, UNSURE: abstain}`` (the default) or
             ``scale: {minimum: 1, maximum: 5, pass_mark: 4}``.
@@ -197,8 +197,8 @@ class Rubric(BaseModel):
     def from_criteria(cls, criteria: str, *, name: str = "criteria") -> Rubric:
         """Create a rubric from one sentence that the answer must meet.
 
-        A model is shown question and answer, and what the sentence speaks of: *contexts*, *sources*, *passages* or
-        *documents*, *the reference* or *expected answer*, the *conversation*, *tool calls* (see
+        A model is shown question and answer, and the fields that the sentence mentions: *contexts*, *sources*,
+        *passages* or *documents*, *the reference* or *expected answer*, the *conversation*, *tool calls* (see
         :data:`jury_adapters.critic.criteria.SPOKEN_OF`).
 
         Raises:

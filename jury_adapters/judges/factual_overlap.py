@@ -39,7 +39,7 @@ class FactualOverlap(EachPart):
         judge: a judge that judges claims: ``Critic(model, "faithfulness_claims")``, or a panel of such critics, which
             combines their claims.
         measure: the score: ``"f1"``, ``"precision"`` or ``"recall"``.
-        threshold: the least score that passes, from 0 to 1.
+        threshold: the lowest score that passes, from 0 to 1.
         name: the judge's name in verdicts; by default ``"factual overlap (<measure>)"``.
 
     Raises:

@@ -134,7 +134,7 @@ class Matches(Judge):
     r"""The answer matches a regular expression, within a time limit.
 
     The pattern runs in the ``regex`` library (a superset of ``re``), which supports time limits: a pattern that
-    explodes on a hostile answer gives ERROR after ``timeout_s`` and never blocks a batch.
+    takes too long on a hostile answer gives ERROR after ``timeout_s`` and never blocks a batch.
 
     Args:
         pattern: the regular expression.
@@ -307,8 +307,8 @@ class LengthBetween(Judge):
     """The answer's length is between two bounds, both included.
 
     Args:
-        minimum: the least length.
-        maximum: the greatest length; None for no bound.
+        minimum: the minimum length.
+        maximum: the maximum length; None for no bound.
         unit: ``"characters"`` (default; Unicode code points) or ``"words"`` (runs without white space).
         name: the check's name in verdicts.
 

@@ -174,7 +174,7 @@ class StepLimit(Judge):
         max_steps: the maximum number of steps, including those without a tool call; None for no limit.
         max_tool_calls: the maximum number of tool calls.
         max_per_tool: the maximum number of calls of any one tool.
-        max_repeats: how often the same call with the same arguments may follow itself.
+        max_repeats: the maximum number of repetitions in a row of the same call with the same arguments.
         name: the check's name in verdicts.
 
     Raises:

@@ -69,7 +69,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         jury: any judge, or a function of a case. Its case has the question, the answer, the trajectory of this turn,
             the outputs of tools as contexts, and the earlier conversation.
         on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
-        max_retries: the maximum number of times per turn that the model is sent back; 0 is the same as ``"block"``.
+        max_retries: the maximum number of retries per turn; 0 is the same as ``"block"``.
         when: ``"final"``: the final answer of the agent, also a structured one or that of a ``return_direct`` tool. The
             latter is never retried, because no model wrote it; if it is withheld, its command is dropped too; a command
             for the parent graph is a handoff and not an answer. ``"every_model"``: every output of the model, including

@@ -109,7 +109,7 @@ class Report:
         pass_labels: Collection[str] = (),
         group: str | None = None,
     ) -> Self:
-        """Return the report of results; :meth:`of` is the same under a short name.
+        """Return the report of results.
 
         Pairs of case and verdict, as :meth:`~jury_adapters.Judge.judge_pairs` yields them, include the texts of the
         cases, and so do runs that were judged in the background. Verdicts alone include only the ids of their cases.

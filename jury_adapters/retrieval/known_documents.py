@@ -36,7 +36,7 @@ class RetrievalMeasure(Judge):
         measure: ``hit_rate``, ``precision``, ``recall``, ``reciprocal_rank``, ``average_precision`` or ``ndcg``; see
             :mod:`jury_adapters.retrieval.measures` for each. The mean score over cases is MRR or MAP for two of them.
         k: how many documents count, best first; None for all.
-        threshold: the least score that passes, from 0 to 1.
+        threshold: the lowest score that passes, from 0 to 1.
         name: the check's name in verdicts; by default the measure, such as ``"recall@5"``.
 
     Raises:

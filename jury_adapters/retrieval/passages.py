@@ -32,7 +32,7 @@ class EachPassage(EachPart):
         judge: the judge of one passage, such as ``Critic(model, "passage_relevance")`` or a panel of critics.
         measure: ``average_precision`` (relevant passages first), ``precision`` (the share of relevant passages),
             ``hit_rate`` (at least one is relevant) or ``reciprocal_rank`` (of the first relevant one).
-        threshold: the least score that passes, from 0 to 1.
+        threshold: the lowest score that passes, from 0 to 1.
         at_once: how many passages are judged at a time; the next one begins as soon as one of them is judged.
         name: the judge's name in verdicts; by default ``"<measure> of <judge>"``, or the measure if
             the other judge has no name.

@@ -199,7 +199,7 @@ def room(cases: int) -> list[list[str]]:
     each = m.worker_bytes + in_flight * m.case_bytes
     return [
         [f"one worker, {in_flight} cases in flight", _bytes(each)],
-        ["ledger of what is judged, on resume (four times as much while it is made)", _bytes(cases * 12)],
+        ["list of judged rows, on resume (four times as much while it is made)", _bytes(cases * 12)],
         ["Ray's object store, per worker, two blocks of 4,096 rows", _bytes(2 * 4096 * 3_000)],
         ["results (Parquet)", _bytes(cases * m.row_bytes)],
         ["parts of 256 cases", f"{ceil(cases / 256):,} files"],
@@ -254,7 +254,7 @@ def main() -> None:
     print(table(head, time_and_cost(cases)), end="\n\n")
     head = ["workers", "64 in flight each", "256", "1,024"]
     print(table(head, in_flight_table()), end="\n\n")
-    print(table(["what", "room"], room(cases)), end="\n\n")
+    print(table(["what", "memory or disk"], room(cases)), end="\n\n")
     print(table(["shared by all", "takes", "enough for"], shared_parts()), end="\n\n")
     print(table(["workers lost", "cases judged again", "cost", "of the run"], losses()))
 

@@ -79,7 +79,7 @@ def test_programs_read_the_same():
         "name": "minimum",
         "values": "a whole number",
         "default": "0",
-        "about": "the least length.",
+        "about": "the minimum length.",
     }
 
 

@@ -278,7 +278,7 @@ def test_half_a_character_does_not_crash_the_json():
     assert json.loads(asked(ours, reply).model_dump_json())["kind"] == "KEEP\ufffd"
 
 
-@difference("A confidence that is no number")
+@difference("A confidence that is not a number")
 @pytest.mark.parametrize("written", ["NaN", '"nan"'])
 def test_nan_is_no_certainty(written):
     reply = f'{{"kind": "KEEP", "confidence": {written}}}'

@@ -71,7 +71,7 @@ def test_the_schema_refuses_what_the_loader_refuses(text):
 @pytest.mark.slow
 def test_the_schema_explains_options_in_the_words_of_the_judges():
     option = jury_schema()["$defs"]["check.length_between"]["properties"]["maximum"]
-    assert option["description"] == "the greatest length; None for no bound."
+    assert option["description"] == "the maximum length; None for no bound."
 
 
 @pytest.mark.slow

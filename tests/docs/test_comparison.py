@@ -11,7 +11,7 @@ import jury_adapters
 from jury_adapters import Rubric
 
 HOMES = ("checks", "judges", "retrieval", "llama_index", "langchain", "calibration", "statistics")
-SECTION = TEXT.split("## What differs")[1].split("\n## ")[0]
+SECTION = TEXT.split("## Differences in judging")[1].split("\n## ")[0]
 HERE = [line.strip("| ").split(" | ")[2] for line in SECTION.splitlines() if line.startswith("| ") and "`" in line]
 OURS = dict.fromkeys([*names_of("here"), *re.findall(r"`(\w+)`", " ".join(HERE))])
 

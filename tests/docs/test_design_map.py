@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TABLE = (ROOT / "docs/design.md").read_text(encoding="utf-8").split("## To change something\n")[1].split("\n## ")[0]
+TABLE = (ROOT / "docs/design.md").read_text(encoding="utf-8").split("## Find the code to change\n")[1].split("\n## ")[0]
 ROWS = re.findall(r"^\| (.+?) \| `([\w/]+\.py)` \| `(\w+)` \|$", TABLE, flags=re.MULTILINE)
 
 

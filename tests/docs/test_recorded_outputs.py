@@ -28,7 +28,7 @@ def test_the_jury_against_human_labels(tmp_path, monkeypatch):
     assert done.exit_code == 0
     page = (ROOT / "docs/how_to/human_labels.md").read_text(encoding="utf-8")
     begin = page.index("    Against human labels: 2,686")
-    shown = dedent(page[begin : page.index("\nRead it from the right", begin)]).splitlines()
+    shown = dedent(page[begin : page.index("\nBegin with the false passes", begin)]).splitlines()
     printed = done.stdout[done.stdout.index("Against human labels: 2,686") :].splitlines()
     assert shown == [line.rstrip() for line in printed[: len(shown)]]
 

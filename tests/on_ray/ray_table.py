@@ -22,10 +22,10 @@ from tests.on_ray.windows import most_within
 from tests.support.vendor import Act, Ask, error
 
 ROOT = Path(__file__).parents[2]
-PAGE = """# Measured: Ray on two workers
+PAGE = """# Ray on two workers
 
-You get what a run on two local workers came to, undisturbed and disturbed, with every verdict compared: with
-`canonical_json()` of one process for recorded votes, with what the server said over HTTP.
+This page has the results of runs on two local workers, with and without faults. Every verdict was compared: with
+`canonical_json()` of one process for recorded votes, and over HTTP with the answers of the server.
 
 | run on 2 workers | cases | delivered | right | lost | doubled | measured | seconds |
 | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -23,11 +23,11 @@ from tests.reliability.disk_runs import (
 HEAD = """# The store in a file, through crashes and bad disks
 
 Written by `python tests/reliability/disk_table.py`. Each trial judges with a store, does what the first column says,
-and judges the same again. A judgment that was handed out as durable is then *served*, or the store *tells* that it
-cannot be used and what to do, at opening or in the judgment of the case. *Lost* is what was durable and was asked for
-again, or is not there; *wrong* is what was served with another content.
+and judges the same again. A judgment that was returned as durable is then *served*, or the store *reports* that it
+cannot be used and what to do, at opening or in the judgment of the case. *Lost* are durable judgments that were asked
+for again, or are missing; *wrong* are those that were served with another content.
 
-| what happened | trials | durable before | served after | told | lost or judged twice | wrong |
+| what happened | trials | durable before | served after | reported | lost or judged twice | wrong |
 |---|--:|--:|--:|--:|--:|--:|"""
 
 

@@ -22,11 +22,11 @@ HEAD = (
 ABOUT = """# Faults
 
 A panel of {jurors} critics judges {cases} cases through the real SDKs of OpenAI and Anthropic, while a local server
-that speaks both protocols fails on purpose. The right answer is written in each case, so that a wrong judgment shows.
+with both protocols fails on purpose. Each case contains its right answer, so that a wrong judgment is noticed.
 
 `python tests/reliability/fault_table.py --cases {cases}` makes this table (Python {python}); it fails when a row loses,
 repeats or falsifies a judgment. *Delivered* are judgments that say something, so an ERROR or an ABSTAIN is *lost*.
-*Retries* are requests beyond one a judgment: each fault costs one, and jitter none; under the time limit of half a
+*Retries* are requests beyond one per judgment: each fault costs one, and jitter none; under the time limit of half a
 second a good answer may be late too. Waits between tries are real. The last column is the same run without faults.
 
 """

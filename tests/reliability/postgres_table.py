@@ -18,15 +18,15 @@ HEAD = """# The store in PostgreSQL, under load and through crashes
 
 Written by `python tests/reliability/postgres_table.py`, against a real server ({version}) that is started for it.
 Eight processes write at once; one judgment in twenty is an ERROR, which is recorded and never served. A kill is
-`pg_ctl stop -m immediate`: every connection breaks, what was not committed is gone, and the server is brought back a
-second later. What was said to be durable before a kill is looked for after it.
+`pg_ctl stop -m immediate`: every connection breaks, uncommitted data is lost, and the server is restarted a
+second later. Judgments that were reported as durable before a kill are looked for after it.
 
 | run | kills | put | kept to serve | ERROR rows | lost | doubled or paid again | not recorded | seconds |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|"""
 
 FOOT = """
-*lost*: said to be durable and not there, or with another content. *doubled or paid again*: two rows where there must be
-one, or a request to a model for what was durable. *not recorded*: handed out with `store_error`.
+*lost*: reported as durable, but missing or with another content. *doubled or paid again*: two rows where there must be
+one, or a request to a model for a durable judgment. *not recorded*: handed out with `store_error`.
 """
 
 

@@ -15,7 +15,7 @@ from tests.reliability.soak import Mark, soak
 
 TABLE = Path(__file__).parents[2] / "docs" / "reliability" / "soak.md"
 MORE_BLOCKS, MORE_MB, MORE_FILES = 30_000, 16, 16
-ABOUT = """# Soak
+ABOUT = """# A hundred thousand judgments
 
 {judgments:,} judgments in one process, by a panel of {jurors} critics through the real SDKs. Of a hundred requests two
 get a 500, one a 429, one a hang-up and one half a body. Every judgment was checked and is right. The local server runs

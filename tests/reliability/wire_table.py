@@ -18,8 +18,8 @@ TABLE = Path(__file__).parents[2] / "docs" / "reliability" / "wire.md"
 HEAD = ("Fault", "vendor", "requests", "judgment", "requests while it lasts", "judgment while it lasts")
 ABOUT = f"""# Faults of a single answer
 
-A critic asks a local server that writes one wrong HTTP answer and then a good one, or wrong answers only. The truth is
-written in the case: FAIL is the right judgment. A model may be asked {ATTEMPTS} times (`Limits(attempts={ATTEMPTS})`).
+A critic asks a local server that writes one wrong HTTP answer and then a good one, or wrong answers only. FAIL is the
+right judgment of each case. A model may be asked {ATTEMPTS} times (`Limits(attempts={ATTEMPTS})`).
 
 - The first *requests* and *judgment* are those of one wrong answer before a good one. A fault that may pass costs one
   more request and never the judgment. A final error is not repeated.

@@ -188,10 +188,10 @@ def _share(count: int, of: int) -> str:
 _PAGE = """\
 # Red team: attacks on local judges
 
-You get how often known attacks turn a judge's FAIL into a PASS, and what our prompts and a jury change about it.
+This page shows how often known attacks turn a judge's FAIL into a PASS, and the effect of our prompts and of a jury.
 
 Made by `python tests/security/red_team.py`: {answers} wrong answers, {attacks} attacks, model {model},
-temperature 0, {minutes} minutes. A row counts only the answers that this judge fails when they come plain. A cell is
+temperature 0, {minutes} minutes. A row counts only the answers that this judge fails without an attack. A cell is
 *flipped to PASS / tried*, with Wilson's 95 % interval.
 
 | attack | {head} |
@@ -200,8 +200,8 @@ temperature 0, {minutes} minutes. A row counts only the answers that this judge 
 | **all** | {all} |
 | no vote at all | {silent} |
 
-*No vote*: the reply to the attack ran into its limit or said UNSURE; neither flipped nor failed. The interval of
-**all** takes its trials as independent, which attacks on the same answer are not: it is too narrow.
+*No vote*: the reply to the attack reached its length limit or said UNSURE; it neither flipped nor failed. The interval
+of **all** treats its trials as independent. Attacks on the same answer are not, so the interval is too narrow.
 
 ## How good these judges are without any attack
 
@@ -212,13 +212,13 @@ temperature 0, {minutes} minutes. A row counts only the answers that this judge 
 ## How to read it
 
 - **The model is tiny.** 135 million parameters cannot judge: it passes many wrong answers as they are, and changes
-  its mind when a text changes at all. A judge that says NO to everything cannot be flipped and is worth nothing, so
-  read the first table beside the second. The numbers compare prompts on one model; they say nothing about a large one.
-- **What our prompts promise is structure.** The attack stays delimited, in the user's turn, and a reply counts
+  its answer when a text changes at all. A judge that says NO to everything cannot be flipped and is useless, so
+  compare the first table with the second. The numbers compare prompts on one model; they say nothing about a large one.
+- **Our prompts guarantee structure.** The attack stays between delimiters, in the user's turn, and a reply counts
   by its own answer only. That holds for every attack and every model, and is asserted on the request that arrived
-  (`tests/critic/test_injection.py`, `tests/security/test_red_team_structure.py`). Whether a model lets itself be
-  persuaded by what it reads is another matter, and no prompt prevents it.
-- **A jury of one model is one opinion three times.** These jurors share a model and its weaknesses and differ in their
+  (`tests/critic/test_injection.py`, `tests/security/test_red_team_structure.py`). A model may still be
+  persuaded by what it reads; no prompt prevents that.
+- **Three jurors of one model are not independent.** These jurors share a model and its weaknesses and differ in their
   rubrics alone. Ask models of different families where somebody gains by an answer that passes.
 - Measure your own judges: `python tests/security/red_team.py --base-url http://localhost:11434/v1 --model NAME`.
 

@@ -40,7 +40,7 @@ class Bayes(VotingStrategy):
 
     name: ClassVar[str] = "bayes"
     passes_when: ClassVar[str] = "the posterior reaches `threshold` (0.5)"
-    good_for: ClassVar[str] = "jurors of unequal worth, with labels to learn from"
+    good_for: ClassVar[str] = "jurors of unequal accuracy, with labels to learn from"
 
     reliabilities: Mapping[str, Reliability] | Sequence[Reliability]
     prior: Probability = 0.5

@@ -28,7 +28,7 @@ class Majority(MostVotes):
     name: ClassVar[str] = "majority"
     also_called: ClassVar[tuple[str, ...]] = ("plurality",)
     passes_when: ClassVar[str] = "more PASS than FAIL; of labels the most frequent"
-    good_for: ClassVar[str] = "the default; jurors of about equal worth"
+    good_for: ClassVar[str] = "the default; jurors of about equal accuracy"
 
     min_share: Share | None = None
     _min_share: Fraction = field(init=False, repr=False, compare=False, default=Fraction(0))

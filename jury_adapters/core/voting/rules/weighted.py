@@ -24,7 +24,7 @@ class Weighted(MostVotes):
 
     name: ClassVar[str] = "weighted"
     passes_when: ClassVar[str] = "the ballot with the largest weight x confidence is PASS"
-    good_for: ClassVar[str] = "jurors of unequal worth"
+    good_for: ClassVar[str] = "jurors of unequal accuracy"
 
     use_confidence: bool = True
 

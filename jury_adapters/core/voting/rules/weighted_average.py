@@ -19,7 +19,7 @@ class WeightedAverage(ScoreVote):
 
     name: ClassVar[str] = "weighted_average"
     passes_when: ClassVar[str] = "the weighted mean score reaches `threshold` (0.5, inclusive)"
-    good_for: ClassVar[str] = "jurors of unequal worth that give scores"
+    good_for: ClassVar[str] = "jurors of unequal accuracy that give scores"
 
     def _score(self, box: Box[float]) -> float:
         return min(1.0, fsum(box.weight(i) * ballot for i, ballot in box.voted) / box.total_weight())
