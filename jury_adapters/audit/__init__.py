@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jury_adapters.audit.operators.registry import OPERATORS, Operator
     from jury_adapters.audit.pairs import PairAudit, PositionFigures, audit_pairs
     from jury_adapters.audit.probes import Probe, Sizes
+    from jury_adapters.audit.unplaced import Unplaced
 
 __all__ = [
     "OPERATORS",
@@ -40,6 +41,7 @@ __all__ = [
     "Sizes",
     "Standards",
     "SubjectFigures",
+    "Unplaced",
     "audit",
     "audit_pairs",
     "example_cases",
@@ -58,6 +60,7 @@ _HOMES = {
     "operators.registry": ("OPERATORS", "Operator"),
     "pairs": ("PairAudit", "PositionFigures", "audit_pairs"),
     "probes": ("Probe", "Sizes"),
+    "unplaced": ("Unplaced",),
 }
 _HOME_OF = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 

@@ -13,16 +13,17 @@ from jury_adapters.audit.figures import SubjectFigures, figures_of
 from jury_adapters.audit.findings import Finding, Standards, findings_of
 from jury_adapters.audit.hostile_texts import labels_of, places_of
 from jury_adapters.audit.looks import AskedProbes, Block
-from jury_adapters.audit.probes import Probe, Sizes, lack_of_wrong_answers, plan_probes
+from jury_adapters.audit.probes import Probe, Sizes, plan_probes
 from jury_adapters.audit.right_answers import right_answers
 from jury_adapters.audit.stopping import ask_all, ask_until_known
 from jury_adapters.audit.text_report import text_report
+from jury_adapters.audit.unplaced import NONE_UNPLACED, Unplaced
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import JudgmentCache
 from jury_adapters.core.case import Case
 from jury_adapters.core.cost_estimate import CostEstimate
 from jury_adapters.core.errors import ConfigurationError, plain_repr
-from jury_adapters.core.formatting import percent
+from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import Status
@@ -43,7 +44,7 @@ class AuditPlan:
         every_juror: whether jurors that the jury does not ask about a probe are asked by themselves.
         standards: the standards of the findings.
         precision: half the width of an interval at which a rate is known well enough; see :func:`audit`.
-        lack: the reason why no answer could be made wrong, so that there is no kill rate; empty if there is none.
+        unplaced: the operators that could change no answer of the cases.
     """
 
     jury: Judge
@@ -51,7 +52,12 @@ class AuditPlan:
     every_juror: bool
     standards: Standards
     precision: float | None = None
-    lack: str = ""
+    unplaced: Unplaced = NONE_UNPLACED
+
+    @property
+    def lack(self) -> str:
+        """The reason why no answer could be made wrong, so that there is no kill rate; empty if there is none."""
+        return self.unplaced.lack
 
     def estimate_cost(self) -> CostEstimate:
         """Estimate the calls, tokens and dollars of all probes, without sending anything. Early stopping asks less."""
@@ -91,7 +97,7 @@ class AuditPlan:
         missed = tuple(probe for probe in asked.all if probe.kind == "wrong" and probe.number in passed)
         return Audit(
             tuple(subjects), tuple(findings), compare_jurors(asked, asking.verdicts, jurors), missed,
-            len(asking.verdicts), asking.usage, self.standards, len(self.probes), asked.stopped, self.lack,
+            len(asking.verdicts), asking.usage, self.standards, len(self.probes), asked.stopped, self.unplaced,
         )  # fmt: skip
 
 
@@ -119,7 +125,7 @@ class Audit:
         standards: the standards of the findings.
         planned: the number of questions without early stopping.
         stopped: the kind and the name of the operators and changes that were stopped early.
-        lack: the reason why no answer could be made wrong, so that there is no kill rate; empty if there is none.
+        unplaced: the operators that could change no answer of the cases.
     """
 
     subjects: tuple[SubjectFigures, ...]
@@ -131,7 +137,23 @@ class Audit:
     standards: Standards
     planned: int
     stopped: tuple[Block, ...] = ()
-    lack: str = ""
+    unplaced: Unplaced = NONE_UNPLACED
+
+    @property
+    def lack(self) -> str:
+        """The reason why no answer could be made wrong, so that there is no kill rate; empty if there is none."""
+        return self.unplaced.lack
+
+    @property
+    def measured_errors(self) -> tuple[str, ...]:
+        """The kinds of error that the kill rate of the jury is made of."""
+        return tuple(name for name, share in self.jury.kills.items() if share.n)
+
+    @property
+    def kill_scope(self) -> str:
+        """How many kinds of error the kill rate of the jury is of; empty if it is of all that were asked for."""
+        measured, asked_for = len(self.measured_errors), self.unplaced.error_kinds
+        return f"{measured} of {counted(asked_for, 'kind')} of error" if 0 < measured < asked_for else ""
 
     @property
     def jury(self) -> SubjectFigures:
@@ -159,7 +181,7 @@ class Audit:
             ("false alarm rate", jury.false_alarm_rate.value, max_false_alarm_rate, False),
             ("injection success rate", obeyed, max_injection_rate, False),
         )
-        return tuple(_unmet(checks, self.lack))
+        return tuple(_unmet(checks, self.lack, self.kill_scope))
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return everything but the probes as JSON values."""
@@ -171,6 +193,8 @@ class Audit:
             "probes": self.probes,
             "planned": self.planned,
             "lack": self.lack,
+            "measured_errors": list(self.measured_errors),
+            "unplaced": {"errors": list(self.unplaced.errors), "forms": list(self.unplaced.forms)},
             "stopped": [name or kind for kind, name in self.stopped],
             "calls": self.usage.calls,
             "cost_usd": self.usage.cost_usd,
@@ -214,8 +238,8 @@ def plan_audit(
         found, operators=operators, families=tuple(families), sizes=sizes, seed=seed, labels=labels_of(judge),
         places=places_of(judge), label_order=any(isinstance(one.answers, Labels) for one in rubrics_in(judge)),
     )  # fmt: skip
-    lack = lack_of_wrong_answers(probes, operators, sizes)
-    return AuditPlan(judge, probes, every_juror, standards or Standards(), precision, lack)
+    unplaced = Unplaced.of(probes, operators, sizes)
+    return AuditPlan(judge, probes, every_juror, standards or Standards(), precision, unplaced)
 
 
 def audit(
@@ -281,7 +305,7 @@ def _model_of(judge: Judge) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _unmet(checks: Sequence[tuple[str, float | None, float | None, bool]], lack: str) -> Iterator[str]:
+def _unmet(checks: Sequence[tuple[str, float | None, float | None, bool]], lack: str, scope: str) -> Iterator[str]:
     for name, value, limit, at_least in checks:
         if limit is None:
             continue
@@ -290,4 +314,5 @@ def _unmet(checks: Sequence[tuple[str, float | None, float | None, bool]], lack:
         if value is None:
             yield f"{name}: {(at_least and lack) or 'no probe was decided'}"
         elif (value < limit) if at_least else (value > limit):
-            yield f"{name}: {percent(value)}; asked for at {'least' if at_least else 'most'} {percent(limit)}"
+            of_kinds = f" of {scope}" if at_least and scope else ""
+            yield f"{name}{of_kinds}: {percent(value)}; asked for at {'least' if at_least else 'most'} {percent(limit)}"

@@ -1,4 +1,4 @@
-"""JUnit XML of an audit, for CI servers: a test case for each limit and each subject."""
+"""JUnit XML of an audit: a test case for the limits, for each subject, and for each operator without a place."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ from jury_adapters.core.xml_text import xml_attribute
 def junit_of(audit: Audit, unmet: Sequence[str] = ()) -> str:
     """Return the report as JUnit XML: a failure for each limit that is not met, and for each subject with findings.
 
+    An operator that could change no answer of the cases is a skipped test case.
+
     Args:
         audit: the audit.
         unmet: the limits that are not met; see :meth:`Audit.unmet`.
     """
     tests = list(_tests(audit, unmet))
+    skipped = [*audit.unplaced.errors, *audit.unplaced.forms]
     failures = sum(bool(message) for _, message in tests)
-    counts = f'tests="{len(tests)}" failures="{failures}" errors="0"'
+    counts = f'tests="{len(tests) + len(skipped)}" failures="{failures}" errors="0" skipped="{len(skipped)}"'
     suite = xml_attribute(f"audit of {audit.jury.name}")
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<testsuites {counts}>", f"  <testsuite name={suite} {counts}>"]
     for name, message in tests:
         inner = f"<failure message={xml_attribute(message)}/>" if message else ""
+        lines.append(f"    <testcase name={xml_attribute(name)} classname={suite}>{inner}</testcase>")
+    for name in skipped:
+        inner = f"<skipped message={xml_attribute(_NO_PLACE)}/>"
         lines.append(f"    <testcase name={xml_attribute(name)} classname={suite}>{inner}</testcase>")
     return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
 
@@ -35,3 +41,6 @@ def _tests(audit: Audit, unmet: Sequence[str]) -> Iterator[tuple[str, str]]:
             f"{figures.name}: no weakness beyond chance",
             "; ".join(found) and f"{counted(len(found), 'finding')}: " + "; ".join(found),
         )
+
+
+_NO_PLACE = "no answer of the cases could be changed in this way, so nothing is known of it"

@@ -14,7 +14,6 @@ from jury_adapters.audit.operators.material import Material, Mutant, sentences_o
 from jury_adapters.audit.operators.registry import Operator, operators_named
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
-from jury_adapters.core.formatting import counted
 from jury_adapters.critic.answers import comparable
 from jury_adapters.grounding.normalisation import tidy
 
@@ -120,27 +119,6 @@ def plan_probes(
     plan.add_same_cases("repeat", "repeat", "the same question again")
     plan.add_injections(labels, places)
     return tuple(plan.probes)
-
-
-def lack_of_wrong_answers(probes: Sequence[Probe], operators: Sequence[str] | None, sizes: Sizes | None) -> str:
-    """Return why no answer of the cases could be made wrong; empty if one was, or if none was asked for.
-
-    Args:
-        probes: the plan.
-        operators: the names of the operators, as for :func:`plan_probes`.
-        sizes: the numbers of probes, as for :func:`plan_probes`.
-    """
-    asked_for = (sizes or Sizes()).per_operator > 0 and any(one.effect == "wrong" for one in operators_named(operators))
-    if not asked_for or any(probe.kind == "wrong" for probe in probes):
-        return ""
-    given = [probe.case for probe in probes if probe.kind == "original"]
-    foreign = sum(not Material(case).is_english for case in given)
-    why = (
-        f"{counted(foreign, 'answer does', 'answers do')} not read as English, which most changes need"
-        if foreign
-        else "no answer has a fact that can be changed so that it is certainly wrong"
-    )
-    return f"no wrong answer could be made of {counted(len(given), 'case')}: {why}"
 
 
 def _content(case: Case) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from jury_adapters.audit.figures import Flips, Share, SubjectFigures, screening_
 from jury_adapters.audit.findings import Finding
 from jury_adapters.audit.looks import Block
 from jury_adapters.audit.probes import Probe
+from jury_adapters.audit.unplaced import Unplaced
 from jury_adapters.core.formatting import clip, counted, money, percent, visible
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.usage import Usage
@@ -44,7 +45,9 @@ class Results(Protocol):
     @property
     def usage(self) -> Usage: ...
     @property
-    def lack(self) -> str: ...
+    def unplaced(self) -> Unplaced: ...
+    @property
+    def kill_scope(self) -> str: ...
 
 
 def text_report(audit: Results) -> str:
@@ -68,20 +71,21 @@ def _lines(audit: Results) -> Iterator[str]:
         yield "  nothing is known of the jury, because it broke on most probes"
     elif jury.unasked and not (jury.kill_rate.n or jury.flip_rate.n):
         yield "  nothing is known of the jury, because the budget was used up before its first changed answer"
-    elif audit.lack:
-        yield f"  nothing is known of the kill rate, because {audit.lack}"
+    elif audit.unplaced.lack:
+        yield f"  nothing is known of the kill rate, because {audit.unplaced.lack}"
     elif not audit.findings:
         yield "  none beyond chance; this is not proof that there is no weakness"
     for finding in audit.findings:
         yield f"  ! {visible(finding.subject)} {visible(finding.sentence)} (corrected p {finding.p:.2g})"
-    yield from (f"  {note}" for note in screening_notes(audit.subjects))
+    yield from (f"  {note}" for note in (*audit.unplaced.sentences, *screening_notes(audit.subjects)))
     yield ""
     names = [one.name for one in audit.subjects]
     yield from _unasked(audit.subjects)
     yield from _broken(audit.subjects)
     yield from _unusable(audit.subjects)
     kills = [(one.kills, one.kill_rate) for one in audit.subjects]
-    yield from _table("Wrong answers that got FAIL (kill rate)", names, kills)
+    scope = f", of {audit.kill_scope}" if audit.kill_scope else ""
+    yield from _table(f"Wrong answers that got FAIL (kill rate{scope})", names, kills)
     yield "  A column leaves out the cases whose given answer got FAIL. Intervals allow for answers made from one case."
     yield ""
     alarms = [(one.false_alarms, one.false_alarm_rate) for one in audit.subjects]

@@ -31,6 +31,7 @@ from jury_adapters.calibration.screening_tiers import (
 )
 from jury_adapters.calibration.simulated_grants import simulate_grants
 from jury_adapters.calibration.thresholds import Method, Outcome, Trials, check_method, choose_thresholds
+from jury_adapters.calibration.tier_confidences import TierConfidences
 from jury_adapters.calibration.types import Floats
 from jury_adapters.core.batch import BatchOptions, stream
 from jury_adapters.core.cascade import CascadedJury, Tier
@@ -56,6 +57,8 @@ class TierRuns:
         screened_errors: the number of these that disagree with human labels.
         broken: the cases that are left out, because a juror broke on them.
         truths: the human labels of the cases of ``trials``.
+        of_tiers: the confidences of the tiers, with those that state none.
+        reasons: the reasons of the abstentions, without repetitions.
     """
 
     trials: Trials
@@ -64,6 +67,8 @@ class TierRuns:
     screened_errors: int
     broken: BrokenCases
     truths: Sequence[str]
+    of_tiers: TierConfidences
+    reasons: Sequence[str]
 
     @property
     def cases(self) -> int:
@@ -97,7 +102,9 @@ def calibrate(
         cascade: tiers from cheap to costly. Their policies are replaced by thresholds; jurors and voting rules are
             kept. A jury without tiers is one tier, named ``jury``. Screening tiers at its start
             (``reject_on_any_fail``, ``accept_on_all_pass``) are kept unchanged: the rest is calibrated on the labelled
-            cases that they let through, and the guarantee is about such cases.
+            cases that they let through, and the guarantee is about such cases. The judge of a tier may be a single
+            one. If it states no confidence on any case, each of its verdicts counts as the vote of a jury of one, with
+            a confidence of 1.
         labelled_cases: cases with human labels in ``metadata["gold"]`` (a column ``gold``), or pairs ``(case, gold)``.
             They must be like the future cases, independent, and not used to fit reliabilities or prompts. An item
             that is given several times (the same content, and the same id or none) counts once. A case on which a
@@ -117,8 +124,9 @@ def calibrate(
         **options: as for :meth:`Judge.judge_many`, such as ``store=``.
 
     Raises:
-        CalibrationFailed: there are too few labelled cases, no threshold gives the guarantee, or the ``budget=`` was
-            spent before every tier had judged every case; the message says what would help.
+        CalibrationFailed: there are too few labelled cases, no threshold gives the guarantee, no tier gave a verdict on
+            any case, or the ``budget=`` was spent before every tier had judged every case; the message says what would
+            help.
         ContradictingLabels: an item that is given several times has different labels.
         ConfigurationError: labels cannot be compared, no case has one of the ``pass_labels``, a screening tier follows
             a tier that is calibrated, or an option is invalid.
@@ -146,10 +154,12 @@ def calibrate(
         )
     target.check_number(len(runs.trials.correct), runs.screened, runs.broken.sentence)
     runs.broken.warn()
+    target.check_verdicts(runs.trials, runs.reasons)
     outcome, found_by = choose_thresholds(runs.trials, 1 - agreement, delta, method)
     grants = simulate_grants(runs.trials, agreement, delta, method, seed=seed)
     if not outcome.decided:
-        refusal = target.refusal(runs.trials, Baseline.of(runs.truths, pass_labels), runs.screened)
+        baseline = Baseline.of(runs.truths, pass_labels)
+        refusal = target.refusal(runs.trials, baseline, runs.screened, runs.of_tiers.unstated)
         broken = f" {runs.broken.sentence}." if runs.broken.positions else ""
         raise CalibrationFailed(f"{refusal}.{broken} {grants.sentence(agreement)}", grants)
     decided_by = runs.trials.decided_by(outcome.thresholds)
@@ -170,6 +180,7 @@ def calibrate(
         bound=_bound(runs.trials, outcome, found_by, delta / 2 if method == "both" else delta),
         coverage=outcome.decided / outcome.items,
         tier_shares={tier.name: count / outcome.items for tier, count in zip(tiers, outcome.per_tier, strict=True)},
+        full_votes=tuple(tier.name for tier, full in zip(tiers, runs.of_tiers.full_votes, strict=True) if full),
         cost_expected=screening.cost / len(cases) + _cost_of_tiers(runs, outcome) / runs.cases if priced else None,
         screening_tiers=tuple(tier.name for tier in screening_tiers),
         screened=runs.screened,
@@ -207,7 +218,7 @@ def run_tiers(
     sound = [at for at, position in enumerate(screening.reached) if position not in left_out]
     judged = [[tier[at] for at in sound] for tier in judged]
     true = [truths[screening.reached[at]] for at in sound]
-    confidences = np.array([[_confidence(judgment) for judgment in tier] for tier in judged], dtype=np.float64).T
+    of_tiers = TierConfidences.of(judged)
     correct = np.array(
         [[meaning.agrees(judgment, truth) for judgment, truth in zip(tier, true, strict=True)] for tier in judged],
         dtype=np.bool_,
@@ -215,7 +226,9 @@ def run_tiers(
     costs = np.array([costs_of(each, tier.judge) for tier, each in zip(tiers, judged, strict=True)], dtype=np.float64).T
     screened = {position: verdict for position, verdict in screening.decided.items() if position not in left_out}
     wrong = sum(not meaning.agrees(verdict, truths[position]) for position, verdict in screened.items())
-    return TierRuns(Trials(confidences, correct & (confidences >= 0)), costs, len(screened), wrong, broken, true)
+    trials = Trials(of_tiers.values, correct & (of_tiers.values >= 0))
+    reasons = dict.fromkeys(one.reasoning for tier in judged for one in tier if not one.valid and one.reasoning)
+    return TierRuns(trials, costs, len(screened), wrong, broken, true, of_tiers, list(reasons))
 
 
 def group_of(case: Case, groups: Groups) -> object:
@@ -237,11 +250,6 @@ def _check_tiers(cascade: CascadedJury) -> None:
         )
     if any(tier.name == ABSTAINED for tier in cascade.tiers):
         raise ConfigurationError(f"the name {plain_repr(ABSTAINED)} is taken by the tier that abstains; rename yours")
-
-
-def _confidence(judgment: Judgment) -> float:
-    """Return the confidence as the cascade reads it; -1 without an opinion or a confidence, which is never accepted."""
-    return -1.0 if not judgment.valid or judgment.confidence is None else judgment.confidence
 
 
 def check_calibration(

@@ -14,7 +14,7 @@ class CalibrationFailed(ConfigurationError):
     Args:
         message: the reason, and what would help.
         grants: the rates at which calibrations of these sizes grant the guarantee; None if there are too few labels for
-            any.
+            any, or no verdicts.
 
     Attributes:
         grants: the same rates.

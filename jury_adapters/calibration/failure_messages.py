@@ -12,7 +12,7 @@ from jury_adapters.calibration.gold import FEWEST_LABELS
 from jury_adapters.calibration.more_labels import labels_for_power
 from jury_adapters.calibration.power import POWER
 from jury_adapters.calibration.thresholds import Method, Trials, choose_thresholds, fewest_labels
-from jury_adapters.core.formatting import percent
+from jury_adapters.core.formatting import clip, counted, percent, visible
 
 
 class Baseline(NamedTuple):
@@ -82,18 +82,40 @@ class Target:
             f"at least {fewest} are needed {why}. {advice}"
         )
 
-    def refusal(self, trials: Trials, baseline: Baseline, screened: int = 0) -> str:
+    def check_verdicts(self, trials: Trials, reasons: Sequence[str]) -> None:
+        """Refuse a jury none of whose tiers gave a verdict that could decide: nothing is known of its agreement.
+
+        Args:
+            trials: the labelled cases.
+            reasons: the reasons of the abstentions.
+
+        Raises:
+            CalibrationFailed: no tier gave a verdict on any of the cases.
+        """
+        if (trials.confidences >= 0).any():
+            return
+        why = f"; the first reason is: {clip(visible(reasons[0]), _LONGEST_REASON)}" if reasons else ""
+        raise CalibrationFailed(
+            f"no tier gave a verdict on any of the {len(trials.correct)} {self._labelled}, so nothing is known of how "
+            f"often the jury agrees with human labels{why}. Give it cases that it can judge"
+        )
+
+    def refusal(
+        self, trials: Trials, baseline: Baseline, screened: int = 0, unstated: Sequence[int] | None = None
+    ) -> str:
         """Return why these trials do not show the agreement, and what would help.
 
         A lower guarantee is suggested only if it is above the baseline: below it, a jury that always gives the same
         label would reach it too.
+
+        Args:
+            trials: the labelled cases.
+            baseline: the agreement of always giving the same label.
+            screened: the number of further cases that screening tiers decided.
+            unstated: per tier, the number of verdicts that lack a confidence, and so never decide.
         """
-        shares = [
-            f"{name} agrees on {right / n:.1%} of the {n} cases on which it has a verdict" if n else
-            f"{name} gave no verdict with a confidence"
-            for name, right, n in zip(self.tiers, trials.correct.sum(axis=0), (trials.confidences >= 0).sum(axis=0),
-                                      strict=True)
-        ]  # fmt: skip
+        numbers = (trials.correct.sum(axis=0), (trials.confidences >= 0).sum(axis=0), unstated or [0] * len(self.tiers))
+        shares = [_agreement_of(name, *each) for name, *each in zip(self.tiers, *numbers, strict=True)]
         through = f" that screening lets through (of {len(trials.correct) + screened})" if screened else ""
         advice = ", or ".join(self._ways_out(trials, baseline, screened))
         share = f"{baseline.share:.1%} of the labelled cases{' that screening lets through' if screened else ''}"
@@ -136,4 +158,24 @@ class Target:
         return choose_thresholds(trials, 1 - agreement, self.delta, self.method)[0].decided > 0
 
 
+def _agreement_of(tier: str, right: int, verdicts: int, unstated: int) -> str:
+    """Return how often a tier agrees with human labels.
+
+    Args:
+        tier: its name.
+        right: the number of verdicts that agree.
+        verdicts: the number of verdicts that could decide.
+        unstated: the number of further verdicts that lack a confidence.
+    """
+    if not verdicts:
+        return f"{tier} gave no verdict"
+    if not unstated:
+        return f"{tier} agrees on {right / verdicts:.1%} of the {verdicts} cases on which it has a verdict"
+    return (
+        f"{tier} agrees on {right / verdicts:.1%} of the {verdicts} cases on which it has a verdict with a confidence "
+        f"({counted(unstated, 'more verdict')} without one can never decide)"
+    )
+
+
 _COIN = 0.5  # agreement of a coin with two labels
+_LONGEST_REASON = 120

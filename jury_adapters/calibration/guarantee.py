@@ -12,6 +12,7 @@ import yaml
 from jury_adapters.calibration.abstaining_tier import AbstainingTier, why_no_juror_voted
 from jury_adapters.calibration.broken_cases import broken_sentence
 from jury_adapters.calibration.fingerprint import identity_of, seal_of
+from jury_adapters.calibration.full_votes import OF_A_VOTE, full_votes_sentence
 from jury_adapters.calibration.grant_rates import GrantRates
 from jury_adapters.calibration.idle_tiers import idle_sentence
 from jury_adapters.calibration.screening_tiers import is_screening_tier, name_screening_tiers, screening_tiers_of
@@ -60,6 +61,8 @@ class Guarantee:
             Clopper-Pearson bound of all decided cases; for ``per_tier``, the largest of the tiers' own bounds.
         coverage: ``decided / n``; on the rest the cascade abstains.
         tier_shares: per tier, the share of the cases that it decides.
+        full_votes: the names of the tiers that stated no confidence on any labelled case. Each of their verdicts counts
+            as the vote of a jury of one, with a confidence of 1.
         cost_expected: US dollars per case, on average over all labelled ones, screening tiers included; a case on which
             no model is asked costs nothing. None if a price is unknown.
         screening_tiers: the names of the screening tiers at the start, which the guarantee does not cover.
@@ -90,6 +93,7 @@ class Guarantee:
     bound: float
     coverage: float
     tier_shares: Mapping[str, float]
+    full_votes: tuple[str, ...] = ()
     cost_expected: float | None = None
     screening_tiers: tuple[str, ...] = ()
     screened: int = 0
@@ -185,9 +189,9 @@ class Guarantee:
         for name, kind in _KINDS.items():
             if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
                 raise InputError(f"this is not a guarantee: {name} is {plain_repr(values[name])}")
-        screening = tuple(map(str, values.get("screening_tiers", ())))  # type: ignore[call-overload]  # a list, as checked
+        lists = {name: tuple(map(str, values.get(name, ()))) for name in _LISTS}  # type: ignore[call-overload]  # lists, as checked
         identifier, _, seal = str(values["fingerprint"]).rpartition("-")
-        found = cls(**{**values, "screening_tiers": screening, "fingerprint": identifier})  # type: ignore[arg-type]  # names and kinds are checked
+        found = cls(**{**values, **lists, "fingerprint": identifier})  # type: ignore[arg-type]  # names and kinds are checked
         if _seal(found) != seal:
             raise InputError(
                 "the numbers of the guarantee are not those that the calibration found: they were changed by hand; "
@@ -273,13 +277,14 @@ class Guarantee:
         broken = f" {broken_sentence(self.broken)}" if self.broken else ""
         merged = f" {merged_sentence(self.merged, 'labelled case')}" if self.merged else ""
         idle = idle_sentence(self.thresholds, self.tier_shares)
-        idle, constant = (f" {said}" if said else "" for said in (idle, self.constant_sentence))
+        said = (full_votes_sentence(self.full_votes), idle, self.constant_sentence)
+        full_votes, idle, constant = (f" {each}" if each else "" for each in said)
         left_out = f" {self.left_out}." if self.left_out else ""
         return (
             f"At least {self.agreement:.1%} of the decided cases agree with human labels, with a confidence of "
             f"{1 - self.delta:.0%}. Seen on {self.n} labelled cases: {self.errors} of {self.decided} decided disagree "
             f"(at most {self.bound:.1%}). It decides {self.coverage:.1%} of {self.cases} ({tiers}) and "
-            f"abstains on the rest.{before}{cost}{merged}{broken}{left_out}{idle}{constant} "
+            f"abstains on the rest.{full_votes}{before}{cost}{merged}{broken}{left_out}{idle}{constant} "
             f"{self.grants.sentence(self.agreement)}"
         )
 
@@ -317,6 +322,12 @@ class CalibratedJury(CascadedJury):
     @property
     def uncalibrated(self) -> CascadedJury:
         return self.calibrated
+
+    def _decide(self, tier: Tier, outcome: TierOutcome) -> tuple[Decision | None, str]:
+        judgment = outcome.judgment
+        if tier.name in self.guarantee.full_votes and judgment.valid and judgment.confidence is None:
+            return "accepted", f"a judge that states no confidence counts as a jury of one, with {OF_A_VOTE:g}"
+        return super()._decide(tier, outcome)
 
     def _verdict(self, case: Case, run: Sequence[TierResult], outcome: TierOutcome, decision: Decision) -> Verdict:
         if isinstance(self.tiers[len(run) - 1].judge, AbstainingTier) and (why := why_no_juror_voted(run[:-1])):
@@ -361,7 +372,9 @@ def _seal(guarantee: Guarantee) -> str:
 
 
 _OF_SCREENING = ("screening_tiers", "screened", "screened_errors")  # omitted if there are no screening tiers
-_OPTIONAL = ("merged", "broken", "contradicting", "constant", "constant_agreement")  # omitted if 0 or unknown
+# omitted if 0, empty or unknown
+_OPTIONAL = ("full_votes", "merged", "broken", "contradicting", "constant", "constant_agreement")
+_LISTS = ("full_votes", "screening_tiers")
 _NUMBER = (int, float)
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "agreement": _NUMBER,
@@ -378,6 +391,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "bound": _NUMBER,
     "coverage": _NUMBER,
     "tier_shares": Mapping,
+    "full_votes": (list, tuple),
     "cost_expected": (int, float, type(None)),
     "screening_tiers": (list, tuple),
     "screened": int,

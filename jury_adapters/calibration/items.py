@@ -187,15 +187,22 @@ def _in_status(gold: Raw, meanings: LabelMeanings) -> Raw:
     return gold if label is None else meanings.status_of(label) or gold
 
 
-def in_jurors_words(items: list[ItemVotes], pass_labels: Collection[str]) -> tuple[list[ItemVotes], str | None]:
+def in_jurors_words(
+    items: list[ItemVotes], pass_labels: Collection[str], known_labels: Collection[str] = ()
+) -> tuple[list[ItemVotes], str | None]:
     """Translate human labels to PASS and FAIL if jurors vote PASS and FAIL and the labels are other words.
+
+    Args:
+        items: the items.
+        pass_labels: the human labels that mean PASS.
+        known_labels: those of them that no item need have.
 
     Returns:
         The items, and the label that means PASS; None if there is none, or if there are several that jurors vote.
     """
     votes = {vote for cast in different_votes(items) for vote in map(plain, cast.values()) if vote is not None}
     said = Counter(label for item in items if (label := human_label(plain(item.gold))) is not None)
-    check_pass_labels(said, pass_labels, {"PASS", *map(str, votes)})
+    check_pass_labels(said, pass_labels, {"PASS", *map(str, votes), *known_labels})
     if not pass_labels or set(pass_labels) == {"PASS"} or not votes or not votes <= {"PASS", "FAIL"}:
         used = [label for label in pass_labels if len(pass_labels) == 1 or label in votes]
         return items, used[0] if len(used) == 1 else None
@@ -217,7 +224,11 @@ def with_grades(items: list[ItemVotes]) -> list[ItemVotes]:
 
 
 def build_label_comparison(
-    items: Sequence[ItemVotes], names: Sequence[str], pass_labels: Collection[str], rows: Sequence[ItemVotes]
+    items: Sequence[ItemVotes],
+    names: Sequence[str],
+    pass_labels: Collection[str],
+    rows: Sequence[ItemVotes],
+    known_labels: Collection[str] = (),
 ) -> LabelComparison:
     """Compare the verdicts with human labels; for items without a verdict, the votes.
 
@@ -226,8 +237,10 @@ def build_label_comparison(
         names: the jurors.
         pass_labels: the human labels that mean PASS.
         rows: the rows of these items, copies included.
+        known_labels: the PASS labels that no item need have.
     """
     against = LabelComparison(pass_labels)
+    against.known_labels = known_labels
     verdicts = {id(item.verdict): item.verdict for item in items if item.verdict is not None}
     alike: Counter[tuple[str | None, int, Hashable]] = Counter()  # items that count alike
     for item in items:

@@ -98,10 +98,11 @@ def result_items(
     cases: str | Path | None = None,
     screening_tiers: bool = False,
     pass_labels: tuple[str, ...] = (),
-) -> tuple[list[ItemVotes], tuple[str, ...]]:
+) -> tuple[list[ItemVotes], tuple[str, ...], tuple[str, ...]]:
     """Return one item per line that ``jury judge --out`` wrote, and the labels that mean PASS, as for verdicts.
 
-    See :meth:`Votes.from_results`.
+    The last are the labels that mean PASS according to the results; no item need have them. See
+    :meth:`Votes.from_results`.
     """
     if not isinstance(path, str | Path):
         if cases is not None or isinstance(gold, str | Path):
@@ -109,7 +110,10 @@ def result_items(
                 "cases= and the file of gold= go with a file of results; for these results give gold={item_id: label}, "
                 'or the labels in metadata["gold"] of their cases'
             )
-        return verdict_items(path, on, gold or (), group, screening_tiers=screening_tiers, pass_labels=pass_labels)
+        items, passing = verdict_items(
+            path, on, gold or (), group, screening_tiers=screening_tiers, pass_labels=pass_labels
+        )
+        return items, passing, ()
     in_order = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else None
     source = gold if isinstance(gold, str | Path) else cases
     lines = {} if source is None else dict(_rows_as_judged(source, path))
@@ -145,8 +149,9 @@ def result_items(
         raise ConfigurationError(f"gold has {len(in_order)} entries for {results} results")
     if by_id:
         refuse_other_content(with_id)
-    named = pass_labels or pass_labels_named_in(path, collected.labels_used())
-    return collected.votes(on, screening_tiers=screening_tiers, pass_labels=named)
+    kept = pass_labels_named_in(path, collected.labels_used())
+    items, passing = collected.votes(on, screening_tiers=screening_tiers, pass_labels=pass_labels or kept)
+    return items, passing, kept
 
 
 def _file_for_group(results: str | Path, group: str) -> JudgedFile | None:

@@ -265,10 +265,10 @@ class Votes:
                 are found has different contents; or an item has two different gold labels. The message names the
                 lines.
         """
-        items, passing = result_items(
+        items, passing, kept = result_items(
             results, on, gold, group, cases=cases, screening_tiers=screening_tiers, pass_labels=listed(pass_label)
         )
-        return assemble(items, labels=labels, pass_label=passing)
+        return assemble(items, labels=labels, pass_label=passing, known_labels=kept)
 
     @property
     def answered(self) -> Bools:
@@ -370,11 +370,12 @@ def assemble(
     labels: Sequence[Value] = (),
     pass_label: PassLabel = None,
     sort_jurors: bool = False,
+    known_labels: Collection[str] = (),
 ) -> Votes:
     """Build the matrix of the items that were read, with jurors in the order of their first vote by default."""
     rows, pass_labels = list(items), listed(pass_label)
     unique = one_per_item(rows)
-    found, pass_label = in_jurors_words(with_grades(unique), pass_labels)
+    found, pass_label = in_jurors_words(with_grades(unique), pass_labels, known_labels)
     names = names_of_jurors(found, jurors, sort=sort_jurors)
     scale = Scale(found, names, labels)
     if pass_label is None and "PASS" in scale.labels:
@@ -393,7 +394,7 @@ def assemble(
         ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
         pass_label=pass_label,
         pass_labels=pass_labels,
-        label_comparison=build_label_comparison(unique, names, pass_labels, rows),
+        label_comparison=build_label_comparison(unique, names, pass_labels, rows, known_labels),
         generators=tuple(item.generator for item in found),
         lengths=np.fromiter((nan if item.length is None else item.length for item in found), np.float64, len(found)),
         models=tuple(models.get(name) for name in names),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from jury_adapters.calibration import DRAWS
 from jury_adapters.cli.case_columns import columns_of_case
 from jury_adapters.cli.given_labels import GivenLabels
-from jury_adapters.cli.label_file import UNSURE, said_in, said_of
+from jury_adapters.cli.label_file import said_of
 from jury_adapters.cli.labelled_cases import (
     NAME_PASS_LABELS,
     HumanLabels,
@@ -20,10 +20,9 @@ from jury_adapters.cli.labelled_cases import (
     labels_of_entries,
     refuse_review_labels,
 )
-from jury_adapters.cli.reviewer_conflicts import latest
+from jury_adapters.cli.reviewers_as_jurors import GROUP, votes_of_reviewers
 from jury_adapters.cli.streams import Messages
 from jury_adapters.cli.unknown_lengths import report_unknown_lengths
-from jury_adapters.core.duplicates import Identity
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
 from jury_adapters.core.human_labels import GOLD, UnclearLabels, human_label, human_label_of
 from jury_adapters.core.label_reading import describe_sample
@@ -223,11 +222,9 @@ def _votes_of_reviewers(file: str, people: HumanLabels, reading: _Reading) -> Vo
 
     if people.file is not None or people.column != GOLD:
         raise InputError(f"{file} holds the labels of reviewers, compared with each other; leave out --labels")
-    votes: dict[Identity, dict[str, JsonValue]] = {}
-    for (identity, by), said in latest(said_in(Path(file))).items():
-        votes.setdefault(identity, {})[by] = None if said.said == UNSURE else said.said
-    rows = [{"item_id": item_id or f"content {key}", "votes": cast} for (key, item_id), cast in votes.items()]
-    return Votes.from_recorded(rows, **reading)
+    rows = votes_of_reviewers(Path(file), reading["group"])
+    grouped: _Reading = {**reading, "group": GROUP if reading["group"] else ""}
+    return Votes.from_recorded(rows, **grouped)
 
 
 def _labels_of_results(

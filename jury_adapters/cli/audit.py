@@ -205,9 +205,9 @@ def _jury(path: Path | None, permissions: Permissions) -> Jury:
 
 
 def _write_estimate(plan: AuditPlan, messages: Messages, *, as_json: bool) -> None:
-    """Print the estimate of an audit, and why it would have no wrong answer."""
-    if plan.lack:
-        messages.info(plan.lack)
+    """Print the estimate of an audit, and for which changes its cases have no place."""
+    for line in (*([plan.lack] if plan.lack else []), *plan.unplaced.sentences):
+        messages.info(line)
     write(estimate_text(plan.estimate_cost(), as_json=as_json, probes=len(plan.probes)))
 
 

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury_adapters.calibration.broken_cases import broken_sentence
+from jury_adapters.calibration.full_votes import full_votes_sentence
 from jury_adapters.calibration.idle_tiers import idle_sentence
 from jury_adapters.cli.budgets import budget_of, check_scope
 from jury_adapters.cli.estimates import estimate_text
@@ -328,6 +329,8 @@ def _print(console: Console, guarantee: Guarantee, cases: Path, group: str, *, l
         console.print(Text(f"  {guarantee.constant_sentence}", "yellow"), soft_wrap=True)
     console.print()
     console.print(_tiers(guarantee))
+    if full_votes := full_votes_sentence(guarantee.full_votes):
+        console.print(Text(f"\n{full_votes}"))
     if idle := idle_sentence(guarantee.thresholds, guarantee.tier_shares):
         console.print(Text(f"\n{idle}", "yellow"))
     if policies:

@@ -203,11 +203,10 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
         return found
     from jury_adapters.critic.recorded import is_store
 
-    pass_labels: Collection[str] = people.pass_labels
-    if not pass_labels and not is_store(file):
-        votes = (vote.label for entry in found.entries for _, vote in votes_in(entry.judgment))
-        pass_labels = pass_labels_named_in(file, itertools.chain(said, votes))
-    changed = relabelled(found, said, pass_labels)
+    votes = (vote.label for entry in found.entries for _, vote in votes_in(entry.judgment))
+    kept = () if is_store(file) else pass_labels_named_in(file, itertools.chain(said, votes))
+    changed = relabelled(found, said, people.pass_labels or kept)
+    changed.label_comparison.known_labels = kept
     if labels is not None:
         changed.label_comparison.contradicting = len(labels.contradicting)
         changed.label_comparison.selected = labels.selected

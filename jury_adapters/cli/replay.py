@@ -48,7 +48,7 @@ from jury_adapters.core.row_files import first_row
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.recorded import RecordedCritic, is_store
 from jury_adapters.critic.recording import Recording
-from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from
+from jury_adapters.critic.replayed import check_votes, jurors_of, may_decide_alone, serve_from, unpriced_votes
 from jury_adapters.report.counters import failed_runs_note
 from jury_adapters.report.joint_opinions import AgreementDifference, JointOpinions
 from jury_adapters.report.summary import Summary
@@ -87,7 +87,8 @@ def replay(
     votes of its `fallbacks:`. Checks run again. A juror can also be `recorded: gpt-4o` with its `labels:`; without
     `votes:` it reads the votes of the file given here. A juror that was not asked about a case abstains, and one
     that is asked and has no vote at all, such as a misspelt one, is an error. Calls and cost are those of the
-    recorded votes; a `recorded:` juror takes a `cost:`.
+    recorded votes. A vote that does not say what it cost is one call of unknown cost; a `recorded:` juror takes a
+    `cost:`.
 
     A store holds only cases that reached a model. Give the judged cases with `--cases` where checks decide some, with
     the `--map` of the run; results keep both.
@@ -146,11 +147,23 @@ class Replayed:
         summary: the figures of the run.
         minus_first: its agreement with human labels minus that of the first jury; None for the first jury, and without
             labelled cases that both decide.
+        unpriced: the number of its votes that do not say what they cost; each counts as one call of unknown cost.
     """
 
     name: str
     summary: Summary
     minus_first: AgreementDifference | None = None
+    unpriced: int = 0
+
+    @property
+    def calls(self) -> int:
+        """Number of calls behind its votes."""
+        return self.summary.usage.total.calls + self.unpriced
+
+    @property
+    def cost_complete(self) -> bool:
+        """Whether the cost of all votes is known."""
+        return self.summary.usage.total.cost_complete and not self.unpriced
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return all figures as JSON values; calls and cost are those of the recorded votes."""
@@ -167,10 +180,10 @@ class Replayed:
             "agreement": summary.mean_agreement,
             "needs_review": summary.review,
             "failed_runs": summary.failed_runs,
-            "calls": usage.calls,
+            "calls": self.calls,
             "calls_saved": summary.calls_saved,
             "cost_usd": usage.cost_usd,
-            "cost_complete": usage.cost_complete,
+            "cost_complete": self.cost_complete,
         }
 
 
@@ -237,7 +250,8 @@ def _replayed(
         verdicts = zip(*[list(jury.judge_many(some)) for _, jury in juries], strict=True)
         for name, case, of_each in zip(names, some, verdicts, strict=True):
             _count(results, joint, case, of_each, name)
-    for result in results:
+    for result, (_, jury) in zip(results, juries, strict=True):
+        result.unpriced = unpriced_votes(jury)
         if result.summary.label_comparison.problem:
             raise InputError(result.summary.label_comparison.problem)
     return results, joint
@@ -289,10 +303,10 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
         table.add_column(heading, justify="right")
     for result in results:
         summary, usage = result.summary, result.summary.usage.total
-        cost = money(usage.cost_usd, complete=usage.cost_complete)
+        cost = money(usage.cost_usd, complete=result.cost_complete)
         table.add_row(
             visible(result.name), percent(summary.valid / summary.cases if summary.cases else None),
-            percent(summary.pass_rate), two_decimals(summary.mean_agreement), f"{usage.calls:,}",
+            percent(summary.pass_rate), two_decimals(summary.mean_agreement), f"{result.calls:,}",
             f"{summary.calls_saved:,}", cost,
         )  # fmt: skip
     console.print(table)

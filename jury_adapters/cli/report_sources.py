@@ -6,6 +6,12 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jury_adapters.cli.given_labels import wrote_review
+from jury_adapters.cli.reviewers_as_jurors import (
+    REVIEWED_ID,
+    describe_ids_of_several_answers,
+    ids_of_several_answers,
+)
 from jury_adapters.cli.streams import Messages
 from jury_adapters.core.errors import InputError
 from jury_adapters.core.formatting import counted, visible
@@ -132,12 +138,19 @@ def report_store(found: Report, store: Path, messages: Messages) -> None:
 def group_of_file(file: str, cases: Path | None, messages: Messages) -> str:
     """Return the field that groups the cases according to results; empty for other files, and if it is unknown.
 
-    A group that the results name and that is unknown is reported.
+    A group that the results name and that is unknown is reported. In labels of reviewers, the answers under one id are
+    a group, which is reported too.
     """
     from jury_adapters.report.entries import FileEntries, known_group
 
     path = Path(file)
-    if is_store(file) or not path.is_file() or not is_result(first_row(path)):
+    if is_store(file) or not path.is_file():
+        return ""
+    if wrote_review(path):
+        if ids := ids_of_several_answers(path):
+            messages.info(describe_ids_of_several_answers(path, ids))
+        return REVIEWED_ID if ids else ""
+    if not is_result(first_row(path)):
         return ""
     group = known_group(path, FileEntries(path, cases or cases_for_group(path, None)))
     if not group and (named := group_named_in(path)):

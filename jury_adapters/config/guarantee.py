@@ -30,6 +30,10 @@ class GuaranteeSpec(Spec):
     bound: Share = Field(description="The upper confidence bound of the share of disagreement.")
     coverage: Share = Field(description="The share of the labelled cases that is decided.")
     tier_shares: dict[str, Share] = Field(description="Per tier, which share of the cases it decides.")
+    full_votes: list[str] = Field(
+        [],
+        description="The tiers that state no confidence: each of their verdicts counts as that of a jury of one.",
+    )
     cost_expected: float | None = Field(ge=0, description="US dollars per case; null when a price is unknown.")
     screening_tiers: list[str] = Field(
         [], description="The screening tiers in front, which keep their policies; the guarantee does not cover them."

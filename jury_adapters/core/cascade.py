@@ -149,13 +149,16 @@ class CascadedJury(Jury):
         for tier, runner in zip(self.tiers, self._runners, strict=True):
             judgment = await run_judge(runner, case, tier.judge.name or tier.name)
             outcome = TierOutcome(tier.name, judgment, _individuals(judgment), tier.if_broken == "reject")
-            rule = tier.policy.rule
-            decision, why = rule.decide(outcome)
-            broke = rule.is_broken(outcome)
+            decision, why = self._decide(tier, outcome)
+            broke = tier.policy.rule.is_broken(outcome)
             run.append(TierResult(tier.name, str(tier.policy), judgment, decision is not None, broke, why))
             if decision is not None:
                 return self._verdict(case, run, outcome, decision)
         raise AssertionError("the final tier always stops")  # _check has made sure that there is one
+
+    def _decide(self, tier: Tier, outcome: TierOutcome) -> tuple[Decision | None, str]:
+        """Return the decision of a tier (None if the cascade continues) and the reason for it."""
+        return tier.policy.rule.decide(outcome)
 
     def _verdict(self, case: Case, run: Sequence[TierResult], outcome: TierOutcome, decision: Decision) -> Verdict:
         last, individuals = run[-1], tuple(outcome.individuals)

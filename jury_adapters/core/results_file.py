@@ -10,6 +10,7 @@ from typing import Any, cast
 from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.errors import ConfigurationError, InputError
 from jury_adapters.core.field_map import FieldMap
+from jury_adapters.core.human_labels import GOLD, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.last_row import last_row
 from jury_adapters.core.opinions import ABSTAINED
@@ -204,8 +205,9 @@ def pass_labels_named_in(results: str | Path, used: Iterable[str | None]) -> tup
     Args:
         results: the file.
         used: the labels of the current cases, both human labels and labels of jurors. PASS labels that are not among
-            them are left out, because the cases may have been relabelled since they were judged. It is iterated only if
-            the file names PASS labels.
+            them are left out, because the cases may have been relabelled since they were judged. If none is among
+            them, the labels may all mean FAIL: PASS labels stay if the cases of the run have one of the labels in use.
+            It is iterated only if the file names PASS labels.
 
     Raises:
         InputError: the results cannot be read.
@@ -213,7 +215,19 @@ def pass_labels_named_in(results: str | Path, used: Iterable[str | None]) -> tup
     first = first_row(results)
     named = _pass_labels(first.values) if first is not None and first.values is not None else ()
     known = set(used) if named else set()
-    return tuple(label for label in named if label in known)
+    in_use = tuple(label for label in named if label in known)
+    return in_use or (named if named and not known.isdisjoint(_labels_of_run(results)) else ())
+
+
+def _labels_of_run(results: str | Path) -> Iterator[str]:
+    """Yield the human labels that the cases of a results file had when they were judged."""
+    column = label_column_named_in(results) or GOLD
+    for _, values in read_whole_rows(results):
+        verdict = values.get("verdict")
+        metadata = verdict.get("case_metadata") if isinstance(verdict, Mapping) else None
+        label = human_label(metadata.get(column)) if isinstance(metadata, Mapping) else None
+        if label is not None:
+            yield label
 
 
 def group_named_in(results: str | Path) -> str:

@@ -76,6 +76,7 @@ class RecordedCritic(Judge):
         self._judge = judge
         self._names: tuple[str, ...] = (judge,)
         self._asked: Counter[bool] = Counter()
+        self._unpriced: Counter[None] = Counter()  # not a number, which would identify the judge as its settings do
         self._usage = Usage(calls=1, cost_usd=cost).as_recorded() if cost else NO_USAGE
         self._votes = read_votes(votes) if isinstance(votes, str | Path) else votes
         self._meanings = _Meanings(labels)
@@ -112,6 +113,11 @@ class RecordedCritic(Judge):
         """Number of requests for which the judge has no recorded vote."""
         return self._asked[False]
 
+    @property
+    def unpriced(self) -> int:
+        """Number of bare votes served without a ``cost``: each is a call of the judge that no usage counts."""
+        return self._unpriced[None]
+
     def assess(self, case: Case) -> Outcome | Awaitable[Outcome]:
         vote = self._recorded(case)
         self._asked[vote is not None] += 1
@@ -125,6 +131,7 @@ class RecordedCritic(Judge):
             return self._served(vote)
         if "status" in vote:
             return self._served(_judgment_in(vote))
+        self._unpriced[None] += self._usage == NO_USAGE
         label = None if vote.get("label") is None else str(vote["label"])  # ratings such as 4 are labels too
         score = vote.get("score")
         model = vote.get("model") or self._judge

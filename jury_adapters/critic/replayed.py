@@ -306,6 +306,11 @@ def _no_votes(juror: RecordedCritic, name: str, cases: Iterable[Case], source: s
     )
 
 
+def unpriced_votes(jury: Jury) -> int:
+    """Return the number of votes that a replayed jury was served without their usage; each was a call of a judge."""
+    return sum(juror.unpriced for juror in _recorded_in(jury))
+
+
 def may_decide_alone(judge: Judge) -> bool:
     """Return whether a replayed jury may decide a case without one of its critics. A store may lack such a case."""
     judge = without_fallbacks(judge)

@@ -86,6 +86,7 @@ class Report:
         self._rows = entries if isinstance(entries, FileEntries) else tuple(entries)
         self._counted: Figures | None = None
         self._prepared: PreparedPage | None = None
+        self._kept_labels: Collection[str] = ()  # PASS labels of the run, which no case here need have
         self.pass_labels = tuple(listed_labels(pass_labels))
         self.unread = tuple(unread)
         self.unreadable = max(unreadable, len(self.unread))
@@ -182,12 +183,18 @@ class Report:
         noted = entries if prepared is None else prepared.noting(entries)
         figures = Figures.of(noting_juries(noted, juries), group=group)
         decision, planned = (None, None) if recorded else (decision_of(path), planned_in(path))
-        named = pass_labels or (() if recorded else pass_labels_named_in(path, labels_used(entries)))
+        kept = () if recorded else pass_labels_named_in(path, labels_used(entries))
         title = title or (juries.pop() if len(juries) == 1 else "") or place_name(path)
         found = cls(
-            entries, title=title, unread=unread, decision=decision, planned=planned, pass_labels=named, group=group
+            entries,
+            title=title,
+            unread=unread,
+            decision=decision,
+            planned=planned,
+            pass_labels=pass_labels or kept,
+            group=group,
         )
-        found._counted, found._prepared = figures, prepared
+        found._counted, found._prepared, found._kept_labels = figures, prepared, kept
         return found
 
     @cached_property
@@ -204,6 +211,7 @@ class Report:
         """Numbers of the report."""
         figures = self._counted or Figures.of(self._rows, group=self.group)
         figures.summary.label_comparison.pass_labels = self.pass_labels
+        figures.summary.label_comparison.known_labels = self._kept_labels
         figures.summary.unreadable = self.unreadable
         figures.summary.decision, figures.summary.planned = self.decision, self.planned
         return figures

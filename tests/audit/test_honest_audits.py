@@ -1,12 +1,13 @@
 """Audits of cases that were not made for them: copies, other languages, long texts, wrong use."""
 
 from random import Random
+from xml.etree import ElementTree
 
 import pytest
 from support.proportion import assert_proportional
 
 from jury_adapters import ConfigurationError, Ensemble, judge
-from jury_adapters.audit import Sizes, audit, audit_pairs, example_cases, plan_audit
+from jury_adapters.audit import OPERATORS, Sizes, audit, audit_pairs, example_cases, plan_audit
 from jury_adapters.audit.junit import junit_of
 from jury_adapters.report.audit_page import audit_page
 
@@ -113,3 +114,60 @@ def test_a_jury_with_the_name_of_a_juror_is_told_from_it():
     assert "misses_wrong_answers" not in {one.name for one in report.findings if one.subject == report.jury.name}
     first = junit_of(report).split("<testcase")[2]
     assert "gives PASS" not in first
+
+
+def reminders(*languages):
+    """Right answers that give advice about a quantity, which operators leave alone, in different languages."""
+    texts = {
+        "en": ("You may park for {} minutes near gate {}.", "Visitors may park for {} minutes near gate {}."),
+        "fr": ("Vous pouvez rester {} minutes à la porte {}.", "On peut rester {} minutes à la porte {}."),
+        "de": ("Sie dürfen {} Minuten an Tor {} parken.", "Gäste dürfen {} Minuten an Tor {} parken."),
+    }
+    for number, language in enumerate(languages):
+        answer, context = (text.format(20 + number, 3 * number + 1) for text in texts[language])
+        yield {"question": "How long?", "answer": answer, "contexts": [context]}
+
+
+@pytest.mark.parametrize(
+    ("languages", "foreign"), [(["en"] * 4, ""), (["en", "fr", "de"], "2 do not"), (["en", "de"], "1 does not")]
+)
+def test_an_audit_names_the_operators_without_a_place_and_of_how_many_errors_its_rate_is(languages, foreign):
+    plan = plan_audit(generous, list(reminders(*languages)), sizes=Sizes(5, 2, 0))
+    found = plan.run()
+    wrong = [one.name for one in OPERATORS if one.effect == "wrong" and one.default]
+    missing = [name for name in wrong if name not in found.jury.kills]
+    assert found.lack == ""
+    assert missing == list(found.unplaced.errors) == found.to_dict()["unplaced"]["errors"]
+    assert found.to_dict()["measured_errors"] == [name for name in wrong if name not in missing]
+    said = f"nothing is known of {len(missing)} of {len(wrong)} kinds of error"
+    assert said in str(found)
+    assert ", ".join(missing) in str(found)
+    assert foreign in str(found)
+    assert ("English" in str(found)) is bool(foreign)
+    kinds = f"{len(wrong) - len(missing)} of {len(wrong)} kinds of error"
+    assert f"Wrong answers that got FAIL (kill rate, of {kinds})" in str(found)
+    page = audit_page(found)
+    assert said.capitalize() in page
+    assert f"an error by construction ({kinds}) got FAIL" in page
+    suite = ElementTree.fromstring(junit_of(found))
+    skipped = [case.get("name") for case in suite.iter("testcase") if case.find("skipped") is not None]
+    assert skipped == [*found.unplaced.errors, *found.unplaced.forms]
+    assert suite.get("skipped") == str(len(skipped))
+    (unmet,) = found.unmet(min_kill_rate=0.99)
+    assert unmet.startswith(f"kill rate of {kinds}: ")
+
+
+def test_an_audit_names_other_forms_without_a_place_too():
+    found = audit(generous, list(reminders("en", "en")), operators=["foreign_sentence", "layout", "date_notation"])
+    assert "1 of 2 other forms of right answers, which found no place in the 2 given answers: date_notation" in str(
+        found
+    )
+    assert found.kill_scope == ""
+
+
+def test_an_audit_whose_operators_all_found_a_place_names_none():
+    found = audit(generous, sizes=Sizes(3, 0, 0))
+    assert "nothing is known" not in str(found)
+    assert found.unplaced.sentences == ()
+    assert "Wrong answers that got FAIL (kill rate)" in str(found)
+    assert "skipped/" not in junit_of(found)

@@ -50,7 +50,8 @@ def test_json_files_and_limits(jury_file, tmp_path):
     assert unmet.startswith("kill rate")
     assert found["subjects"][0]["name"] == "offline"
     suite = ElementTree.parse(xml).getroot()
-    assert suite.get("tests") == str(1 + len(found["subjects"]))
+    unplaced = [*found["unplaced"]["errors"], *found["unplaced"]["forms"]]
+    assert suite.get("tests") == str(1 + len(found["subjects"]) + len(unplaced))
     assert int(suite.get("failures")) >= 1
     text = page.read_text()
     assert "Content-Security-Policy" in text

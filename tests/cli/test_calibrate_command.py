@@ -371,3 +371,37 @@ def test_a_dry_run_refuses_what_calibrate_refuses_before_it_asks(asked, options,
     assert said in " ".join(dry.stderr.split())
     assert run("calibrate", *given).stderr == dry.stderr
     assert asked == []
+
+
+def alone(name):
+    """A jury file whose last tier is one juror without `jurors:` around it, and the same with it."""
+    critic = f"{{recorded: {name}, labels: {{valid: pass, invalid: fail}}, cost: 0.003}}"
+    first = TEXT[: TEXT.index("  - name: large")].replace(jurors(SMALL, 0.0003), jurors(SMALL[:2], 0.0003))
+    return (
+        f"{first}  - name: large\n    judge: {critic}\n",
+        f"{first}  - name: large\n    judge:\n      jurors:\n        only: {critic}\n",
+    )
+
+
+@pytest.mark.parametrize("name", ["gpt-4o", "claude_3_opus"])
+def test_a_tier_of_one_judge_is_calibrated_alike_however_it_is_written(folder, name):
+    guarantees = []
+    for text in alone(name):
+        (folder / "jury.yaml").write_text(text)
+        result = calibrated("--agreement", 0.85, "--json")
+        assert result.exit_code == 0, result.output
+        guarantees.append(json.loads(result.stdout))
+    assert guarantees[0].pop("full_votes") == ["large"]
+    for each in guarantees:
+        del each["fingerprint"]
+    assert guarantees[0] == guarantees[1]
+    assert guarantees[0]["tier_shares"]["large"] > 0
+
+    (folder / "jury.yaml").write_text(alone(name)[0])
+    result = calibrated("--agreement", 0.85, "--out", "calibrated.yaml")
+    assert "The tier 'large' states no confidence" in result.stdout
+    assert "would save these calls" not in result.stdout
+    judged = run("judge", VOTES, "--jury", "calibrated.yaml", "--out", "out.jsonl")
+    assert judged.exit_code == 0, judged.output
+    stops = [json.loads(line)["verdict"]["stopped_at"] for line in (folder / "out.jsonl").read_text().splitlines()]
+    assert stops.count("large") == round(200 * guarantees[0]["tier_shares"]["large"])

@@ -411,3 +411,26 @@ def test_one_jury_or_no_label_has_no_difference(tmp_path):
     assert "that both decide" not in replay(votes, *juries[:2]).stdout
     votes.write_text(votes.read_text().splitlines(keepends=True)[75])
     assert "that both decide" not in replay(votes, *juries).stdout
+
+
+def test_votes_of_unknown_cost_are_calls_as_priced_ones_are(juries):
+    names = [*SMALL, "gemini-2.5-pro"]
+    split = [{**dict.fromkeys(names, "valid"), **({SMALL[0]: "invalid"} if n % 3 == 0 else {})} for n in range(12)]
+    rows = [{"item_id": str(n), "answer": f"text {n}", "votes": votes} for n, votes in enumerate(split)]
+    (juries / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    priced, free = {}, {}
+    for name in ("panel", "early_stop", "cascade"):
+        text = (juries / f"{name}.yaml").read_text()
+        (juries / f"free_{name}.yaml").write_text(text.replace(", cost: 0.0003", "").replace(", cost: 0.006", ""))
+        (juries / f"half_{name}.yaml").write_text(text.replace(", cost: 0.0003", ""))
+        (priced[name],) = json.loads(replay(juries / "votes.jsonl", "--jury", juries / f"{name}.yaml", "--json").stdout)
+        told = replay(juries / "votes.jsonl", "--jury", juries / f"free_{name}.yaml", "--json")
+        (free[name],) = json.loads(told.stdout)
+    assert [one["calls"] for one in priced.values()] == [36, 24 + 4, 36 + 4]
+    assert free["panel"]["calls"] == 36
+    assert free["cascade"]["calls"] == 40
+    assert [one["cost_complete"] for one in (*priced.values(), *free.values())] == [True] * 3 + [False] * 3
+    options = [part for kind in ("", "free_", "half_") for part in ("--jury", juries / f"{kind}cascade.yaml")]
+    shown = replay(juries / "votes.jsonl", *options).stdout
+    assert "unknown cost" in shown
+    assert "or more" in shown
