@@ -62,9 +62,9 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
         metadata are, so that experiments can be compared. Rows that are equal in both are numbered in their order.
 
     Raises:
-        ConfigurationError: a row, or a part of one, is not a dictionary; a row with inputs or outputs has another key;
-            or a row has both question and answer at the
-            top level, where the answer may be the reference or the answer to judge.
+        ConfigurationError: there are no rows to read; a row, or a part of one, is not a dictionary; a row with inputs
+            or outputs has another key; or a row has both question and answer at the top level, where the answer may be
+            the reference or the answer to judge.
 
     >>> rows = [{"inputs": {"question": "2 + 2?"}, "outputs": {"answer": "4"}}, {"question": "3 + 3?"}]
     >>> [example.inputs["question"] for example in examples(rows)]
@@ -72,6 +72,8 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
     >>> offline_client().evaluate(target, data=examples(rows), evaluators=[...],
     ...                           upload_results=False)  # doctest: +SKIP
     """
+    if not isinstance(rows, Iterable):
+        raise ConfigurationError(f"examples() takes rows, each a dictionary; not {plain_repr(rows)}")
     made, seen = [], Counter[str]()
     for number, row in enumerate(rows, start=1):
         parts = _parts(row, number)

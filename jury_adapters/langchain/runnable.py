@@ -12,7 +12,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
-from jury_adapters.core.arguments import explains_wrong_calls, refuse_unknown
+from jury_adapters.core.arguments import check_texts, explains_wrong_calls, refuse_unknown
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -63,9 +63,9 @@ class JuryRunnable(Runnable[Any, Said]):
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, the field map is invalid, ``evidence_tools`` is neither
-            names nor a predicate, the store or the budget is invalid, or a budget in dollars meets a juror whose price
-            is unknown.
+        ConfigurationError: ``jury`` is not a judge, the name is not a text, the field map is invalid,
+            ``evidence_tools`` is neither names nor a predicate, the store or the budget is invalid, or a budget in
+            dollars meets a juror whose price is unknown.
 
     >>> chain = retrieve_and_answer | JuryRunnable(jury)  # doctest: +SKIP
     >>> chain.invoke("What is the capital of France?").passed  # doctest: +SKIP
@@ -85,6 +85,7 @@ class JuryRunnable(Runnable[Any, Said]):
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
+        check_texts(name=name)
         self.jury = judge_of(jury)
         self.name = name
         self._scope = Scope.of(self.jury, store, budget)
@@ -266,12 +267,13 @@ def jury_node(
         budget: the budget for all judgments; see :class:`JuryRunnable`.
 
     Raises:
-        ConfigurationError: the judge, the store or the budget is invalid. When the graph runs: its state does not have
-            the key, so that LangGraph would silently drop the verdict.
+        ConfigurationError: the judge, the key, the name, the store or the budget is invalid. When the graph runs: its
+            state does not have the key, so that LangGraph would silently drop the verdict.
 
     >>> graph.add_node("jury", jury_node(jury))  # doctest: +SKIP
     >>> graph.add_conditional_edges("jury", route_on_verdict(END, "write"))  # doctest: +SKIP
     """
+    check_texts(key=key)
     runnable = JuryRunnable(
         jury, field_map=field_map, evidence_tools=evidence_tools, as_dict=True, name=name, store=store,
         budget=budget,
@@ -307,7 +309,8 @@ def route_on_verdict(
         key: the key of the state that holds the verdict; that of :func:`jury_node`.
 
     Raises:
-        ConfigurationError: when the graph runs: the state does not have the key, so nothing was judged.
+        ConfigurationError: a node or the key is not a text; or when the graph runs: the state does not have the key, so
+            nothing was judged.
     """
 
     def route(state: Any) -> str:
@@ -322,6 +325,7 @@ def route_on_verdict(
             return passed
         return failed if status == Status.FAIL or otherwise is None else otherwise
 
+    check_texts(passed=passed, failed=failed, otherwise=otherwise, key=key)
     targets = tuple(dict.fromkeys(node for node in (passed, failed, otherwise) if node is not None))
     route.__annotations__["return"] = _LITERAL[targets]  # LangGraph reads the possible nodes from it, and checks them
     return route
