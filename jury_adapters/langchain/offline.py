@@ -14,6 +14,7 @@ from langsmith.schemas import Example
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.field_names import FIELD_NAMES
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.values import freeze_mapping
 
 
@@ -40,9 +41,11 @@ class _OfflineClient(Client):
 
     # LangSmith's long signatures may change, so they are not repeated here; users see those of Client.
     def evaluate(self, target: Any, /, data: Any = None, *positional: Any, **options: Any) -> Any:
+        _check_evaluators([*positional, options.get("evaluators"), options.get("summary_evaluators")])
         return super().evaluate(target, _local(data, options), *positional, **options)
 
     async def aevaluate(self, target: Any, /, data: Any = None, *positional: Any, **options: Any) -> Any:
+        _check_evaluators([*positional, options.get("evaluators"), options.get("summary_evaluators")])
         return await super().aevaluate(target, _local(data, options), *positional, **options)
 
     def request_with_retries(self, method: str, pathname: str, **_: Any) -> NoReturn:
@@ -83,6 +86,20 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
         seen[content] += 1
         made.append(Example.model_validate({"id": uuid5(_EXAMPLES, content + again), **parts}))
     return made
+
+
+def _check_evaluators(options: Iterable[object]) -> None:
+    """Refuse judges among the evaluators; LangSmith says of them that they are not callable.
+
+    Raises:
+        ConfigurationError: an evaluator is a judge.
+    """
+    for evaluators in options:
+        for evaluator in evaluators if isinstance(evaluators, list | tuple) else (evaluators,):
+            if isinstance(evaluator, Judge):
+                raise ConfigurationError(
+                    f"{plain_repr(evaluator)} is a judge; evaluators=[JuryEvaluator(judge)] makes an evaluator of it"
+                )
 
 
 def _local(data: Any, options: Mapping[str, Any]) -> Any:
