@@ -8,7 +8,7 @@ from functools import wraps
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
-from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -91,3 +91,14 @@ def refuse_unknown(given: Iterable[str], known: Sequence[str], hint: str = "") -
     for name in given:
         if name not in known:
             raise ConfigurationError(unknown("argument", name, known) + hint)
+
+
+def check_texts(**given: object) -> None:
+    """Check options that are texts, such as names and keys; None is a text that was not given.
+
+    Raises:
+        ConfigurationError: an option is something else.
+    """
+    for option, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise ConfigurationError(f"{option}= is a text, not {plain_repr(value)}")

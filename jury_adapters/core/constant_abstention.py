@@ -23,7 +23,10 @@ class ConstantAbstention:
 
     def add(self, judgment: Judgment) -> None:
         """Count a judgment of a run."""
-        results = [(" / ".join(path), one) for path, one in criteria_of(judgment)] or [(judgment.critic, judgment)]
+        criteria = dict(criteria_of(judgment))
+        around = {path[:-1] for path in criteria}  # a scorecard inside abstains because one of its own criteria does
+        results = [(" / ".join(path), one) for path, one in criteria.items() if path not in around]
+        results = results or [(judgment.critic, judgment)]
         for name, one in results:
             reason = None if one.status is not Status.ABSTAIN or one.error == BUDGET_EXHAUSTED else one.reasoning
             if reason is None or self._reasons.setdefault(name, reason) != reason:

@@ -121,6 +121,7 @@ def read_answer(value: object) -> Found:
         return read_outputs(state)
     names = present(state).keys()
     wraps = names & _IN_OUTPUTS or is_graph_trajectory(state) or (names and names <= _CONTEXTS)
+    wraps = wraps or (not names and state.keys() & _TURNS)
     return read_outputs(state) if wraps else {"answer": text_of(value)}
 
 
@@ -189,11 +190,20 @@ def before(messages: object, question: str | None) -> tuple[Message, ...]:
 
 def present(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mapping without its missing values and without empty conversations."""
-    return {
-        name: given
-        for name, given in value.items()
-        if not is_missing(given) and not (name == "messages" and isinstance(given, list | tuple) and not given)
-    }
+    return {name: given for name, given in value.items() if not is_missing(given) and not _is_empty(name, given)}
+
+
+def _is_empty(name: str, given: object) -> bool:
+    """Whether a value is a conversation, or the steps of a run, with nothing in it."""
+    return name in _TURNS and isinstance(given, list | tuple) and not given
+
+
+def _is_chat(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping is a state with messages, even if there are none yet."""
+    if "messages" not in value:
+        return False
+    given = value["messages"]
+    return is_missing(given) or _is_empty("messages", given) or messages_in(given) is not None
 
 
 def _lacking(value: Mapping[str, Any]) -> dict[str, None]:
@@ -277,21 +287,23 @@ def _take(
 def _take_the_rest(value: Mapping[str, Any], found: Found, field: str, taken: set[str]) -> None:
     """Read a field without a known name: the only text in the mapping, or else the whole rest.
 
-    Beside contexts, only a text is the answer: what a retriever returned has none. Of inputs, the only text is the
+    Beside contexts, only a text is the answer: what a retriever returned has none. Beside messages, only a text with a
+    name of answers is: an agent may end without an answer, or without messages. Of inputs, the only text is the
     question if no other value can hold one: an id or a language is often the only text beside a nested request.
     """
     if columns_of(dict.fromkeys(value, ""), (field,), part_of=field).of:
         return  # the field has an empty column
-    rest = {name: given for name, given in value.items() if name not in taken and not is_missing(given)}
+    rest = {name: given for name, given in present(value).items() if name not in taken}
     if field == "question" and (guess := unnamed_question(rest)):
         found[field], found[QUESTION_GUESS] = text_of(rest), guess
         return
     retrieved, asked = field == "answer" and "contexts" in found, "question" in found
-    name = only_text(rest) if field == "question" else unnamed_answer(rest, retrieved=retrieved, asked=asked)
+    chat = field == "answer" and _is_chat(value)
+    name = only_text(rest) if field == "question" else unnamed_answer(rest, retrieved=retrieved, asked=asked, chat=chat)
     if name is not None:
         found[field] = rest[name]
         taken.add(name)
-    elif rest and not asked and not retrieved:
+    elif rest and not asked and not retrieved and not chat:
         found[field], found[WHOLE_PART] = text_of(rest), True
 
 
@@ -393,6 +405,7 @@ def _graph_trajectory(value: Mapping[str, Any]) -> Found:
 
 
 _MESSAGES = ("messages", *EARLIER, "trajectory")
+_TURNS = frozenset({*_MESSAGES, "intermediate_steps"})
 _GEMINI_REQUEST = "contents"
 _ANSWERS = FIELD_NAMES["answer"].in_its_part
 _CONTEXTS = frozenset(FIELD_NAMES["contexts"].everywhere)

@@ -63,7 +63,7 @@ def is_placeholder(tier: TierResult) -> bool:
 
 
 def criteria_of(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Judgment]]:
-    """Yield the result of each criterion of a scorecard with its path.
+    """Yield the result of each criterion of a scorecard with its path, then those of a scorecard inside the criterion.
 
     Votes on different criteria answer different questions and are not compared.
     """
@@ -74,8 +74,7 @@ def criteria_of(judgment: Judgment, path: Path = ()) -> Iterator[tuple[Path, Jud
     for juror in judgment.judgments if not judgment.tiers else ():
         if judgment.voting == SCORECARD:
             yield (*path, juror.critic), juror
-        elif isinstance(juror, Verdict):
-            yield from criteria_of(juror, (*path, juror.critic))
+        yield from criteria_of(juror, (*path, juror.critic))
 
 
 def screening_tiers_in(judgment: Judgment, path: Path = ()) -> Iterator[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -20,7 +20,7 @@ class Run:
         kind: ``"query"``, ``"chat"``, ``"agent"``, ``"chain"``, ``"retriever"``; ``"node"`` for a retrieved node;
             ``"result"`` if no run is known.
         name: the framework's name of the run.
-        tags: tags of the framework; a tag without a value has the value True.
+        tags: tags of the framework, by name; a tag without a value, as all of LangChain's are, has the value True.
         metadata: other data that the framework attached to the run.
         error: the error with which the run failed, or None.
         elapsed_s: duration of the run in seconds, or None.
@@ -48,6 +48,16 @@ class Run:
         tags = [name if value is True else f"{name}={value}" for name, value in self.tags.items()]
         facts = {"run_id": self.id, "run_name": self.name, "run_tags": tags}
         return {**own, **{name: value for name, value in facts.items() if value}}
+
+
+def guard_facts(outcomes: Sequence[str]) -> dict[str, object]:
+    """Return the metadata of a run about the guards in it: the gravest outcome, and all, if there are several.
+
+    >>> guard_facts(["passed", "unjudged"])
+    {'guard': 'unjudged', 'guards': ('passed', 'unjudged')}
+    """
+    facts: dict[str, object] = {"guard": min(outcomes, key=_GUARD_OUTCOMES.index)} if outcomes else {}
+    return {**facts, "guards": tuple(outcomes)} if len(outcomes) > 1 else facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,4 +97,6 @@ def ending_of(error: BaseException) -> Literal["failed", "cancelled", "abandoned
     return "failed" if isinstance(error, Exception) and not names & _CANCELLED else "cancelled"
 
 
+_GUARD_OUTCOMES = ("blocked", "unjudged", "best", "annotated", "passed")
+"""Outcomes of a guard, beginning with the one that matters most."""
 _CANCELLED = {"CancelledError", "WorkflowCancelledByUser"}  # the second one is from LlamaIndex

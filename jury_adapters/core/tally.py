@@ -62,3 +62,12 @@ class Tally:
 
 NO_TALLY = Tally()
 """Tally of a verdict without a vote."""
+
+
+def only_vote(opinion: str | None, jurors: int) -> str:
+    """Return the sentence about the vote of one juror beside others that did not vote.
+
+    >>> only_vote("PASS", 4)
+    'the only vote of 4 jurors is PASS'
+    """
+    return f"the only vote of {jurors} jurors is {opinion}"

@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.tally import only_vote
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import unit_interval
 
@@ -245,8 +246,11 @@ class EscalateOnSplit(EarlyStop):
     def decide(self, outcome: TierOutcome) -> tuple[Decision | None, str]:
         if not outcome.individuals:
             return None, "no juror gave an answer"
-        agreed = outcome.judgment.valid and is_unanimous(outcome.individuals)
-        return ("accepted", f"unanimous: {outcome.judgment.opinion}") if agreed else (None, "not unanimous")
+        if not (outcome.judgment.valid and is_unanimous(outcome.individuals)):
+            return None, "not unanimous"
+        opinion, count = outcome.judgment.opinion, len(outcome.individuals)
+        alone = sum(one.valid for one in outcome.individuals) == 1 < count
+        return "accepted", only_vote(opinion, count) if alone else f"unanimous: {opinion}"
 
     def is_settled_by(self, cast: Sequence[Judgment]) -> bool:
         opinions = {vote.opinion for vote in cast if vote.valid}

@@ -9,7 +9,7 @@ from jury_adapters.core.field_names import FIELD_NAMES, METADATA_NAMES, may_be_a
 from jury_adapters.core.loose_values import page_of
 
 
-def unnamed_answer(outputs: Mapping[str, object], *, retrieved: bool, asked: bool) -> str | None:
+def unnamed_answer(outputs: Mapping[str, object], *, retrieved: bool, asked: bool, chat: bool) -> str | None:
     """Return the name of the text that is the answer; None if no single text is.
 
     The only text is not the answer if another value belongs to the answer too, as in an extraction such as
@@ -21,7 +21,11 @@ def unnamed_answer(outputs: Mapping[str, object], *, retrieved: bool, asked: boo
         outputs: the outputs that are not a field of the case.
         retrieved: whether the outputs have contexts; then bookkeeping is never the answer.
         asked: whether the outputs have a question.
+        chat: whether the outputs have messages, none of which answers; then the answer is the only text with a name of
+            answers, such as ``reply``.
     """
+    if chat:
+        return only_text({name: given for name, given in outputs.items() if names_an_answer(name)})
     text = only_text({name: given for name, given in outputs.items() if not retrieved or may_be_answer(name)})
     beside = (given for name, given in outputs.items() if name != text and _may_be_part(name))
     return text if asked or all(map(_are_documents, beside)) else None

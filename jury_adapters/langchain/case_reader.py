@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from jury_adapters.core.advised_map import advised_map, such_as
 from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
@@ -20,6 +21,7 @@ from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.input_output import QUESTION_GUESS, read_inputs, read_outputs, read_thread
+from jury_adapters.core.loose_values import opened
 from jury_adapters.core.references import read_reference
 from jury_adapters.core.retrieved_ids import add_retrieved_ids
 from jury_adapters.core.run_parts import merged
@@ -113,10 +115,8 @@ class CaseReader:
         guess = took.get(QUESTION_GUESS)
         if self._warns and guess in fields["metadata"].get("ambiguous", ()):
             self._warns = False
-            _log.warning(
-                "%s. Say where it is with a field map, such as field_map={'question': 'inputs.request'} (logged once)",
-                guess,
-            )
+            advised = advised_map({"inputs": inputs}, ["question"])
+            _log.warning("%s. Say where it is with a field map%s (logged once)", guess, such_as(advised))
         add_retrieved_ids(fields["metadata"], outputs)
         if metadata:
             fields["metadata"].update(metadata)
@@ -131,7 +131,8 @@ class CaseReader:
         if hasattr(value, "run_type"):  # a run of LangSmith
             value = {name: getattr(value, name, None) for name in ("inputs", "outputs")}
         if self._map is not None:
-            row = _with_update(value) if isinstance(value, Mapping) else {"outputs": state_update(value)}
+            fields = opened(value)
+            row = _with_update(fields) if isinstance(fields, Mapping) else {"outputs": fields}
             return Case.from_row(row, self._map, evidence_tools=self.evidence)
         if not isinstance(value, Mapping):
             return self.case(None, value)
@@ -181,8 +182,8 @@ def to_case(
             case under any of their names, a mapping with ``inputs``, ``outputs`` and ``reference_outputs``, or a run of
             LangSmith. A :class:`Case` is returned unchanged.
         field_map: as in :meth:`jury_adapters.Case.from_row`: paths by field, or a function from the row to the case.
-            The row is ``value`` if it is a mapping; for a run, it has ``inputs`` and ``outputs``; for any other
-            object, ``outputs``.
+            The row is ``value`` if it is a mapping, and its fields if it is the state of a graph; for a run, it has
+            ``inputs`` and ``outputs``; for any other object, ``outputs``.
         whole_thread: whether the steps of all turns of a conversation are one trajectory, for judges of trajectories;
             by default, the trajectory has those of the last turn, and the turns before it are messages.
         evidence_tools: the tools whose outputs are contexts, if there are no others: names, or a predicate of a step;

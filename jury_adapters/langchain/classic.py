@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
-from jury_adapters.core.arguments import explains_wrong_calls
+from jury_adapters.core.arguments import check_texts, explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -58,8 +58,8 @@ class _JuryEvaluator:
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, the store or the budget is invalid, or a budget in dollars meets a
-            juror whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, the name is not a text, the store or the budget is invalid, or a
+            budget in dollars meets a juror whose price is unknown.
     """
 
     @explains_wrong_calls(
@@ -78,6 +78,7 @@ class _JuryEvaluator:
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
+        check_texts(name=name)
         judge = judge_of(jury)
         self.jury = self._prepared(judge)
         self._name = key_of(judge, name)

@@ -22,10 +22,10 @@ from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.context import run_context
 from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.loose_values import field_of
-from jury_adapters.core.runs import Run
+from jury_adapters.core.runs import Run, guard_facts
 from jury_adapters.core.secrets import error_text
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
-from jury_adapters.langchain.guard_marks import refusal_in, repeats, review_of
+from jury_adapters.langchain.guard_marks import mark_in, refusal_in, repeats, review_of
 from jury_adapters.langchain.open_runs import Failure, OpenRun
 from jury_adapters.langchain.paused_runs import PausedRuns, task_of
 from jury_adapters.langchain.run_outcomes import Ending, ending_of, missing_answer, result_of_tool
@@ -285,7 +285,9 @@ class Collector:
             found.model = name if isinstance(name, str) and name else None
         if node.parent is not None and node.parent.wanted:
             refusal = refusal_in(outputs) or node.refusal
+            reviews = _reviews_of(node, outputs)
             with self._lock:
+                node.parent.note_reviews(reviews)
                 node.parent.found.add(found)
                 node.parent.waiting |= node.waiting
                 node.parent.halted = outputs if node.paused else None
@@ -315,9 +317,8 @@ class Collector:
         inputs = self._paused.finish(inputs, node.tasks)
         agent = bool(node.found.calls) or _is_agent(run.metadata)
         kind = "agent" if run.kind == "chain" and agent else run.kind
-        metadata = dict(run.metadata)
-        if review := review_of(outputs):
-            metadata["guard"] = review
+        mark = mark_in(outputs)
+        metadata = {**run.metadata, **guard_facts(_reviews_of(node, outputs) or ([mark] if mark else []))}
         ended = Run(run.id, kind, run.name, run.tags, metadata, error, elapsed)
         self._deliver(FinishedRun(ended, inputs, outputs, node.found, metadata))
 
@@ -325,6 +326,16 @@ class Collector:
         if why == "paused":
             self._paused.pause(inputs, node.tasks, node.waiting)
         self._count(why)
+
+
+def _reviews_of(node: OpenRun, outputs: object) -> Sequence[str]:
+    """Return what middlewares did with the answers in a run.
+
+    A state with the key of the middleware has the review of its own answer. Any other run has those of the agents
+    inside it.
+    """
+    review = "" if node.run.kind == "tool" else review_of(state_update(outputs))
+    return [review] if review else node.reviews
 
 
 def _deliver(failures: list[Failure]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ConfigDict, Field, PrivateAttr
@@ -14,7 +14,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.context import judging
 from jury_adapters.core.conversation import role_of, text_of_message
 from jury_adapters.core.ensemble import Ensemble
-from jury_adapters.core.errors import ConfigurationError, ModelError
+from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.jury import Jury
@@ -62,6 +62,10 @@ class JuryDecisionModel(BaseDecisionModel):  # type: ignore[misc, unused-ignore]
     _panels: dict[str, Jury] = PrivateAttr(default_factory=dict)
 
     def __init__(self, jurors: Judge | Sequence[ModelLike | Judge], *, name: str = "jury") -> None:
+        if not isinstance(jurors, Judge | Iterable):
+            raise ConfigurationError(
+                f"JuryDecisionModel takes language models and judges in a list, or one judge; not {plain_repr(jurors)}"
+            )
         members = [jurors] if isinstance(jurors, Judge | str) else list(jurors)
         if not members:
             raise ConfigurationError("a jury needs at least one juror: JuryDecisionModel(['openai:gpt-4o-mini', ...])")

@@ -10,7 +10,7 @@ from uuid import UUID
 from langsmith import trace
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 
-from jury_adapters.core.arguments import explains_wrong_calls
+from jury_adapters.core.arguments import check_texts, explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.cascade import CascadedJury
@@ -87,9 +87,9 @@ class JuryEvaluator(RunEvaluator):
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, the field map is invalid, ``whole_thread`` is given for an
-            :class:`EachTurn`, ``evidence_tools`` is neither names nor a predicate, the store or the budget is invalid,
-            or a budget in dollars meets a juror whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, the key is not a text, the field map is invalid, ``whole_thread``
+            is given for an :class:`EachTurn`, ``evidence_tools`` is neither names nor a predicate, the store or the
+            budget is invalid, or a budget in dollars meets a juror whose price is unknown.
 
     >>> from jury_adapters.checks import Equals
     >>> evaluate = JuryEvaluator(Equals(), key="exact")
@@ -124,6 +124,7 @@ class JuryEvaluator(RunEvaluator):
         self.jury = self._rows.judge
         if whole_thread:
             _refuse_turns(self.jury)
+        check_texts(key=key)
         self.key = self.__name__ = key_of(self.jury, key)  # loops that take functions look for `__name__`
         self.per_juror = per_juror
         self._criteria = Criteria(self.jury)

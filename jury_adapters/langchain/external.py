@@ -186,6 +186,7 @@ def conversation(case: Case) -> list[dict[str, object]]:
     >>> [message["role"] for message in conversation(Case(question="2 + 2?", answer="4"))]
     ['user', 'assistant']
     """
+    _check_case(case)
     as_read = _messages_under(RUN_MESSAGES, case)
     if as_read is not None:
         return as_read
@@ -204,6 +205,7 @@ def expected_conversation(case: Case) -> list[dict[str, object]] | None:
     A reference that was given as messages is in ``metadata["reference_messages"]``. Otherwise, the messages are built
     from ``metadata["expected_calls"]``, messages or tool calls, which are assumed to be made one after the other.
     """
+    _check_case(case)
     as_read = _messages_under(REFERENCE_MESSAGES, case) or _messages_under(EXPECTED_CALLS, case)
     if as_read is not None:
         return as_read
@@ -218,6 +220,11 @@ def expected_conversation(case: Case) -> list[dict[str, object]] | None:
     if answer is not None:
         messages.append({"role": "assistant", "content": answer})
     return messages
+
+
+def _check_case(case: object) -> None:
+    if not isinstance(case, Case):
+        raise ConfigurationError(f"give a Case, which to_case(value) reads from a row; not {plain_repr(case)}")
 
 
 def _messages_under(name: str, case: Case) -> list[dict[str, object]] | None:

@@ -29,14 +29,18 @@ def repeats(outputs: object, refusal: str) -> bool:
     return any(isinstance(text, str) and text == refusal for text in texts)
 
 
-def review_of(outputs: object) -> Literal["passed", "annotated", "unjudged", ""]:
-    """Return what the middleware did with the answer of an agent, from its state; empty without a middleware."""
-    if mark_of(_last_message(outputs)).get("kind") == "annotated":
-        return "annotated"
+def review_of(outputs: object) -> Literal["blocked", "unjudged", "annotated", "passed", ""]:
+    """Return what the middleware did with the answer of an agent, from its state; empty for any other state."""
     verdict = outputs.get("jury_verdict") if isinstance(outputs, Mapping) else None
     if not isinstance(verdict, Mapping):
         return ""
-    return "passed" if verdict.get("status") == "PASS" else "unjudged"
+    return mark_in(outputs) or ("passed" if verdict.get("status") == "PASS" else "unjudged")
+
+
+def mark_in(outputs: object) -> Literal["blocked", "annotated", ""]:
+    """Return what the mark on the last message of a run says that the middleware did with it; empty without a mark."""
+    kind = mark_of(_last_message(outputs)).get("kind")
+    return "blocked" if kind == "blocked" else "annotated" if kind == "annotated" else ""
 
 
 def _last_message(outputs: object) -> object:

@@ -120,7 +120,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def __new__(cls, *_: object, when: str = "final", **__: object) -> JuryMiddleware:
         """Create an object of the class for ``when``; LangChain inspects the class to find its hooks."""
-        if when not in JuryMiddleware._kinds:
+        if not isinstance(when, str) or when not in JuryMiddleware._kinds:
             raise ConfigurationError(unknown("when=", when, JuryMiddleware._kinds))
         return object.__new__(JuryMiddleware._kinds[when] if cls is JuryMiddleware else cls)
 

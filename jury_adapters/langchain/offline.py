@@ -14,6 +14,7 @@ from langsmith.schemas import Example
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.field_names import FIELD_NAMES
+from jury_adapters.core.judge import Judge
 from jury_adapters.core.values import freeze_mapping
 
 
@@ -40,9 +41,11 @@ class _OfflineClient(Client):
 
     # LangSmith's long signatures may change, so they are not repeated here; users see those of Client.
     def evaluate(self, target: Any, /, data: Any = None, *positional: Any, **options: Any) -> Any:
+        _check_evaluators([*positional, options.get("evaluators"), options.get("summary_evaluators")])
         return super().evaluate(target, _local(data, options), *positional, **options)
 
     async def aevaluate(self, target: Any, /, data: Any = None, *positional: Any, **options: Any) -> Any:
+        _check_evaluators([*positional, options.get("evaluators"), options.get("summary_evaluators")])
         return await super().aevaluate(target, _local(data, options), *positional, **options)
 
     def request_with_retries(self, method: str, pathname: str, **_: Any) -> NoReturn:
@@ -62,9 +65,9 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
         metadata are, so that experiments can be compared. Rows that are equal in both are numbered in their order.
 
     Raises:
-        ConfigurationError: a row, or a part of one, is not a dictionary; a row with inputs or outputs has another key;
-            or a row has both question and answer at the
-            top level, where the answer may be the reference or the answer to judge.
+        ConfigurationError: there are no rows to read; a row, or a part of one, is not a dictionary; a row with inputs
+            or outputs has another key; or a row has both question and answer at the top level, where the answer may be
+            the reference or the answer to judge.
 
     >>> rows = [{"inputs": {"question": "2 + 2?"}, "outputs": {"answer": "4"}}, {"question": "3 + 3?"}]
     >>> [example.inputs["question"] for example in examples(rows)]
@@ -72,6 +75,8 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
     >>> offline_client().evaluate(target, data=examples(rows), evaluators=[...],
     ...                           upload_results=False)  # doctest: +SKIP
     """
+    if not isinstance(rows, Iterable):
+        raise ConfigurationError(f"examples() takes rows, each a dictionary; not {plain_repr(rows)}")
     made, seen = [], Counter[str]()
     for number, row in enumerate(rows, start=1):
         parts = _parts(row, number)
@@ -81,6 +86,20 @@ def examples(rows: Iterable[Mapping[str, object]]) -> list[Example]:
         seen[content] += 1
         made.append(Example.model_validate({"id": uuid5(_EXAMPLES, content + again), **parts}))
     return made
+
+
+def _check_evaluators(options: Iterable[object]) -> None:
+    """Refuse judges among the evaluators; LangSmith says of them that they are not callable.
+
+    Raises:
+        ConfigurationError: an evaluator is a judge.
+    """
+    for evaluators in options:
+        for evaluator in evaluators if isinstance(evaluators, list | tuple) else (evaluators,):
+            if isinstance(evaluator, Judge):
+                raise ConfigurationError(
+                    f"{plain_repr(evaluator)} is a judge; evaluators=[JuryEvaluator(judge)] makes an evaluator of it"
+                )
 
 
 def _local(data: Any, options: Mapping[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -44,6 +44,7 @@ class OpenRun:
         outcome: for a root, the outcome to count if no run in it was chosen; None if one was.
         unfinished: whether the run ended while a nested run was under way.
         refusal: the text of a middleware's refusal with which a nested run ended, the last one; or None.
+        reviews: what middlewares did with the answers of the nested agents, in the order in which they ended.
     """
 
     key: int
@@ -63,6 +64,7 @@ class OpenRun:
     outcome: Literal["skipped", "broken"] | None = "skipped"
     unfinished: bool = False
     refusal: str | None = None
+    reviews: list[str] = field(default_factory=list)
     started: float = field(default_factory=monotonic)
 
     @property
@@ -96,6 +98,11 @@ class OpenRun:
     def has_paused(self, outputs: object) -> bool:
         """Return whether this run ends with a pause: its own, or that of a graph whose state it returns."""
         return self.paused or (self.halted is not None and _are_equal(self.halted, outputs))
+
+    def note_reviews(self, reviews: Iterable[str]) -> None:
+        """Record what middlewares did with the answers of a nested run; the last 1,000 are kept."""
+        self.reviews += reviews
+        del self.reviews[:-_MOST_REVIEWS]
 
     def everything(self) -> Found:
         """Return all findings, those of the last failed run included."""
@@ -144,4 +151,5 @@ def _are_equal(one: object, other: object) -> bool:
 
 _MOST_TASKS: Final = 100  # a resumed run begins with the tasks that paused
 _MOST_ATTEMPTS: Final = 100
+_MOST_REVIEWS: Final = 1_000
 _RETRY_TAG: Final = "retry:attempt:"

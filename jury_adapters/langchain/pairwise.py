@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
-from jury_adapters.core.arguments import explains_wrong_calls
+from jury_adapters.core.arguments import check_texts, explains_wrong_calls
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -57,9 +57,9 @@ class JuryPairwiseEvaluator:
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, its rubric or those of all its critics have other labels, the
-            field map is invalid, ``evidence_tools`` is neither names nor a predicate, the store or the budget is
-            invalid, or a budget in dollars meets a juror whose price is unknown.
+        ConfigurationError: ``jury`` is not a judge, the key is not a text, its rubric or those of all its critics have
+            other labels, the field map is invalid, ``evidence_tools`` is neither names nor a predicate, the store or
+            the budget is invalid, or a budget in dollars meets a juror whose price is unknown.
 
     >>> compare = JuryPairwiseEvaluator(llm.pairwise("openai:gpt-4o-mini"))  # doctest: +SKIP
     >>> compare([run_a, run_b], example)["scores"]  # offline; evaluate() needs the server  # doctest: +SKIP
@@ -83,6 +83,7 @@ class JuryPairwiseEvaluator:
         budget: Budget | None = None,
     ) -> None:
         self.jury = in_both_orders(jury)
+        check_texts(key=key)
         self.key = self.__name__ = key_of(self.jury, key)  # LangSmith looks for `__name__`
         self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
         self._quiet = QuietJudging.of(self.jury, store, budget, trace=trace)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
@@ -27,11 +27,12 @@ def chooser_of(runs: Runs) -> Chooser:
         return lambda run, around, inside: around is None
     if callable(runs):
         return lambda run, around, inside: not inside and bool(runs(run))
-    names = frozenset((runs,) if isinstance(runs, str) else runs)
-    if not names or not all(isinstance(name, str) and name for name in names):
+    given = (runs,) if isinstance(runs, str) else tuple(runs) if isinstance(runs, Iterable) else ()
+    if not given or not all(isinstance(name, str) and name for name in given):
         raise ConfigurationError(
             f"select= takes names or tags of runs, a function of the run, or None; not {plain_repr(runs)}"
         )
+    names = frozenset(given)
     for name in names:
         if _is_misspelt(name):
             raise ConfigurationError(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from jury_adapters.core import runs
 from jury_adapters.core.conversation import role_of
+from jury_adapters.core.field_names import columns_of
 from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.loose_values import field_of
 
@@ -21,7 +22,7 @@ def missing_answer(outputs: object, *, paused: bool) -> Literal["paused", "unans
     if isinstance(outputs, Mapping):
         if paused or "__interrupt__" in outputs:
             return "paused"
-        if outputs.get("structured_response") is not None or "messages" not in outputs:
+        if outputs.get("structured_response") is not None or "messages" not in outputs or _has_answer(outputs):
             return ""
         messages = outputs["messages"]
     elif paused:
@@ -34,6 +35,12 @@ def missing_answer(outputs: object, *, paused: bool) -> Literal["paused", "unans
     role = role_of(last)
     waits = role == "assistant" and field_of(last, "tool_calls")
     return "paused" if waits or (role == "user" and messages is not outputs) else ""
+
+
+def _has_answer(state: Mapping[str, Any]) -> bool:
+    """Whether a state with messages has an answer of its own beside them."""
+    name = columns_of(state, ("answer",), part_of="answer").of.get("answer")
+    return name is not None and bool(state[name])
 
 
 def result_of_tool(output: object) -> object:

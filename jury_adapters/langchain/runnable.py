@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnableWithFallbacks
 from langchain_core.runnables.config import merge_configs
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
-from jury_adapters.core.arguments import explains_wrong_calls, refuse_unknown
+from jury_adapters.core.arguments import check_texts, explains_wrong_calls, refuse_unknown
 from jury_adapters.core.budget import Budget
 from jury_adapters.core.cache import StoreLike
 from jury_adapters.core.case import Case
@@ -33,39 +33,46 @@ from jury_adapters.langchain.previous_verdicts import without_key, without_verdi
 from jury_adapters.models.langchain_binding import unheard
 
 _log = logging.getLogger(__name__)
+_NEVER_RAISES = (
+    "%s: %s() has no effect on a jury, whose failure is a verdict with status ERROR, not an exception. Models repeat "
+    "failed requests by themselves, and critic.with_fallbacks([other]) names a judge that is asked instead"
+)
 
 Said: TypeAlias = Judgment | dict[str, Any]
 
 
 class JuryRunnable(Runnable[Any, Said]):
-    """A jury as a Runnable: ``invoke``, ``batch``, ``stream``, ``|``, ``with_retry`` and the rest, sync and async.
+    """A jury as a Runnable: ``invoke``, ``batch``, ``stream``, ``|``, ``with_config`` and so on, sync and async.
 
     The input may be a :class:`Case`, a dictionary with the fields of one under any of their names, an agent's state or
     a list of messages, a text (the answer), or ``{"inputs": ..., "outputs": ..., "reference_outputs": ...}``.
 
     In a trace it is one run with a child per juror, which shows the juror's judgment, and its ``elapsed_s`` in the
     metadata. If the jury fails or the input cannot be read, the result is a verdict with status ERROR; nothing is
-    raised.
+    raised. So ``with_retry`` and ``with_fallbacks`` have no effect, and log that. Models repeat failed requests by
+    themselves, and ``critic.with_fallbacks([other])`` names a judge that is asked instead. The fields are not
+    configurable.
 
     Args:
         jury: any judge, or a function of a case.
         field_map: the fields of the case as paths from the input, ``{"answer": "draft.text"}``, or a function from the
-            input to the case; see :meth:`jury_adapters.Case.from_row`. An input that is not a mapping is a row with
-            ``outputs``. Without it, the shape is recognized, and earlier verdicts in the input are not judged. A key
-            that is probably a misspelt field is logged once, and so is an input in which no key is the answer.
+            input to the case; see :meth:`jury_adapters.Case.from_row`. A state that is an object is read as its fields;
+            any other input that is not a mapping is a row with ``outputs``. Without it, the shape is recognized, and
+            earlier verdicts in the input are not judged. A key that is probably a misspelt field is logged once, and so
+            is an input in which no key is the answer.
         evidence_tools: the tools whose outputs are contexts: names, or a predicate of a step; by default all but those
             known to repeat what the model wrote. See :class:`jury_adapters.core.evidence.Evidence`.
         as_dict: whether to return the verdict as plain JSON values, for graphs with a checkpointer and for servers.
-        name: the name of the run.
+        name: the name of the run; by default that of the jury, or ``"jury"``.
         store: a :class:`jury_adapters.Store`, or the path of one: judgments are kept in it, and those that it holds
             are served without a call.
         budget: a :class:`jury_adapters.Budget` for everything that this runnable judges; a juror whose call does not
             fit abstains with ``budget_exhausted``.
 
     Raises:
-        ConfigurationError: ``jury`` is not a judge, the field map is invalid, ``evidence_tools`` is neither
-            names nor a predicate, the store or the budget is invalid, or a budget in dollars meets a juror whose price
-            is unknown.
+        ConfigurationError: ``jury`` is not a judge, the name is not a text, the field map is invalid,
+            ``evidence_tools`` is neither names nor a predicate, the store or the budget is invalid, or a budget in
+            dollars meets a juror whose price is unknown.
 
     >>> chain = retrieve_and_answer | JuryRunnable(jury)  # doctest: +SKIP
     >>> chain.invoke("What is the capital of France?").passed  # doctest: +SKIP
@@ -81,17 +88,28 @@ class JuryRunnable(Runnable[Any, Said]):
         field_map: FieldMapLike | None = None,
         evidence_tools: EvidenceTools = None,
         as_dict: bool = False,
-        name: str = "jury",
+        name: str | None = None,
         store: StoreLike | None = None,
         budget: Budget | None = None,
     ) -> None:
+        check_texts(name=name)
         self.jury = judge_of(jury)
-        self.name = name
+        self.name: str = name or self.jury.name or "jury"
         self._scope = Scope.of(self.jury, store, budget)
         self._reader = CaseReader(field_map, evidence_tools=evidence_tools)
         self._misspelt = MisspeltKeys()
         self._guess = AnswerGuess(is_mapped=self._reader.is_mapped)
         self._as_dict = as_dict
+
+    def with_retry(self, **options: Any) -> Runnable[Any, Said]:
+        _log.warning(_NEVER_RAISES, self.name, "with_retry")
+        return super().with_retry(**options)
+
+    def with_fallbacks(
+        self, fallbacks: Sequence[Runnable[Any, Said]], **options: Any
+    ) -> RunnableWithFallbacks[Any, Said]:
+        _log.warning(_NEVER_RAISES, self.name, "with_fallbacks")
+        return super().with_fallbacks(fallbacks, **options)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Said:  # noqa: A002
         refuse_unknown(kwargs, _CALL)
@@ -155,8 +173,8 @@ class JuryRunnable(Runnable[Any, Said]):
             said = f"nothing of the input could be judged: {failure.error}"
             return evolve(failure, critic=self.jury.name, reasoning=said)
         if not self._reader.is_mapped:
-            self._misspelt.tell(value, case, self.name or self.jury.name)
-            self._guess.tell_input(value, self.name or self.jury.name)
+            self._misspelt.tell(value, case, self.name)
+            self._guess.tell_input(value, self.name)
         return case
 
 
@@ -248,7 +266,7 @@ def jury_node(
     field_map: FieldMapLike | None = None,
     evidence_tools: EvidenceTools = None,
     key: str = "verdict",
-    name: str = "jury",
+    name: str | None = None,
     store: StoreLike | None = None,
     budget: Budget | None = None,
 ) -> Runnable[Any, Any]:
@@ -261,17 +279,18 @@ def jury_node(
             ``contexts``, and not the verdict of an earlier round.
         evidence_tools: the tools whose outputs are contexts; see :class:`JuryRunnable`.
         key: the key of the state for the verdict. The state's schema must have it.
-        name: the name of the run.
+        name: the name of the run; by default that of the jury, or ``"jury"``.
         store: where judgments are kept; see :class:`JuryRunnable`.
         budget: the budget for all judgments; see :class:`JuryRunnable`.
 
     Raises:
-        ConfigurationError: the judge, the store or the budget is invalid. When the graph runs: its state does not have
-            the key, so that LangGraph would silently drop the verdict.
+        ConfigurationError: the judge, the key, the name, the store or the budget is invalid. When the graph runs: its
+            state does not have the key, so that LangGraph would silently drop the verdict.
 
     >>> graph.add_node("jury", jury_node(jury))  # doctest: +SKIP
     >>> graph.add_conditional_edges("jury", route_on_verdict(END, "write"))  # doctest: +SKIP
     """
+    check_texts(key=key)
     runnable = JuryRunnable(
         jury, field_map=field_map, evidence_tools=evidence_tools, as_dict=True, name=name, store=store,
         budget=budget,
@@ -288,7 +307,7 @@ def jury_node(
         _check_declared(key, config)
         return {key: await runnable.ainvoke(judged(state), merge_configs(config, _NO_STREAM))}
 
-    return RunnableLambda(judge, ajudge, name=name)
+    return RunnableLambda(judge, ajudge, name=runnable.name)
 
 
 @explains_wrong_calls("route_on_verdict(passed='answer', failed='write')", needs="a node is missing")
@@ -307,7 +326,8 @@ def route_on_verdict(
         key: the key of the state that holds the verdict; that of :func:`jury_node`.
 
     Raises:
-        ConfigurationError: when the graph runs: the state does not have the key, so nothing was judged.
+        ConfigurationError: a node or the key is not a text; or when the graph runs: the state does not have the key, so
+            nothing was judged.
     """
 
     def route(state: Any) -> str:
@@ -322,6 +342,7 @@ def route_on_verdict(
             return passed
         return failed if status == Status.FAIL or otherwise is None else otherwise
 
+    check_texts(passed=passed, failed=failed, otherwise=otherwise, key=key)
     targets = tuple(dict.fromkeys(node for node in (passed, failed, otherwise) if node is not None))
     route.__annotations__["return"] = _LITERAL[targets]  # LangGraph reads the possible nodes from it, and checks them
     return route

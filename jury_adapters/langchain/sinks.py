@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 from langsmith import Client
 from langsmith.utils import LangSmithError, get_tracer_project
 
+from jury_adapters.core.arguments import check_texts
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import asked_jurors, criteria_of, juror_names
@@ -48,8 +49,12 @@ def feedback(
             LangSmith's own default; this can change what a trace costs. False needs a release of langsmith that has
             the option.
 
+    Raises:
+        ConfigurationError: the key is not a text.
+
     >>> handler = JuryCallbackHandler(jury, on_verdict=feedback(annotation_queue="review"))  # doctest: +SKIP
     """
+    check_texts(key=key)
     client = client or Client(timeout_ms=(3_000, 10_000), auto_batch_tracing=False)
     retention: _Retention = {} if extend_trace_retention else {"extend_trace_retention": False}
     place = _Place(client, project, annotation_queue, retention)

@@ -173,7 +173,7 @@ def summary(evaluator: KeepsLines, metric: Metric | None = None) -> SummaryFunct
     Raises:
         ConfigurationError: the metric is unknown, or the evaluator keeps no judgments.
     """
-    if metric is not None and metric not in _METRICS:
+    if metric is not None and (not isinstance(metric, str) or metric not in _METRICS):
         raise ConfigurationError(unknown("metric=", metric, _METRICS))
     if not isinstance(getattr(evaluator, "kept", None), Kept):
         raise ConfigurationError(f"summary() takes the JuryEvaluator that judges the rows, not {plain_repr(evaluator)}")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from jury_adapters.core.advised_map import answer_path, existing, such_as
 from jury_adapters.core.case import Case
 from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
@@ -65,7 +66,8 @@ class RunCases:
 
     def _without_guess(self, result: object, found: Found) -> Found:
         """Warn once of fields that are the answer only because none is named so, unless the field map names it."""
-        from jury_adapters.llama_index.workflow_results import guess_in
+        from jury_adapters.llama_index.runs import outputs_of
+        from jury_adapters.llama_index.workflow_results import fields_of, guess_in
 
         guess = guess_in(result)
         if not guess:
@@ -74,11 +76,12 @@ class RunCases:
             return replace(found, ambiguous=tuple(said for said in found.ambiguous if said != guess))
         if not self._has_warned:
             self._has_warned = True
+            row = {"outputs": outputs_of(result)}
+            paths = existing({"answer": answer_path(fields_of(result))}, row)
             _log.warning(
-                '%s. Call the field of the answer "answer", or say where it is, such as '
-                "field_map={'answer': 'outputs.report'} (logged once)",
-                guess,
-            )
+                '%s. Call the field of the answer "answer", or say where it is with a field map%s (logged once)',
+                guess, such_as(paths),
+            )  # fmt: skip
         return found
 
     def _without_unread(self, asked: Asked) -> Asked:
@@ -90,10 +93,9 @@ class RunCases:
         if not self._has_warned_of_question:
             self._has_warned_of_question = True
             _log.warning(
-                '%s. Call the field of the question "question", or say where it is, such as '
-                "field_map={'question': 'inputs.topic'} (logged once)",
-                asked.unread,
-            )
+                '%s. Call the field of the question "question", or say where it is with a field map%s (logged once)',
+                asked.unread, such_as({"question": asked.likely}),
+            )  # fmt: skip
         return asked
 
     def _maps(self, field: str) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.context import run_context
-from jury_adapters.core.runs import Run
+from jury_adapters.core.runs import Run, guard_facts
 from jury_adapters.observability.sinks import note_span
 
 if TYPE_CHECKING:
@@ -146,10 +146,7 @@ class OpenRun:
         """Return the facts of the run, which has ended."""
         own = {name: value for name, value in self.tags.items() if not name.startswith("llamaindex.")}
         metadata: dict[str, object] = {name: self.tags[name] for name in ("llamaindex.run_id",) if name in self.tags}
-        if self.root.guards:
-            metadata["guard"] = min(self.root.guards, key=_GUARD_OUTCOMES.index)
-        if len(self.root.guards) > 1:
-            metadata["guards"] = tuple(self.root.guards)
+        metadata |= guard_facts(self.root.guards)
         note_span(metadata)
         return Run(self.root.id, self.kind, self.name, own, metadata, error, monotonic() - self.started)
 
@@ -167,8 +164,6 @@ class OpenRun:
                 _log.debug("run %s ended in another context than it began in", self.root.id)
 
 
-_GUARD_OUTCOMES = ("blocked", "unjudged", "best", "annotated", "passed")
-"""Outcomes of a guard engine, beginning with the one that matters most."""
 INSIDE: ContextVar[Root | None] = ContextVar("jury_inside_run", default=None)
 
 

@@ -18,6 +18,7 @@ from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.workflow import StopEvent
 
+from jury_adapters.core.advised_map import question_path
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Message
 from jury_adapters.core.conversation import Conversation, role_of
@@ -45,6 +46,7 @@ class Asked:
         ambiguous: sentences that report fields which compete for the question.
         pictured: the objects with images in the question.
         unread: a sentence about several texts of which none is known as the question; empty without them.
+        likely: the path of the one among them that a message may advise as the question.
     """
 
     question: str | None = None
@@ -53,6 +55,7 @@ class Asked:
     ambiguous: tuple[str, ...] = ()
     pictured: tuple[object, ...] = ()
     unread: str = ""
+    likely: str = ""
 
     @classmethod
     def of(cls, arguments: BoundArguments, *, keep: bool = False) -> Asked:
@@ -65,7 +68,7 @@ class Asked:
         given = arguments.arguments
         start = given.get("start_event")
         more: Any = given.get("kwargs", {}) if start is None else start  # older workflows keep what run() got in kwargs
-        question, ambiguous, unread = _asked_in(more)
+        question, ambiguous, texts = _asked_in(more)
         question = next(
             (value for value in (given.get("str_or_query_bundle"), given.get("message")) if value is not None), question
         )
@@ -75,9 +78,10 @@ class Asked:
             last = max((at for at, said in enumerate(history) if role_of(said) == "user"), default=len(history))
             pictured = asked_with(history[last]) if last < len(history) else ()
             return cls(Conversation.of(history).question, history[:last], pictured=pictured)
-        if question is not None:
-            unread = ""
-        return cls(_text(question), tuple(history), EMPTY, ambiguous, asked_with(question), unread)
+        asked = cls(_text(question), tuple(history), EMPTY, ambiguous, asked_with(question))
+        if question is not None or not texts:
+            return asked
+        return replace(asked, unread=_unread(texts), likely=question_path(texts))
 
 
 @dataclass(slots=True)
@@ -302,15 +306,15 @@ def _text(value: object) -> str | None:
     return text_in(blocks if blocks is not None else getattr(value, "content", None) or str(value), "user")
 
 
-def _asked_in(start: object) -> tuple[object, tuple[str, ...], str]:
+def _asked_in(start: object) -> tuple[object, tuple[str, ...], Mapping[str, str]]:
     """Return the question in a start event or in the keywords of a run, the conflicts of names, and unread texts.
 
     The question is the message to an agent, the field with a name of the question, or the only text. It is None if
-    several texts have other names; a sentence then names them.
+    several texts have other names, which are then the unread ones.
     """
     values = values_in(start)
     if "user_msg" in values:
-        return values["user_msg"], (), ""
+        return values["user_msg"], (), {}
     messages = FIELD_NAMES["messages"].exact
     usable = {
         name: value
@@ -319,14 +323,18 @@ def _asked_in(start: object) -> tuple[object, tuple[str, ...], str]:
     }
     columns = columns_of(usable, ("question",), part_of="question")
     if "question" in columns.of:
-        return usable[columns.of["question"]], columns.conflicts, ""
+        return usable[columns.of["question"]], columns.conflicts, {}
     texts = {name: value for name, value in values.items() if isinstance(value, str)}
     if not texts or not {"user_msg", "chat_history"}.isdisjoint(names_in(start)):  # nothing, or that of an agent
-        return None, (), ""
+        return None, (), {}
     if len(texts) == 1:
-        return next(iter(texts.values())), (), ""
+        return next(iter(texts.values())), (), {}
+    return None, (), texts
+
+
+def _unread(texts: Mapping[str, str]) -> str:
     names = ", ".join(visible(str(name)) for name in texts)
-    return None, (), f"no field of the start event has a name of the question, so none of {names} is the question"
+    return f"no field of the start event has a name of the question, so none of {names} is the question"
 
 
 def _is_message(value: object) -> bool:

@@ -11,14 +11,16 @@ from llama_index.core.workflow import StopEvent
 
 from jury_adapters.core.field_names import Columns, columns_of, plainly_named
 from jury_adapters.core.formatting import visible
+from jury_adapters.core.input_output import present
 
 
 def answer_in(response: object) -> object:
     """Return the answer of a workflow; anything but a stop event or a mapping is returned as it is.
 
     The answer of a plain stop event is its result. In a mapping, or a stop event of the application's own class, the
-    answer is the field with a name of the answer. Without such a name, it is the only text of a custom class;
-    otherwise, all fields except the contexts are the answer.
+    answer is the field with a name of the answer, also if it is None. Without such a name, it is the only text of a
+    custom class; otherwise, all fields are the answer except the contexts, empty conversations and None. What is beside
+    an empty ``messages`` is not the answer.
     """
     fields = fields_of(response)
     if fields is None:
@@ -26,7 +28,11 @@ def answer_in(response: object) -> object:
     columns = _columns(fields)
     if "answer" in columns.of:
         return fields[columns.of["answer"]]
-    rest = {name: value for name, value in fields.items() if name != columns.of.get("contexts")}
+    filled = present(fields)
+    is_empty_chat = "messages" in fields and "messages" not in filled
+    if is_empty_chat or "answer" in _columns(dict.fromkeys(fields, "")).of:
+        return None
+    rest = {name: value for name, value in filled.items() if name != columns.of.get("contexts")}
     texts = [value for value in rest.values() if isinstance(value, str)]
     only = len(texts) == 1 and not isinstance(result_of(response), Mapping)
     return texts[0] if only else rest or None

@@ -201,6 +201,20 @@ class CriterionCount(JurorCount):
         return ", ".join(f"{clip(opinion, 20)} {times:,}" for opinion, times in labels)
 
 
+def with_criterion(
+    criteria: dict[tuple[str, ...], CriterionCount], path: tuple[str, ...]
+) -> dict[tuple[str, ...], CriterionCount]:
+    """Return criteria with one more, unless it is there: after those of the scorecard around it, or else at the end."""
+    if path in criteria:
+        return criteria
+    around = max((path[:end] for end in range(len(path)) if path[:end] in criteria), key=len, default=None)
+    items = list(criteria.items())
+    after = len(items)
+    if around is not None:
+        after = 1 + max(place for place, (one, _) in enumerate(items) if one[: len(around)] == around)
+    return dict([*items[:after], (path, CriterionCount()), *items[after:]])
+
+
 Jurors: TypeAlias = Mapping[tuple[str, ...], JurorCount]
 """Counts by the path of a juror: the names of its tiers and juries, and its own."""
 

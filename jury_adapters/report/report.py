@@ -118,7 +118,8 @@ class Report:
         Results of LlamaIndex's evaluators include their query, response and contexts. Results of this package's
         evaluators have the verdict; in others, ``passing``, ``score`` and ``feedback`` count. Rows of a LangSmith
         experiment include the run and the example. If several evaluators judged an item, in the dictionary of
-        ``BatchEvalRunner`` or in a row of LangSmith, each is a criterion, and an item passes if all of them pass.
+        ``BatchEvalRunner`` or in a row of LangSmith, each is a criterion, and an item passes if all of them pass. The
+        criteria of an evaluator's scorecard have rows of their own.
         Evaluators of two answers do not count; LangSmith's metrics (numbers other than 0 and 1) count only if alone.
 
         Args:

@@ -73,6 +73,7 @@ class Concern:
         return self.question if _UUID.match(self.where) else ""
 
 
+_UNDECIDED = (Status.ABSTAIN, Status.ERROR)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
@@ -90,9 +91,7 @@ def _why(judgment: Judgment) -> str:
         causes = [f"{'/'.join(path)} broke: {_cause(tier)}" for path, tier in judgment.find_broken_tiers()]
         return "; ".join([*causes, judgment.reasoning])
     if isinstance(judgment, Verdict) and judgment.voting == SCORECARD and is_doubtful(judgment):
-        doubtful = [one for one in judgment.judgments if isinstance(one, Verdict) and is_doubtful(one)]
-        inside = "; ".join(f"{one.critic}: {_why(one)}" for one in doubtful)
-        return inside or judgment.error or judgment.reasoning
+        return _why_of_scorecard(judgment) or judgment.error or judgment.reasoning
     if isinstance(judgment, Verdict) and is_doubtful(judgment):
         sides: dict[str, list[str]] = {}
         for juror in judgment.judgments:
@@ -104,6 +103,25 @@ def _why(judgment: Judgment) -> str:
     if isinstance(judgment, Verdict) and judgment.tiers:
         return _why(judgment.tiers[-1].judgment)  # the reason of the tier itself, without the path through the cascade
     return judgment.error or judgment.reasoning
+
+
+def _why_of_scorecard(verdict: Verdict) -> str:
+    """Return the criteria that left a scorecard undecided, then the doubts about others, with their own statuses.
+
+    Terminal and Markdown cut long texts, so the reasons of the former are left out.
+    """
+    doubtful = [one for one in verdict.judgments if isinstance(one, Verdict) and is_doubtful(one)]
+    if not doubtful:
+        return ""
+    causes = [
+        f"{one.critic}: {one.status}"
+        for one in verdict.judgments
+        if verdict.status in _UNDECIDED and one.status is verdict.status and one not in doubtful
+    ]
+    doubts = [
+        f"{one.critic}{'' if one.status is verdict.status else f' ({to_word(one)})'}: {_why(one)}" for one in doubtful
+    ]
+    return "; ".join(causes + doubts)
 
 
 def _cause(tier: TierResult) -> str:

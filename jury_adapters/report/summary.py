@@ -49,6 +49,7 @@ from jury_adapters.report.counters import (
     juror_rows,
     models_not_asked,
     why_unusable,
+    with_criterion,
     without_request_id,
 )
 from jury_adapters.report.review_order import ReviewOrder
@@ -386,7 +387,8 @@ class Summary:
         screening_tiers, own = tuple(screening_tiers_in(verdict)), is_pairwise_opinion(verdict)
         criteria = {path: result for path, result in criteria_of(verdict) if not is_failed_run(result)}
         for path, result in criteria.items():
-            self.by_criterion.setdefault(path, CriterionCount()).add_result(result, group)
+            self.by_criterion = with_criterion(self.by_criterion, path)
+            self.by_criterion[path].add_result(result, group)
         replaced, decided = dict(fallbacks_in(verdict)), outage_as_error(verdict)
         for path, vote in opinions_of(verdict):
             screening = bool(screening_tiers) and is_inside(path, screening_tiers)

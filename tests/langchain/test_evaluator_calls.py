@@ -383,7 +383,7 @@ def test_outputs_without_an_answer_are_named(form, broken):
     ("outputs", "options"),
     [
         ({"answer": "In 2018."}, {}), ({"documents": ["page 1"]}, {}), ({}, {}), (None, {}), ("In 2018.", {}),
-        ({"messages": [("user", "?")], "topic": "ferries"}, {}), (OWN_NAMES, {"field_map": {"question": "inputs.q"}}),
+        ({"messages": [("user", "?")], "thread_id": "t7"}, {}), (OWN_NAMES, {"field_map": {"question": "inputs.q"}}),
     ],
 )  # fmt: skip
 def test_no_answer_is_missed_where_there_is_one_or_none_was_written(outputs, options):

@@ -320,7 +320,7 @@ def test_a_misspelt_key_of_an_input_is_logged_once(caplog):
     for _ in range(2):
         assert runnable.invoke({"question": "q", "answer": "good", "contxts": ["c"], "draft": 1}).passed
     assert [one.getMessage() for one in caplog.records] == [
-        "jury: the key 'contxts' of the input means nothing here. Did you mean 'contexts'?"
+        "says_good: the key 'contxts' of the input means nothing here. Did you mean 'contexts'?"
     ]
 
 

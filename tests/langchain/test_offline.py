@@ -18,10 +18,11 @@ from langsmith.schemas import Example, Run
 from support.judge_model import judge_model
 
 from jury_adapters import ConfigurationError, Critic, Ensemble, Judge
+from jury_adapters.checks import NotEmpty
 from jury_adapters.core.context import run_context
 from jury_adapters.judges.presets import panel
 from jury_adapters.langchain import JuryEvaluator
-from jury_adapters.langchain.langsmith import offline_client
+from jury_adapters.langchain.langsmith import examples, offline_client
 from jury_adapters.models.langchain import LangChainModel
 
 pytestmark = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
@@ -280,3 +281,14 @@ def test_the_client_takes_no_key_from_the_environment(monkeypatch):
     client = offline_client()
     assert client.api_key == "offline"
     assert client.api_url == "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize("options", [
+    {"evaluators": [Ensemble([lambda case: True], name="j")]}, {"summary_evaluators": [NotEmpty()]},
+])  # fmt: skip
+def test_a_judge_among_the_evaluators_is_refused_with_the_evaluator_to_make(options):
+    client, data = offline_client(), examples([{"question": "?"}])
+    with pytest.raises(ConfigurationError, match=r"is a judge; evaluators=\[JuryEvaluator\(judge\)\]"):
+        client.evaluate(lambda inputs: inputs, data=data, upload_results=False, **options)
+    with pytest.raises(ConfigurationError, match="is a judge"):
+        asyncio.run(client.aevaluate(lambda inputs: inputs, data=data, upload_results=False, **options))

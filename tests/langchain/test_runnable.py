@@ -8,7 +8,7 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
@@ -128,6 +128,30 @@ def test_it_composes():
     assert wrapped.invoke(CASE).passed
     both = JuryRunnable(JURY) | RunnableLambda(lambda said: said.status)
     assert {event["event"] for event in _events(both) if event["name"] == "jury"} >= {"on_chain_start", "on_chain_end"}
+
+
+def test_a_run_is_named_after_its_jury():
+    named = Ensemble([lambda case: True], name="screen")
+    assert JuryRunnable(named).get_name() == jury_node(named).get_name() == "screen"
+    assert JuryRunnable(Ensemble([lambda case: True])).get_name() == jury_node(lambda case: True).get_name() == "jury"
+    assert JuryRunnable(named, name="mine").get_name() == jury_node(named, name="mine").get_name() == "mine"
+    both = RunnableParallel(a=JuryRunnable(named), b=JuryRunnable(JURY, name="other"))
+    assert {"screen", "other"} <= {event["name"] for event in _events(both)}
+
+
+@pytest.mark.parametrize("wrap", [
+    lambda one: one.with_retry(stop_after_attempt=4, wait_exponential_jitter=False),
+    lambda one: one.with_fallbacks([RunnableLambda(lambda _: None)], exceptions_to_handle=(ValueError,)),
+])  # fmt: skip
+def test_the_log_says_that_retries_and_fallbacks_have_no_effect(wrap, caplog):
+    def breaks(case):
+        raise ConnectionError("hung up")
+
+    wrapped = wrap(JuryRunnable(breaks, name="screen"))
+    assert wrapped.invoke(CASE).status is Status.ERROR
+    (said,) = [one.getMessage() for one in caplog.records if "no effect" in one.getMessage()]
+    assert said.startswith("screen: with_")
+    assert "critic.with_fallbacks([other])" in said
 
 
 def _events(chain):

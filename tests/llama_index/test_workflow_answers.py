@@ -1,5 +1,6 @@
 """Results of workflows in which no field has a name of the answer."""
 
+import ast
 import asyncio
 import logging
 
@@ -37,8 +38,8 @@ def test_several_fields_that_are_the_answer_together_are_reported(caplog):
     assert first.metadata["ambiguous"] == second.metadata["ambiguous"] == (SAID,)
     (warning,) = [record.getMessage() for record in caplog.records]
     assert warning == (
-        f"{SAID}. Call the field of the answer \"answer\", or say where it is, such as field_map={{'answer': "
-        "'outputs.report'} (logged once)"
+        f'{SAID}. Call the field of the answer "answer", or say where it is with a field map, '
+        f"such as field_map={{'answer': 'outputs.report'}} (logged once)"
     )
 
 
@@ -57,3 +58,23 @@ def test_an_answer_that_is_named_is_not_reported(caplog, result, options):
         cases = watched(result, **options)
     assert not caplog.records
     assert all("ambiguous" not in case.metadata for case in cases)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"messages": []}, {"messages": [], "lang": "en"}, {"chat_history": []}, {"response": None, "latency_ms": 4},
+        {"answer": None}, {"output": None, "report": "It runs."}, {},
+    ],
+)  # fmt: skip
+def test_a_result_without_an_answer_has_none(result):
+    assert [case.answer for case in watched(result)] == [None, None]
+
+
+@pytest.mark.parametrize("result", [{"days": 5, "summary text": "It runs."}, {"n.o": "On weekdays.", "list": [1]}])
+def test_the_field_map_of_the_warning_works_as_it_is(caplog, result):
+    with caplog.at_level(logging.WARNING, logger="jury_adapters"):
+        watched(result)
+    (warning,) = [record.getMessage() for record in caplog.records]
+    paths = ast.literal_eval(warning.partition("field_map=")[2].partition(" (")[0])
+    assert watched(result, field_map=paths)[0].answer in result.values()

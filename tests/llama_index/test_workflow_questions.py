@@ -38,8 +38,8 @@ def test_several_texts_that_may_be_the_question_are_reported(caplog):
     assert first.metadata["ambiguous"] == second.metadata["ambiguous"] == (SAID,)
     (warning,) = [record.getMessage() for record in caplog.records]
     assert warning == (
-        f"{SAID}. Call the field of the question \"question\", or say where it is, such as field_map={{'question': "
-        "'inputs.topic'} (logged once)"
+        f'{SAID}. Call the field of the question "question", or say where it is with a field map, '
+        f"such as field_map={{'question': 'inputs.topic'}} (logged once)"
     )
 
 
@@ -58,3 +58,10 @@ def test_a_question_that_is_known_is_not_reported(caplog, given, options, questi
     assert not caplog.records
     assert [case.question for case in cases] == [question, question]
     assert all("ambiguous" not in case.metadata for case in cases)
+
+
+def test_the_field_map_of_the_warning_is_made_from_the_fields(caplog):
+    with caplog.at_level(logging.WARNING, logger="jury_adapters"):
+        watched({"ticket_id": "a long number of a ticket", "lang": "en", "complaint": "It is late."})
+    (warning,) = [record.getMessage() for record in caplog.records]
+    assert "field_map={'question': 'inputs.complaint'}" in warning

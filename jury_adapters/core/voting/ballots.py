@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judgment import ANY_OPINION, PASS_OR_FAIL, Judgment, OpinionStatuses, Status
-from jury_adapters.core.tally import Tally
+from jury_adapters.core.tally import Tally, only_vote
 from jury_adapters.core.voting.base import (
     ALL_ABSTAIN,
     ALL_BROKEN,
@@ -184,12 +184,23 @@ class BallotVote(VotingStrategy):
             broke = 0
             if box.errors:
                 broke = sum(ballot == winner and box.cast[position] is None for position, ballot in box.voted)
-            reason = f"{votes} of {len(box.voted)} voted {winner}" + (" (a tie)" if tied else "")
+            alone = len(box.voted) == 1 < len(box.cast) and not broke
+            reason = only_vote(winner, len(box.cast)) if alone else f"{votes} of {len(box.voted)} voted {winner}"
+            reason += " (a tie)" if tied else ""
             reason += f", {broke} of them by breaking" if broke else ""
         if mode == "status":
             return VoteResult(_STATUS[winner], tally, confidence=confidence, reasoning=reason)
         status = next((j.status for j in judgments if j.valid and j.ballot == winner), None)
         return VoteResult(status, tally, label=winner, confidence=confidence, reasoning=reason)
+
+
+def agreement_in(box: Box[str]) -> str:
+    """Return the sentence about votes that are all the same; empty for one vote, which agrees with no other."""
+    if len(box.voted) == 1:
+        return ""
+    return (
+        f"all {len(box.voted)} agree" if len(box.voted) == len(box.cast) else f"all {len(box.voted)} that voted agree"
+    )
 
 
 def _status_ballot(judgment: Judgment) -> str | None:

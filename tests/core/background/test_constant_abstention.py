@@ -54,3 +54,8 @@ def test_a_budget_that_is_used_up_is_not_called_a_need(caplog):
     budget = Budget(max_calls=0)
     said = logged(caplog, correctness(), *[WITH_REFERENCE] * 4, budget=budget)
     assert not any("first 3 runs" in one for one in said)
+
+
+def test_a_criterion_of_an_inner_scorecard_is_named_once(caplog):
+    card = Scorecard({"desk": Scorecard({"right": correctness()}), "brief": lambda case: True}, name="card")
+    assert logged(caplog, card, *[CASE] * 4) == [NO_REFERENCE.replace("right", "desk / right")]

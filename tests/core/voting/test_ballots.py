@@ -183,7 +183,7 @@ def test_each_juror_of_a_majority_has_one_vote_whatever_it_weighs():
 def test_unanimous_passes_when_all_who_vote_pass(votes):
     result = Unanimous().tally(of(votes))
     assert (result.status, result.confidence) == (Status.PASS, 1.0)
-    assert "agree" in result.reasoning
+    assert result.reasoning == {"P": "1 of 1 voted PASS", "PP": "all 2 agree"}.get(votes, "all 2 that voted agree")
 
 
 @pytest.mark.parametrize("votes", ["PPF", "PE"])

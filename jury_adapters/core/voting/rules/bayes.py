@@ -105,7 +105,7 @@ class Bayes(VotingStrategy):
         score = likelier if reaches(log_odds, 0.0) else 1 - likelier
         sure = score if won else 1 - score
         return VoteResult(Status.PASS if won else Status.FAIL, tally, score=score, confidence=sure,
-                          reasoning=f"posterior {sure:.3f} from {n} votes")  # fmt: skip
+                          reasoning=f"posterior {sure:.3f} from {n} vote{'' if n == 1 else 's'}")  # fmt: skip
 
     def hypothetical_votes(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
         """Yield the votes with each juror at its own extreme; a FAIL of a juror below 1/2 is evidence for PASS."""

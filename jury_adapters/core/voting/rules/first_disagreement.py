@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judgment import LABEL_ONLY, Judgment, OpinionStatuses
-from jury_adapters.core.voting.ballots import BallotVote, Mode, share_of, tally_of
+from jury_adapters.core.voting.ballots import BallotVote, Mode, agreement_in, share_of, tally_of
 from jury_adapters.core.voting.base import Box, VoteResult
 
 
@@ -42,4 +42,4 @@ class FirstDisagreement(BallotVote):
                 who = judgments[position].critic or f"judge {position + 1}"
                 return VoteResult(None, tally_of(mode, box), label=self.disagree_label, confidence=share_of(box, None),
                                   reasoning=f"{who} is the first to disagree: {ballot}, not {first}")  # fmt: skip
-        return self._won(mode, box, judgments, first, reason=f"all {len(box.voted)} agree")
+        return self._won(mode, box, judgments, first, reason=agreement_in(box))

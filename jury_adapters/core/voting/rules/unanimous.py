@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.judgment import Judgment
-from jury_adapters.core.voting.ballots import BallotVote, Mode
+from jury_adapters.core.voting.ballots import BallotVote, Mode, agreement_in
 from jury_adapters.core.voting.base import Box, VoteResult
 
 
@@ -41,7 +41,7 @@ class Unanimous(BallotVote):
     def _decide(self, mode: Mode, box: Box[str], judgments: Sequence[Judgment]) -> VoteResult:
         ballots = {ballot for _, ballot in box.voted}
         if len(ballots) == 1:
-            return self._won(mode, box, judgments, ballots.pop(), reason=f"all {len(box.voted)} agree")
+            return self._won(mode, box, judgments, ballots.pop(), reason=agreement_in(box))
         reason = "split: " + ", ".join(f"{n} {b}" for b, n in Counter(b for _, b in box.voted).most_common())
         on_split = self.on_split or ("fail" if self.disagree_label is None else "abstain")
         if mode == "label" or on_split == "abstain":
