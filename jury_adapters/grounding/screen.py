@@ -59,7 +59,8 @@ class NamesAndNumbers(Judge):
 
     FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN. It never passes an answer,
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
-    22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations).
+    22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations). Month names are read in 19 European
+    languages: "1er mars 2020" is 2020-03-01.
 
     It ignores counts up to ten written as words, unless the contexts have numbers with the same unit, and sentences of
     four words or more in title case or capitals, such as "Contact Anna Maria Weber"; of those it compares lists of full
