@@ -100,8 +100,9 @@ class SentenceAlignment(Judge):
     """Passes an answer if every sentence is nearly verbatim in the contexts, with nothing new.
 
     Nearly verbatim: all words of the sentence are at one place of the contexts, at least 90 % of them in the same
-    order, and neighbours are neighbours there or at most three words apart. Every word there that negates or hedges
-    ("not", "denied", "may") is in the sentence too. Articles do not count. Otherwise ABSTAIN. There is one check per
+    order, and neighbours are neighbours there or at most three words apart. Every word there that negates ("not",
+    "niet"; English and 13 other European languages) or, in English, hedges ("denied", "may") is in the sentence too.
+    Articles do not count. Otherwise ABSTAIN. There is one check per
     sentence. PASS means *grounded*, not correct.
 
     If words cannot be separated (Chinese, Thai, text without spaces), only whole sentences of the contexts pass.
@@ -149,9 +150,10 @@ class SentenceSupport(Judge):
 
     Args:
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
-            above it abstains if a sentence has a negation and its best place, a whole sentence of the contexts, has
-            none, or the reverse; or if it has no word in addition to the question's. No threshold suits all data: the
-            best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
+            above it abstains if a sentence has a negation (of English and 13 other European languages) and its best
+            place, a whole sentence of the contexts, has none, or the reverse; or if it has no word in addition to the
+            question's. No threshold suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit
+            yours on labels.
         name: the juror's name in verdicts.
 
     It abstains on texts in scripts without spaces (Chinese, Japanese, Thai), because their words cannot be separated. A
