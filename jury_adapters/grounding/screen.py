@@ -80,6 +80,7 @@ class NamesAndNumbers(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer", "contexts")
     name: str = "NamesAndNumbers"
 
     def assess(self, case: Case) -> Judgment:
@@ -117,6 +118,7 @@ class SentenceAlignment(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer", "contexts")
     name: str = "SentenceAlignment"
 
     def assess(self, case: Case) -> Judgment:
@@ -170,6 +172,7 @@ class SentenceSupport(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer", "contexts")
     threshold: float | None = None
     name: str = "SentenceSupport"
 
@@ -239,6 +242,7 @@ class ContextRelevance(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("question", "contexts")
     threshold: float | None = None
     name: str = "ContextRelevance"
 
@@ -283,6 +287,7 @@ class Undecided(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer", "contexts")
     name: str = "Undecided"
 
     @property
