@@ -265,3 +265,17 @@ def test_what_is_not_a_query_engine_is_refused_with_another_way_to_guard_it():
         JuryGuardQueryEngine(Model(), NotEmpty())
     assert "not Model. Guard the engine that a chat engine or a tool asks, or judge the answer" in str(raised.value)
     assert "await jury.ajudge(await ato_case(answer, query=question))" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda made: JuryFaithfulnessEvaluator(jury=made),
+        JuryEvaluator,
+        JurySpanHandler,
+        lambda made: JuryGuardQueryEngine(Fixed(), made),
+    ],
+)
+def test_a_maker_of_juries_that_was_not_called_is_refused(wrapped):
+    with pytest.raises(ConfigurationError, match=r"grounding_screen makes a judge: give grounding_screen\(\)"):
+        wrapped(grounding_screen)
