@@ -107,10 +107,21 @@ def test_an_empty_list_is_refused():
         judge_runs(NotEmpty(), select=[])
 
 
-def test_a_function_attached_twice_judges_once():
-    with judge_runs(says_2018) as first, judge_runs(says_2018) as second:
+def test_a_function_attached_twice_judges_once_and_the_log_says_for_whom(caplog):
+    told = []
+    with judge_runs(says_2018, on_verdict=told.append) as first, judge_runs(says_2018) as second:
         Fixed().query("When?")
-    assert (first.counts.judged, second.counts.judged) == (0, 1)
+        Fixed().query("When?")
+    assert (first.counts.judged, second.counts.judged, told) == (0, 2, [])
+    (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert "says_2018 is attached twice: only the handler that was attached last judges" in said
+
+
+def test_there_is_no_warning_where_the_same_judge_has_other_runs(caplog):
+    with judge_runs(says_2018, select="chat"), judge_runs(says_2018, select="query") as second, judge_runs(NotEmpty()):
+        Fixed().query("When?")
+    assert second.counts.judged == 1
+    assert "attached twice" not in caplog.text
 
 
 @pytest.mark.slow
