@@ -3,7 +3,7 @@
 **Matching.** Two jurors word the same claim differently, so claims are compared by their words, without case and
 punctuation. Their similarity is the number of shared words / the number of all words of both (Jaccard). Two claims
 match if the similarity is at least :data:`MATCHING`, both contain the same numbers, and both or neither contain a
-negation (the words of English only). In scripts without spaces between words, only equal claims match.
+negation of :mod:`jury_adapters.core.negations`. In scripts without spaces between words, only equal claims match.
 
 Each claim of the first juror begins a group. The claims of each further juror join the groups one to one: the most
 similar pair first, and of equally similar pairs the earlier group, then the earlier claim. A claim is compared with the
@@ -24,6 +24,7 @@ from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError
+from jury_adapters.core.negations import find_negation
 from jury_adapters.core.values import EMPTY, FrozenDict, check_word, clean_text, freeze_mapping
 
 ClaimVerdict: TypeAlias = Literal["supported", "unsupported", "unclear"]
@@ -111,13 +112,14 @@ class _Words:
     """Words of a claim, for comparison."""
 
     def __init__(self, text: str) -> None:
+        self.text = text
         self.words = frozenset(_WORD.findall(text.casefold().replace("\u2019", "'")))
 
     @cached_property
     def marks(self) -> tuple[frozenset[str], bool]:
         """The numbers, and whether there is a negation."""
         numbers = frozenset(word for word in self.words if any(char.isdigit() for char in word))
-        return numbers, any(word in _NEGATIONS or word.endswith("n't") for word in self.words)
+        return numbers, bool(find_negation(self.text))
 
     def similarity(self, other: _Words) -> float:
         shared = len(self.words & other.words)
@@ -161,4 +163,3 @@ def _combined(members: dict[str, Claim]) -> Claim:
 
 _TIED = Claim("", "unclear", reasoning="the votes are tied")
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*|[\w]+(?:'\w+)*")
-_NEGATIONS = frozenset({"not", "no", "never", "none", "nor", "neither", "without", "cannot", "nobody", "nothing"})

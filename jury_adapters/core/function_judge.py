@@ -12,7 +12,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.description import Traits
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.evaluator_hints import evaluator_hint
-from jury_adapters.core.functions import attribute_at, takes_one
+from jury_adapters.core.functions import attribute_at, returns, takes, takes_one
 from jury_adapters.core.judge import Judge, Outcome
 from jury_adapters.core.return_values import to_judgment
 from jury_adapters.core.values import positive_timeout, unit_interval
@@ -43,6 +43,10 @@ class FunctionJudge(Judge):
                 + (f"; {hint}" if hint else "")
             )
         own_name = getattr(function, "__name__", type(function).__name__)
+        if returns(function, Judge):
+            raise ConfigurationError(
+                f"a judge is made of a function that takes a Case; {own_name} makes a judge: give {_call(function)}"
+            )
         self.name = name or ("" if own_name == "<lambda>" else own_name)
         self.threshold = unit_interval(threshold, "threshold")
         self.timeout = positive_timeout(timeout)
@@ -64,6 +68,8 @@ class FunctionJudge(Judge):
             answer = await call_plain(self, self._function, case)
             if answer.__class__ is not bool:  # a bool, the most frequent answer, is not awaitable
                 answer = await await_outcome(answer)
+        if isinstance(answer, Judge):
+            raise TypeError(f"the function makes a judge instead of judging: give {_call(self._function)}")
         return answer if isinstance(answer, bool) else to_judgment(answer, self.threshold)
 
     @property
@@ -97,6 +103,12 @@ class FunctionJudge(Judge):
     def __call__(self, case: Case) -> Any:
         """Call the undecorated function and return its result."""
         return self._function(case)
+
+
+def _call(function: Callable[..., object]) -> str:
+    """Return how to call a function, for a message; "..." stands for arguments that it needs."""
+    name = getattr(function, "__name__", "it")
+    return f"the judge that {name} returns" if name == "<lambda>" else f"{name}({'' if takes(function, 0) else '...'})"
 
 
 @overload

@@ -36,6 +36,19 @@ def takes(function: Callable[..., object], number: int) -> bool:
     return True
 
 
+def returns(function: object, kind: type) -> bool:
+    """Whether the annotation of a function says that it returns an object of a class; False for a union.
+
+    >>> def number() -> int: ...
+    >>> returns(number, int), returns(lambda: 1, int)
+    (True, False)
+    """
+    found: object = getattr(function, "__annotations__", {}).get("return")
+    if isinstance(found, str):
+        found = attribute_at(getattr(function, "__module__", None), found)
+    return isinstance(found, type) and issubclass(found, kind)
+
+
 def takes_a_case(function: object) -> bool:
     """Whether the only parameter of a function is called ``case`` or annotated as a Case, so that it is a judge.
 

@@ -55,6 +55,9 @@ class Judge(ABC):
         pass_scores: the scores (0..1) from which the judge passes, such as its threshold or the pass mark of its
             rubric; usually one. A rule on scores, such as ``average``, takes it as its threshold. Empty for a judge
             whose score does not decide; by default those of the members.
+        required_fields: the fields of a case without which the judge abstains or can only fail, such as
+            ``("answer",)``; empty for a jury, whose members have their own, and for a judge that is not known to need
+            any.
         opinion_statuses: the statuses that the judge's opinions may have, ABSTAIN and ERROR excluded. With
             ``schedule="early_stop"`` and ``on="auto"`` a jury stops early only if every juror without a vote is known
             to say PASS or FAIL (``PASS_OR_FAIL``), or if the vote is already on labels. The default is ``ANY_OPINION``.
@@ -117,6 +120,10 @@ class Judge(ABC):
 
     @property
     def members(self) -> tuple[Judge, ...]:
+        return ()
+
+    @property
+    def required_fields(self) -> tuple[str, ...]:
         return ()
 
     @property

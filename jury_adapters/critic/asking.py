@@ -66,6 +66,10 @@ class AskingJudge(Judge):
         """The rubrics by which the model judges; empty for a judge with prompts of its own."""
         return ()
 
+    @property
+    def required_fields(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for rubric in self.rubrics for name in rubric.requires))
+
     def with_rubrics(self, *rubrics: Rubric | str | Path) -> Self:
         """Return this judge with other rubrics and the same name, model, parameters, store and limits.
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from jury_adapters.core.judgment import Finding
+from jury_adapters.core.negations import find_negation, negates
 from jury_adapters.grounding.east_asian import in_digits, written_numbers
 from jury_adapters.grounding.names import names, skipped_names
 from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, spaceless, stem, tidy, unsegmented, words
@@ -140,7 +141,7 @@ def negated(source: Source, lines: Sequence[str]) -> list[str]:
         terms = {} if unsegmented(line) else _terms(line)
         given = measures(line, terms, source.support_marks)
         where = source.passages.support(list(terms), given).line if terms else ""
-        here, there = _negation(line), _negation(where)
+        here, there = find_negation(line, where), find_negation(where, line)
         if where and bool(here) != bool(there):
             found.append(f'{_short(line)} ("{here or there}" is only in the {"answer" if here else "contexts"})')
     return found
@@ -186,24 +187,13 @@ _LONGEST_SENTENCE = 300  # words; longer ones pass only if the contexts have the
 _MOST_LEFT_OUT = 3  # words between two that are adjacent in the answer
 
 _ARTICLES = frozenset(("a", "an", "the"))
-# Words that reverse or weaken the text around them; their endings vary, so the beginnings are listed.
-_TURNS = re.compile(
-    r"(?:not|no|none|never|neither|nor|nobody|nothing|without|hardly|barely|unless|if|except|only|may|might|could|would|"
+# English words that weaken the text around them; their endings vary, so the beginnings are listed.
+_HEDGES = re.compile(
+    r"(?:hardly|barely|unless|if|except|only|may|might|could|would|"
     r"should|perhaps|possibly|probably|likely|unlikely|almost|nearly|un?able|false|untrue|rumou?r\w*|alleg\w+|claim\w*|"
     r"den(?:y|ies|ied|ying)|doubt\w*|disput\w+|reject\w*|refus\w+|fail\w*|report\w*ly|suppos\w+|suspect\w*|believ\w+|"
     r"expect\w*|plan\w*|propos\w+|hop(?:e|es|ed|ing)|threat\w*|attempt\w*|tr(?:y|ies|ied|ying)|contrary|wrong\w*)"
 )
-# The opening "No, ..." answers a question and does not negate the text after it.
-_NEGATION = re.compile(
-    r"(?<!\w)(?:not|no|none|never|neither|nor|nobody|nothing|without|cannot|\w+n't)(?!\w)", re.IGNORECASE
-)
-_ANSWERS_NO = re.compile(r"\W*no\b[,.:;!]", re.IGNORECASE)
-
-
-def _negation(line: str) -> str:
-    """Return the first negation of a line, or "" if it has none."""
-    found = _NEGATION.search(_ANSWERS_NO.sub("", line, count=1))
-    return found[0] if found else ""
 
 
 def _terms(line: str) -> dict[str, str]:
@@ -250,7 +240,7 @@ def _differs(plain: Sequence[str], window: Sequence[str], share: float) -> str:
         return f"new here: {listed(new)}"
     if share < 0.9:
         return f"only {share:.0%} of its words stand there in this order"
-    if turned := sorted(word for word in known.difference(plain) if _TURNS.fullmatch(word)):
+    if turned := sorted(filter(_turns, known.difference(plain))):
         return f"the contexts qualify it: {listed(turned)}"
     near = {  # the shortest gap last, so that it overrides the others
         (window[at], window[at + gap + 1]): window[at + 1 : at + gap + 1]
@@ -260,9 +250,14 @@ def _differs(plain: Sequence[str], window: Sequence[str], share: float) -> str:
     for pair in bigrams(list(plain)):
         if pair not in near:
             return f"{pair[0]!r} and {pair[1]!r} do not stand together there"
-        if any(_TURNS.fullmatch(word) for word in near[pair]):
+        if any(map(_turns, near[pair])):
             return f"words are left out between {pair[0]!r} and {pair[1]!r} that turn it"
     return ""
+
+
+def _turns(word: str) -> bool:
+    """Return whether a word reverses or weakens the text around it."""
+    return negates(word) or _HEDGES.fullmatch(word) is not None
 
 
 def _short(line: str) -> str:

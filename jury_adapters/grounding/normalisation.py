@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from jury_adapters.grounding.months import in_date
+
 
 def tidy(text: str) -> str:
     """Undo what tokenisers and typesetters do to a text; upper and lower case stay.
@@ -167,12 +169,14 @@ _ANY_ENDING = tuple(ending for ending, _ in _ENDINGS)
 
 
 def _goes_on(line: str, stop: int, end: int) -> bool:
-    """Return whether a full stop belongs to an abbreviation or, in tokenised text, to a number ("1. 7 million").
+    """Return whether a full stop belongs to an abbreviation, a date ("1. Juni") or a tokenised number ("1. 7 million").
 
     One after a year ("5 June 2024. 29 members ...") ends a sentence.
     """
     if line[stop - 1 : stop].isdigit() and line[end : end + 3].lstrip()[:1].isdigit():
         return _YEAR.search(line, max(0, stop - 5), stop) is None
+    if in_date(line, stop, end):
+        return True
     return _ABBREVIATION.search(line, max(0, stop - 12), stop + 1) is not None
 
 

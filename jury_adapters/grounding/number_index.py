@@ -9,10 +9,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from jury_adapters.grounding.east_asian import has_number_words, in_digits
+from jury_adapters.grounding.months import days_in, months_in
 from jury_adapters.grounding.quantities import (
-    LOOSE_DATE,
-    MONTH_NAME,
-    MONTHS,
     PLAIN_NUMBER,
     Marks,
     Quantity,
@@ -49,10 +47,8 @@ class NumberIndex:
 
     def __post_init__(self) -> None:
         self._values.update(range_ends(self.source))
-        for date in LOOSE_DATE.finditer(self.source):
-            month = MONTHS[date["name"][:3].lower()]
-            self._days.add((month, int(date["before"] or date["after"])))
-            self._months.add(month)
+        self._days.update(days_in(self.source))
+        self._months.update(month for month, _ in self._days)
         text = f"{self.source}\n{in_digits(self.source)}" if has_number_words(self.source) else self.source
         if self.loose:
             self._values.update(bare(digits) for digits in set(re.findall(r"\d+", text)))
@@ -68,7 +64,7 @@ class NumberIndex:
             self._amounts.update(found.amounts)
             if found.after:
                 self._after.add(found.after)
-        self._months.update(MONTHS[name[:3].lower()] for name in set(MONTH_NAME.findall(self.source)))
+        self._months.update(months_in(self.source))
         self._sizes = sorted(Decimal(value) for value in self._values if PLAIN_NUMBER.fullmatch(value))
 
     def covers(self, asked: Quantity) -> bool:

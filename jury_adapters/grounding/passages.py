@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from jury_adapters.grounding.languages import reads_english, script
+from jury_adapters.grounding.months import is_dotted_date
 from jury_adapters.grounding.names import NameIndex
 from jury_adapters.grounding.normalisation import GLUED, bigrams, content, sentences, tidy, words
 from jury_adapters.grounding.number_index import NumberIndex, range_ends
@@ -253,7 +254,9 @@ def read_source(contexts: tuple[str, ...], question: str) -> Source:
 def read_sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of an answer, tidied and without list marks. The last few results are cached."""
     text = tidy(_CIRCLED.sub(" ", text)) if not text.isascii() else tidy(text)
-    found = [line for line in sentences(_MARKS.sub("", text)) if _LETTER.search(line)]
+    one = sum(mark[0][-1] in " \t" for mark in _MARKS.finditer(text)) < 2  # "1. September 2024" alone is not a list
+    text = _MARKS.sub(lambda mark: mark[0] if one and is_dotted_date(text, mark.start()) else "", text)
+    found = [line for line in sentences(text) if _LETTER.search(line)]
     lines = [_LABEL.sub("", line) for line in found]
     if found and not _LETTER.search(lines[-1]):
         lines[-1] = found[-1]  # the answer is "Step 2."

@@ -1,8 +1,8 @@
 """Numbers, dates and quantities in a text, in any notation.
 
-"77,984", "77 984" of tokenised text, "two million", "2.5m", "19th", "22 February 2020" and "2020-02-22" are read as
-their values. The source is read generously (a mark that could be a thousands or a decimal mark is both), because a
-number is reported as new only if the source has none of its readings.
+"77,984", "77 984" of tokenised text, "two million", "2.5m", "19th", "22 February 2020", "22 février 2020" and
+"2020-02-22" are read as their values. The source is read generously (a mark that could be a thousands or a decimal mark
+is both), because a number is reported as new only if the source has none of its readings.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from jury_adapters.grounding.east_asian import (
     is_kilo,
     scaled_value,
 )
+from jury_adapters.grounding.months import BEFORE_YEAR, OTHER_DATE_PATTERN, month_number
+from jury_adapters.grounding.months import ENGLISH_MONTH as _MONTH
 from jury_adapters.grounding.units import NAMES_PATTERN, SYMBOLS_PATTERN, amounts, denominator, unit_named
 
 
@@ -247,12 +249,11 @@ def _measure_in_words(match: re.Match[str], value: str, text: str) -> Quantity:
 
 def _date(match: re.Match[str], kind: str) -> Quantity:
     numbers = [int(number) for number in re.findall(r"\d+", match[0])]
-    name = MONTH_NAME.search(match[0])
+    month = next(filter(None, map(month_number, re.findall(r"[^\W\d_]{3,}", match[0]))), 0)
     years = [number for number in numbers if number > 31]
     day: tuple[tuple[int, int], ...]
     small = [number for number in numbers if number <= 31]
-    if name is not None:
-        month = MONTHS[name[0][:3].lower()]
+    if month:
         day = ((month, small[0] if small else 0),)
     elif kind == "iso":
         day = ((small[0], small[1]),)
@@ -284,20 +285,13 @@ _SCALES = {
 }  # fmt: skip
 _WORDS |= dict.fromkeys(("hundred", "dozen", "thousand", "million", "billion", "trillion"), 0)
 
-_SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
-MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), start=1)}
 _LONGEST = 30  # digits; longer numbers are compared as text
 _DATES = ("iso", "slash", "named", "east_date")
 
-_MONTH = (
-    r"(?-i:January|February|March|April|May|June|July|August|September|October|November|December|"
-    r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
-)
-MONTH_NAME = re.compile(rf"\b{_MONTH}")
 _NAME = "|".join(sorted(_WORDS, key=len, reverse=True))
 _ANY = re.compile(
     rf"""
-    (?=[\d$€£¥₹]|\b[abdefhjmnostz])  # how numbers, months and number words begin: most places are passed over here
+    (?=[\d$€£¥₹]|\b(?:[abdefhjmnostz]|{BEFORE_YEAR}))  # the beginnings: most places are passed over here
     (?:
       (?P<iso>(?=\d){START}(?<!-)\d{{4}}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])(?!\d))
     | (?=\d[\d.,]{{0,24}}\ ?[^\x00-\x7f]){START}(?:
@@ -306,7 +300,8 @@ _ANY = re.compile(
     | (?P<named>(?<!\w)(?:
           {_MONTH}\ (?:\d{{1,2}}(?:st|nd|rd|th)?\b(?!\.?\d|:|\ ?%)(?:,?\ (?:of\ )?[12]\d{{3}}\b)?|,?\ ?[12]\d{{3}}\b)
         | \d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{_MONTH}(?:,?\ [12]\d{{3}}\b)?
-        | {_MONTH},\ [12]\d{{3}}\b))
+        | {_MONTH},\ [12]\d{{3}}\b
+        | {OTHER_DATE_PATTERN}))
     | (?P<clock>(?=\d)(?:{START}(?<![:.,/])|(?<=\dT))(?:
           (?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?!\d|:\d)(?:\ ?(?P<half>[ap](?:\.m\.|m\b)))?
         | (?:1[0-2]|0?[1-9])(?:\.[0-5]\d)?\ ?(?P<half_of_hour>[ap](?:\.m\.|m\b))))
@@ -327,11 +322,6 @@ _ANY = re.compile(
 _UNIT_AFTER = re.compile(rf"[ -](?:{NAMES_PATTERN})\b", re.IGNORECASE)
 _WORD_AFTER = re.compile(rf" ?((?:(?!{GLUED_LETTER})[^\W\d_])+|{GLUED_LETTER})")
 _CENTURY = re.compile(r"[ -](?:century|centuries)", re.IGNORECASE)
-# For a source without capitals; not for an answer, where "may 5" can be a verb.
-LOOSE_DATE = re.compile(
-    r"\b(?:(?P<before>\d{1,2})(?:st|nd|rd|th)? (?:of )?)?"
-    rf"\b(?P<name>{_MONTH.replace('-i:', 'i:')})(?(before)| (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b)"
-)
 PLAIN_NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?")
 _DECIMAL_COMMA = re.compile(r",(?!\d{3}(?!\d)| )|(?<=^0),")
 _HEDGE = re.compile(

@@ -59,7 +59,8 @@ class NamesAndNumbers(Judge):
 
     FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN. It never passes an answer,
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
-    22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations).
+    22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations). Month names are read in 19 European
+    languages: "1er mars 2020" is 2020-03-01.
 
     It ignores counts up to ten written as words, unless the contexts have numbers with the same unit, and sentences of
     four words or more in title case or capitals, such as "Contact Anna Maria Weber"; of those it compares lists of full
@@ -79,6 +80,7 @@ class NamesAndNumbers(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer", "contexts")
     name: str = "NamesAndNumbers"
 
     def assess(self, case: Case) -> Judgment:
@@ -99,8 +101,9 @@ class SentenceAlignment(Judge):
     """Passes an answer if every sentence is nearly verbatim in the contexts, with nothing new.
 
     Nearly verbatim: all words of the sentence are at one place of the contexts, at least 90 % of them in the same
-    order, and neighbours are neighbours there or at most three words apart. Every word there that negates or hedges
-    ("not", "denied", "may") is in the sentence too. Articles do not count. Otherwise ABSTAIN. There is one check per
+    order, and neighbours are neighbours there or at most three words apart. Every word there that negates ("not",
+    "niet"; English and 13 other European languages) or, in English, hedges ("denied", "may") is in the sentence too.
+    Articles do not count. Otherwise ABSTAIN. There is one check per
     sentence. PASS means *grounded*, not correct.
 
     If words cannot be separated (Chinese, Thai, text without spaces), only whole sentences of the contexts pass.
@@ -115,6 +118,7 @@ class SentenceAlignment(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer", "contexts")
     name: str = "SentenceAlignment"
 
     def assess(self, case: Case) -> Judgment:
@@ -148,9 +152,10 @@ class SentenceSupport(Judge):
 
     Args:
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
-            above it abstains if a sentence has a negation and its best place, a whole sentence of the contexts, has
-            none, or the reverse; or if it has no word in addition to the question's. No threshold suits all data: the
-            best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
+            above it abstains if a sentence has a negation (of English and 13 other European languages) and its best
+            place, a whole sentence of the contexts, has none, or the reverse; or if it has no word in addition to the
+            question's. No threshold suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit
+            yours on labels.
         name: the juror's name in verdicts.
 
     It abstains on texts in scripts without spaces (Chinese, Japanese, Thai), because their words cannot be separated. A
@@ -167,6 +172,7 @@ class SentenceSupport(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer", "contexts")
     threshold: float | None = None
     name: str = "SentenceSupport"
 
@@ -236,6 +242,7 @@ class ContextRelevance(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("question", "contexts")
     threshold: float | None = None
     name: str = "ContextRelevance"
 
@@ -280,6 +287,7 @@ class Undecided(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer", "contexts")
     name: str = "Undecided"
 
     @property

@@ -57,6 +57,10 @@ class NotEmpty(Judge):
         if self.of not in _NOT_EMPTY:
             raise ConfigurationError(unknown("of=", self.of, _NOT_EMPTY))
 
+    @property
+    def required_fields(self) -> tuple[str, ...]:
+        return (self.of,)
+
     def assess(self, case: Case) -> Judgment:
         missing, blank, there = _NOT_EMPTY[self.of]
         texts = case.contexts if self.of == "contexts" else (getattr(case, self.of),)
@@ -92,6 +96,7 @@ class Contains(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer",)
     texts: str | Sequence[str]
     need: Literal["all", "any"] = "all"
     ignore_case: bool = False
@@ -151,6 +156,7 @@ class Matches(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer",)
     pattern: str
     full: bool = False
     ignore_case: bool = False
@@ -199,6 +205,7 @@ class Equals(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer",)
     expected: str | None = None
     exact: bool = False
     ignore_case: bool = False
@@ -251,6 +258,7 @@ class ValidJSON(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer",)
     schema: Mapping[str, JsonValue] | bool | None = field(default=None, hash=False)
     fenced: bool = False
     timeout_s: float = 1.0
@@ -320,6 +328,7 @@ class LengthBetween(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer",)
     minimum: int = 0
     maximum: int | None = None
     unit: Literal["characters", "words"] = "characters"
@@ -362,6 +371,7 @@ class RefusalCheck(Judge):
     """
 
     opinion_statuses = PASS_OR_FAIL
+    required_fields = ("answer",)
     name: str = "RefusalCheck"
     allow_unknown: bool = False
 

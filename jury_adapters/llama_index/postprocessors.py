@@ -22,7 +22,6 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.mapped_case import mapped_case
 from jury_adapters.core.runs import JudgedRun, Run, Sink
-from jury_adapters.critic.rubric import Rubric
 from jury_adapters.llama_index.evaluators import JuryEvaluator
 from jury_adapters.llama_index.guard_parts import JurorLike, evaluator_of, log_errors, whole_number, why_undecided
 from jury_adapters.llama_index.response_images import asked_with, node_images
@@ -52,8 +51,8 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
             ``{"contexts": "node.metadata.window"}``, or a function from the row to the case.
 
     Raises:
-        ConfigurationError: an argument is invalid, or every critic needs a field that a node does not have, such as an
-            answer.
+        ConfigurationError: an argument is invalid, or every judge in the jury needs a field that a node does not have,
+            such as an answer: it would judge no node, or reject each.
 
     >>> from jury_adapters import Critic
     >>> relevant = JuryNodePostprocessor(Critic("openai:gpt-4o-mini", "passage_relevance"))  # doctest: +SKIP
@@ -167,10 +166,9 @@ class JuryNodePostprocessor(BaseNodePostprocessor):
 
 
 def _lacking(judge: Judge) -> tuple[str, ...]:
-    """Return the fields without which no critic of this judge judges a node; empty if a judge in it needs none."""
-    rubric = getattr(judge, "rubric", None)
-    if isinstance(rubric, Rubric):
-        return tuple(name for name in rubric.requires if name in _NOT_OF_NODES)
+    """Return the fields without which nothing in this judge judges a node; empty if a judge in it needs none."""
+    if judge.required_fields:
+        return tuple(name for name in judge.required_fields if name in _NOT_OF_NODES)
     lacking = [_lacking(member) for member in judge.members]
     return tuple(dict.fromkeys(name for names in lacking for name in names)) if all(lacking) else ()
 

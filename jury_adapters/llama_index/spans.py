@@ -77,7 +77,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     * A run whose answer is the refusal of a :class:`JuryGuardQueryEngine` is counted as ``skipped``. The run's
       ``metadata["guard"]`` is the outcome of the guard in it. Of several guarded answers it is the gravest outcome, and
       ``metadata["guards"]`` has those of all.
-    * If the same judge is attached twice, it judges a run once: the handler that was attached last does it.
+    * If the same judge is attached twice, it judges a run once: the handler that was attached last does it. The other
+      one does not count the run or call its ``on_verdict``; the log warns of it once.
 
     Args:
         jury: any judge, or a function of a case.
@@ -112,6 +113,7 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
     _max_open: int = PrivateAttr()
     _cases: RunCases = PrivateAttr()
     _removed: bool = PrivateAttr(default=False)
+    _replaced: bool = PrivateAttr(default=False)  # by a later handler, as the log says
     _workflow: str = PrivateAttr(default="")  # the first workflow that is not judged by default
 
     def __init__(
@@ -289,10 +291,14 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
             if not self._wants(kind, instance, method):
                 return False, "skipped"
             later = tuple(takewhile(lambda one: one is not self, reversed(get_dispatcher().span_handlers)))
-            return not any(
+            replaced = any(
                 isinstance(one, JurySpanHandler) and one._given is self._given and one._wants(kind, instance, method)
                 for one in later
-            ), None
+            )
+            if replaced and not self._replaced:
+                self._replaced = True
+                _log.warning(_REPLACED, self.judge.name or type(self.judge).__name__)
+            return not replaced, None
         except Exception:  # from a filter of the application
             _log.exception(_BROKE, id_)
             return False, "broken"
@@ -381,4 +387,8 @@ class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc
 
 _PROPAGATED = "jury_adapters"
 _BROKE = "watching run %s broke; the run itself goes on"
+_REPLACED = (
+    "the judge %s is attached twice: only the handler that was attached last judges a run that both select; "
+    "the counts and on_verdict of the other one leave it out"
+)
 _ELSEWHERE = 0  # the holder of a run in another process or context; no handler has this id

@@ -4,7 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from jury_adapters import ConfigurationError, Ensemble, judge
+from jury_adapters import (
+    CascadedJury,
+    ConfigurationError,
+    Ensemble,
+    Judge,
+    Judgment,
+    Scorecard,
+    Tier,
+    grounding_screen,
+    judge,
+    load_jury,
+    panel,
+    rag_jury,
+)
 from jury_adapters.checks import NotEmpty
 from jury_adapters.core.judge_like import judge_of
 
@@ -64,3 +77,47 @@ def test_the_message_about_a_juror_of_another_jury_names_its_judge():
     with pytest.raises(ConfigurationError, match=r"not a Juror; its judge is \.judge"):
         Ensemble(panel.jurors[:1])
     assert Ensemble([juror.judge for juror in panel.jurors[:1]]).judge(answer="Yes.").passed
+
+
+def house(strict: bool = True) -> Ensemble:
+    return Ensemble([NotEmpty(), brief])
+
+
+def of_text(path="rules.yaml"):
+    return Ensemble([NotEmpty(), brief])
+
+
+@pytest.mark.parametrize(
+    ("maker", "call"),
+    [
+        (grounding_screen, r"grounding_screen\(\)"),
+        (house, r"house\(\)"),
+        (rag_jury, r"rag_jury\(\)"),
+        (panel, r"panel\(\.\.\.\)"),
+        (load_jury, r"load_jury\(\.\.\.\)"),
+    ],
+)
+def test_a_function_that_makes_a_judge_is_refused_with_its_call(maker, call):
+    for given in (
+        judge_of,
+        lambda made: Ensemble([NotEmpty(), made]),
+        lambda made: CascadedJury([Tier("final", made)]),
+        lambda made: Scorecard({"rules": made}),
+        Judge.from_function,
+    ):
+        with pytest.raises(ConfigurationError, match=f"makes a judge: give {call}"):
+            given(maker)
+
+
+def test_a_function_without_annotations_that_makes_a_judge_says_so_when_it_is_asked():
+    found = judge_of(of_text).judge(answer="Yes.")
+    assert "the function makes a judge instead of judging: give of_text()" in found.error
+
+
+@pytest.mark.parametrize("returned", [bool, float, "bool", "Judgment", Judgment, "Nowhere", None])
+def test_other_annotations_are_allowed(returned):
+    def rated(anything):
+        return True
+
+    rated.__annotations__ = {"anything": str, "return": returned}
+    assert judge_of(rated).judge(answer="Yes.").passed

@@ -3,7 +3,14 @@
 import pytest
 
 from jury_adapters import CascadedJury, Ensemble, Status, Tier
-from jury_adapters.checks import ContextRelevance, NamesAndNumbers, NotEmpty, RefusalCheck, SentenceSupport
+from jury_adapters.checks import (
+    ContextRelevance,
+    NamesAndNumbers,
+    NotEmpty,
+    RefusalCheck,
+    SentenceAlignment,
+    SentenceSupport,
+)
 
 DOORS = ["The maximum closing force of a sliding door is 150 N. It is measured by the technician every two years."]
 QUESTION = "What is the maximum closing force?"
@@ -114,3 +121,37 @@ def test_without_a_threshold_the_number_is_given_in_any_language():
     assert found.status is Status.ABSTAIN
     assert found.reasoning.endswith("no threshold is set")
     assert 0 < found.metadata["support"] < 0.6
+
+
+DUTCH = "Artikel 8. Het seizoen begint op 1 september 2024 en eindigt op 30 juni 2025. Leden betalen € 37,50."
+FRENCH = "Article 8. La saison commence le 1er septembre 2024. Les juniors paient 37,50 euros."
+NEGATED = [
+    (DUTCH, "Het seizoen begint niet op 1 september 2024."),
+    (DUTCH, "Leden betalen geen € 37,50."),
+    (FRENCH, "La saison ne commence pas le 1er septembre 2024."),
+    (FRENCH, "Les juniors n'ont jamais payé 37,50 euros."),
+    ("Das Turnier beginnt am Montag um 9 Uhr.", "Das Turnier beginnt nicht am Montag um 9 Uhr."),
+    ("El torneo empieza el lunes a las nueve.", "El torneo no empieza el lunes a las nueve."),
+    ("Il torneo comincia il lunedì alle nove.", "Il torneo non comincia il lunedì alle nove."),
+    ("O torneio começa no clube na segunda-feira.", "O torneio não começa no clube na segunda-feira."),
+    ("Turneringen börjar på måndag klockan nio.", "Turneringen börjar inte på måndag klockan nio."),
+]
+
+
+@pytest.mark.parametrize(("plain", "negated"), NEGATED)
+def test_no_sentence_passes_if_a_negation_of_any_language_differs(plain, negated):
+    for answer, contexts in ((negated, plain), (plain.partition(". ")[2] or plain, negated)):
+        found = SentenceSupport(threshold=0.5).judge(answer=answer, contexts=contexts)
+        assert found.status is not Status.PASS, found.reasoning
+        assert SentenceAlignment().judge(answer=answer, contexts=contexts).status is Status.ABSTAIN
+
+
+@pytest.mark.parametrize("text", [text for pair in NEGATED for text in pair])
+def test_a_sentence_passes_beside_itself(text):
+    for jury in (SentenceSupport(threshold=0.6), SentenceAlignment()):
+        assert jury.judge(answer=text, contexts=text).status is Status.PASS
+
+
+def test_the_reason_names_the_negation():
+    found = SentenceSupport(threshold=0.6).judge(answer=NEGATED[0][1], contexts=DUTCH)
+    assert found.reasoning.endswith('("niet" is only in the answer)')

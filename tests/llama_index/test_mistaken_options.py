@@ -107,10 +107,21 @@ def test_an_empty_list_is_refused():
         judge_runs(NotEmpty(), select=[])
 
 
-def test_a_function_attached_twice_judges_once():
-    with judge_runs(says_2018) as first, judge_runs(says_2018) as second:
+def test_a_function_attached_twice_judges_once_and_the_log_says_for_whom(caplog):
+    told = []
+    with judge_runs(says_2018, on_verdict=told.append) as first, judge_runs(says_2018) as second:
         Fixed().query("When?")
-    assert (first.counts.judged, second.counts.judged) == (0, 1)
+        Fixed().query("When?")
+    assert (first.counts.judged, second.counts.judged, told) == (0, 2, [])
+    (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert "says_2018 is attached twice: only the handler that was attached last judges" in said
+
+
+def test_there_is_no_warning_where_the_same_judge_has_other_runs(caplog):
+    with judge_runs(says_2018, select="chat"), judge_runs(says_2018, select="query") as second, judge_runs(NotEmpty()):
+        Fixed().query("When?")
+    assert second.counts.judged == 1
+    assert "attached twice" not in caplog.text
 
 
 @pytest.mark.slow
@@ -265,3 +276,17 @@ def test_what_is_not_a_query_engine_is_refused_with_another_way_to_guard_it():
         JuryGuardQueryEngine(Model(), NotEmpty())
     assert "not Model. Guard the engine that a chat engine or a tool asks, or judge the answer" in str(raised.value)
     assert "await jury.ajudge(await ato_case(answer, query=question))" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda made: JuryFaithfulnessEvaluator(jury=made),
+        JuryEvaluator,
+        JurySpanHandler,
+        lambda made: JuryGuardQueryEngine(Fixed(), made),
+    ],
+)
+def test_a_maker_of_juries_that_was_not_called_is_refused(wrapped):
+    with pytest.raises(ConfigurationError, match=r"grounding_screen makes a judge: give grounding_screen\(\)"):
+        wrapped(grounding_screen)

@@ -5,7 +5,16 @@ import logging
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from jury_adapters import ConfigurationError, Critic, Scorecard
+from jury_adapters import CascadedJury, ConfigurationError, Critic, Ensemble, Scorecard, Tier, grounding_screen
+from jury_adapters.checks import (
+    ContextRelevance,
+    LengthBetween,
+    NamesAndNumbers,
+    NotEmpty,
+    RefusalCheck,
+    SentenceSupport,
+)
+from jury_adapters.core.function_judge import FunctionJudge
 from jury_adapters.llama_index import JuryEvaluator, JuryNodePostprocessor
 from jury_adapters.observability import log_verdicts
 from jury_adapters.testing import ScriptedModel
@@ -42,6 +51,14 @@ def rated_by(rubric):
         rated_by("faithfulness"),
         Scorecard({"faithful": rated_by("faithfulness"), "relevant": rated_by("answer_relevance")}),
         JuryEvaluator(rated_by("faithfulness")),
+        NotEmpty(),
+        NamesAndNumbers(),
+        LengthBetween(maximum=20),
+        grounding_screen(),
+        Ensemble([NotEmpty(), RefusalCheck(), rated_by("faithfulness")]),
+        CascadedJury(
+            [Tier("rules", NotEmpty(), "reject_on_any_fail"), Tier("supported", SentenceSupport(threshold=0.6))]
+        ),
     ],
 )
 def test_a_judge_that_needs_an_answer_is_refused_as_it_would_judge_no_node(judge):
@@ -55,6 +72,9 @@ def test_a_judge_that_needs_an_answer_is_refused_as_it_would_judge_no_node(judge
     [
         rated_by("passage_relevance"),
         rated_by("context_relevance"),
+        NotEmpty(of="contexts"),
+        ContextRelevance(threshold=0.5),
+        FunctionJudge(relevant),
         Scorecard({"faithful": rated_by("faithfulness"), "relevant": relevant}),
     ],
 )
