@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jury_adapters.calibration.items import ItemVotes, plain
-from jury_adapters.calibration.judged_items import JudgedItems, metadata_of
+from jury_adapters.calibration.judged_items import JudgedItems, JudgedVotes, metadata_of
 from jury_adapters.calibration.stated_numbers import recorded_numbers
 from jury_adapters.calibration.types import Numbers, On, Raw
 from jury_adapters.core.answer_facts import AnswerFacts
@@ -38,7 +38,7 @@ def verdict_items(
     *,
     screening_tiers: bool = False,
     pass_labels: tuple[str, ...] = (),
-) -> tuple[list[ItemVotes], tuple[str, ...]]:
+) -> JudgedVotes:
     """Return one item per verdict, and the labels that mean PASS: as given, or as the jurors' judgments show.
 
     See :meth:`Votes.from_verdicts`.
@@ -98,7 +98,7 @@ def result_items(
     cases: str | Path | None = None,
     screening_tiers: bool = False,
     pass_labels: tuple[str, ...] = (),
-) -> tuple[list[ItemVotes], tuple[str, ...]]:
+) -> JudgedVotes:
     """Return one item per line that ``jury judge --out`` wrote, and the labels that mean PASS, as for verdicts.
 
     See :meth:`Votes.from_results`.

@@ -193,8 +193,8 @@ def test_failed_runs_add_to_the_cases_that_a_jury_can_only_fail_without_a_judge(
     warning = warning_with_failed_runs(JURIES["scorecard"], ANSWERS, failed=5)
     assert warning == (
         "9 of 25 cases could not be decided because a judge broke. The 3 cases decided without the vote of such a "
-        "judge are all FAIL, and the 5 failed runs of the application count as FAIL without a judge, so the pass rate is "
-        "probably too low: it would be 60.0 % if the 9 cases had passed."
+        "judge are all FAIL, and the 5 failed runs of the application count as FAIL without a judge, so the pass rate "
+        "is probably too low: it would be 60.0 % if the 9 cases had passed."
     )
 
 
