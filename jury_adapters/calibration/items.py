@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,21 @@ from jury_adapters.core.label_comparison import LabelComparison
 
 DECIMAL = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 """Text that is a number, such as a grade in a CSV file."""
+
+
+class FailedRuns(NamedTuple):
+    """Numbers of failed runs of the application, which no juror judged; copies of one count once.
+
+    Attributes:
+        number: all of them.
+        labelled: those with a human label.
+    """
+
+    number: int = 0
+    labelled: int = 0
+
+
+NO_FAILED_RUNS = FailedRuns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +243,8 @@ def build_label_comparison(
     names: Sequence[str],
     pass_labels: Collection[str],
     rows: Sequence[ItemVotes],
+    *,
+    failed_runs: FailedRuns,
     known_labels: Collection[str] = (),
 ) -> LabelComparison:
     """Compare the verdicts with human labels; for items without a verdict, the votes.
@@ -237,6 +254,7 @@ def build_label_comparison(
         names: the jurors.
         pass_labels: the human labels that mean PASS.
         rows: the rows of these items, copies included.
+        failed_runs: the failed runs of the application, which are no items.
         known_labels: the PASS labels that no item need have.
     """
     against = LabelComparison(pass_labels)
@@ -252,6 +270,7 @@ def build_label_comparison(
     for (label, verdict, group), times in alike.items():
         against.add_item(label, verdicts[verdict], group, times=times)
     against.merged = sum(human_label(_label(row)) is not None for row in rows) - against.cases
+    against.failed_runs = failed_runs.labelled
     return against
 
 

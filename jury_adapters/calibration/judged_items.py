@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jury_adapters.calibration.form_votes import FormVotes, votes_of_forms
-from jury_adapters.calibration.items import ItemVotes, with_meanings
+from jury_adapters.calibration.items import NO_FAILED_RUNS, FailedRuns, ItemVotes, with_meanings
 from jury_adapters.calibration.slim_judgments import SlimJudgments
 from jury_adapters.calibration.types import Answer, On, Raw
 from jury_adapters.core.answer_facts import AnswerFacts
@@ -37,6 +37,22 @@ class _Facts(NamedTuple):
 _NO_FACTS = _Facts()
 
 
+class JudgedVotes(NamedTuple):
+    """Votes of a batch of judgments.
+
+    Attributes:
+        items: one per judgment.
+        pass_labels: the labels that mean PASS.
+        failed_runs: the failed runs of the application, which are no items.
+        known_labels: the labels that mean PASS according to the results; no item need have them.
+    """
+
+    items: list[ItemVotes]
+    pass_labels: tuple[str, ...]
+    failed_runs: FailedRuns
+    known_labels: tuple[str, ...] = ()
+
+
 class JudgedItems:
     """Judgments of a batch with the facts about their items, added one by one; texts and usage are not kept.
 
@@ -56,6 +72,8 @@ class JudgedItems:
         self._numbers = array("Q")
         self._lengths = array("d")  # NaN for unknown ones
         self._facts: dict[int, _Facts] = {}
+        self._failed_runs = NO_FAILED_RUNS
+        self._failed: set[bytes] = set()  # the identities of those that have one
 
     def add(
         self,
@@ -103,7 +121,7 @@ class JudgedItems:
         answer: AnswerFacts | None = None,
         case_known: bool = True,
     ) -> None:
-        """Add one judgment with what is known of its item; none for a run of the application that failed.
+        """Add one judgment with what is known of its item; a run of the application that failed is only counted.
 
         No juror judged such a run, and its FAIL agrees with the human label by chance.
 
@@ -121,6 +139,7 @@ class JudgedItems:
             ConfigurationError: the item has no such group.
         """
         if is_failed_run(judgment):
+            self._count_failed(None if identity is None else compact_identity(identity), truth)
             return
         known = {**metadata_of(judgment), **row} if self._group else {}
         try:
@@ -150,7 +169,7 @@ class JudgedItems:
         screening_tiers: bool = False,
         labelled: bool = True,
         pass_labels: tuple[str, ...] = (),
-    ) -> tuple[list[ItemVotes], tuple[str, ...]]:
+    ) -> JudgedVotes:
         """Return one item per judgment, and the labels that mean PASS, as :func:`verdict_items` does."""
         forms = self._slim.forms
         cast = votes_of_forms(forms, on, screening_tiers=screening_tiers)
@@ -159,8 +178,17 @@ class JudgedItems:
             for position in range(len(self._names))
         ]
         if pass_labels:
-            return items, pass_labels
-        return with_meanings(items, LabelMeanings.of((vote for form in forms for _, vote in votes_in(form)), ()))
+            return JudgedVotes(items, pass_labels, self._failed_runs)
+        meanings = LabelMeanings.of((vote for form in forms for _, vote in votes_in(form)), ())
+        return JudgedVotes(*with_meanings(items, meanings), self._failed_runs)
+
+    def _count_failed(self, identity: bytes | None, truth: Raw) -> None:
+        if identity is not None:
+            if identity in self._failed:
+                return
+            self._failed.add(identity)
+        number, labelled = self._failed_runs
+        self._failed_runs = FailedRuns(number + 1, labelled + (human_label(truth) is not None))
 
     def _identity(self, position: int) -> bytes | None:
         found = bytes(self._identities[position * IDENTITY_BYTES : (position + 1) * IDENTITY_BYTES])

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import sqrt
+from math import hypot, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,9 @@ from jury_adapters.core.values import JsonValue
 
 NOT_CORRECTED = "Human labels do not correct the pass rate"
 """Words before the reason why labelled items are not a random sample."""
+
+LEFT_OUT = ("failed run of the application is left out", "failed runs of the application are left out")
+"""Words after the number of failed runs, for one and for several."""
 
 _PPI, _RG = "true pass rate (PPI++)", "true pass rate (Rogan-Gladen)"
 
@@ -58,7 +62,10 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
         ``naive`` (the share that the jury passes of the items it decided) and ``naive_interval``,
         ``decided`` (number of items), ``labelled`` and ``unlabelled`` (numbers of all items, or
         with ``random_sample=False`` of the decided ones), ``labelled_only`` (the rate among the labelled alone),
-        ``tpr``, ``tnr``, ``rogan_gladen``, and ``rogan_gladen_interval``, which is None for items in groups.
+        ``tpr``, ``tnr``, ``rogan_gladen``, and ``rogan_gladen_interval``, which is None for items in groups. Failed
+        runs of the application (``failed_runs``) are not items; they are FAIL in ``all_runs``, the rate of items and
+        failed runs, with ``all_runs_interval``, which is None for items in groups. Both are None without
+        ``random_sample`` and without failed runs.
 
     Raises:
         ConfigurationError: no label means PASS, or there is no such juror.
@@ -98,6 +105,8 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
         "rogan_gladen": fallback.value,
         "rogan_gladen_interval": None if fallback.interval is None or votes.grouped else list(fallback.interval),
     }
+    of_all = _of_all_runs(best, votes) if random_sample else _NO_RATE
+    extra |= {"failed_runs": votes.failed_runs, "all_runs": of_all.rate, "all_runs_interval": of_all.bounds}
     details = {**fallback.details, **best.details, **extra}
     sentence = best.sentence
     if best.value is not None and count < len(said):
@@ -105,9 +114,58 @@ def true_pass_rate(votes: Votes, *, juror: str = "", random_sample: bool = True)
         sentence = f"{sentence} The jury decided {percent(count / len(said))} of the items; this rate {scope}."
     if best.value is not None and count:
         sentence = f"{sentence} Taken at face value, {who} {percent(float(passed.mean()))}."
+    if best.value is not None and votes.failed_runs:
+        sentence = f"{sentence} {counted(votes.failed_runs, *LEFT_OUT)}{of_all.words}."
     return Estimate(
         best.name, best.value, int(used.sum()), best.interval, sentence, best.warnings, best.reason, juror, details
     )
+
+
+class _AllRuns(NamedTuple):
+    """Rate of items and failed runs, of which the latter are FAIL; None if it is unknown.
+
+    Attributes:
+        rate: the rate.
+        interval: its 95 % interval; None for items in groups.
+        runs: the number of items and failed runs.
+    """
+
+    rate: float | None = None
+    interval: Interval | None = None
+    runs: int = 0
+
+    @property
+    def bounds(self) -> list[JsonValue] | None:
+        return None if self.interval is None else [*self.interval]
+
+    @property
+    def words(self) -> str:
+        """Clause after the number of failed runs that are left out; empty if the rate is unknown."""
+        if self.rate is None:
+            return ""
+        span = "" if self.interval is None else f" (95 % interval {_end(self.interval[0])} to {_end(self.interval[1])})"
+        return f"; if failed runs count as FAIL, about {percent(self.rate)} of all {self.runs:,} items pass{span}"
+
+
+_NO_RATE = _AllRuns()
+
+
+def _of_all_runs(found: Estimate, votes: Votes) -> _AllRuns:
+    """Return the rate of items and failed runs, from that of the items.
+
+    It is the product of the rate and of the share of runs that did not fail. The margins of both intervals are combined
+    as for independent estimates: Zou and Donner (2008), *Construction of confidence limits about effect measures: a
+    general approach*. The interval takes no account of groups of failed runs, so there is none if items have groups.
+    """
+    ended, runs = len(votes.items), len(votes.items) + votes.failed_runs
+    if found.value is None or not votes.failed_runs:
+        return _NO_RATE
+    rate, share = found.value, ended / runs
+    if found.interval is None or votes.grouped:
+        return _AllRuns(rate * share, None, runs)
+    of_rate, of_share = found.interval, wilson(ended, runs)
+    low, high = (hypot(share * (rate - of_rate[side]), rate * (share - of_share[side])) for side in (0, 1))
+    return _AllRuns(rate * share, (max(0.0, rate * share - low), min(1.0, rate * share + high)), runs)
 
 
 def prediction_powered_rate(
@@ -184,9 +242,10 @@ def prediction_powered_rate(
                 "random sample"
             )
     of_groups = "" if units == n else f", {counted(units, 'group')}:"
+    more = f" and {counted(others, 'further verdict')}" if others else ""
     sentence = (
         f"Human labels would pass about {percent(value)} of items like these (95 % interval{of_groups} "
-        f"{_end(interval[0])} to {_end(interval[1])}), judging by {n:,} labels and {others:,} further verdicts."
+        f"{_end(interval[0])} to {_end(interval[1])}), judging by {counted(n, 'label')}{more}."
     )
     details: dict[str, JsonValue] = {
         "lam": found.lam,

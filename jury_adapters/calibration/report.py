@@ -16,7 +16,7 @@ from jury_adapters.calibration.independence import effective_votes, residual_agr
 from jury_adapters.calibration.juror_drift import drift
 from jury_adapters.calibration.juror_stats import dissent, leniency
 from jury_adapters.calibration.label_comparison import compare_with_labels
-from jury_adapters.calibration.pass_rate import NOT_CORRECTED, true_pass_rate
+from jury_adapters.calibration.pass_rate import LEFT_OUT, NOT_CORRECTED, true_pass_rate
 from jury_adapters.calibration.resampling import Resampling
 from jury_adapters.calibration.votes import Votes
 from jury_adapters.core.agreement import Level
@@ -50,6 +50,7 @@ class AgreementReport:
         missing: the share of votes that are missing.
         labelled: the number of items with a gold label.
         merged: the number of rows that repeat an item and were merged with its first row; not part of ``items``.
+        failed_runs: the number of failed runs of the application, which no juror judged; not part of ``items``.
         label_comparison: the comparison of the jury and its jurors with human labels; None without labels.
         sections: estimates by section title, in reading order.
         tables: by section title, lines of text that follow its estimates.
@@ -62,6 +63,7 @@ class AgreementReport:
     labelled: int
     sections: dict[str, tuple[Estimate, ...]]
     merged: int = 0
+    failed_runs: int = 0
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     label_comparison: LabelComparison | None = None
 
@@ -84,6 +86,14 @@ class AgreementReport:
         worth = self._first("true pass rate", "effective number of votes", "residual agreement")
         return tuple(line for line in (agreed, worth, self._trust()) if line)
 
+    @property
+    def failed_runs_note(self) -> str:
+        """Sentence that says that :attr:`failed_runs` are left out; empty if there are none."""
+        if not self.failed_runs:
+            return ""
+        them = "it" if self.failed_runs == 1 else "them"
+        return f"{counted(self.failed_runs, *LEFT_OUT)} of the figures, because no juror judged {them}."
+
     def find(self, name: str, subject: str = "") -> Estimate:
         """Return the estimate with this name (and this subject).
 
@@ -105,6 +115,7 @@ class AgreementReport:
             "missing": self.missing,
             "labelled": self.labelled,
             "merged": self.merged,
+            "failed_runs": self.failed_runs,
             "in_short": list(self.in_short),
             "sections": {title: [estimate.to_dict() for estimate in found] for title, found in self.sections.items()},
         }
@@ -176,6 +187,7 @@ def agreement_report(votes: Votes, level: Level | None = None, *, draws: int = D
         labelled=votes.labelled,
         sections={title: found for title, found in sections.items() if found},
         merged=votes.merged,
+        failed_runs=votes.failed_runs,
         label_comparison=compare_with_labels(votes),
     )
 
@@ -263,9 +275,11 @@ def _rates(votes: Votes) -> Iterator[Estimate]:
 
 def _lines(report: AgreementReport) -> Iterator[str]:
     yield (
-        f"{report.items:,} items, {len(report.jurors)} jurors, {report.votes:,} votes "
-        f"({percent(report.missing)} missing), {report.labelled:,} items with a human label"
+        f"{counted(report.items, 'item')}, {counted(len(report.jurors), 'juror')}, {counted(report.votes, 'vote')} "
+        f"({percent(report.missing)} missing), {counted(report.labelled, 'item')} with a human label"
     )
+    if report.failed_runs:
+        yield report.failed_runs_note
     if report.merged:
         yield f"{merged_sentence(report.merged)} {_COUNT_ROWS}"
     if report.label_comparison is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jury_adapters.calibration.items import ItemVotes, plain
-from jury_adapters.calibration.judged_items import JudgedItems, metadata_of
+from jury_adapters.calibration.judged_items import JudgedItems, JudgedVotes, metadata_of
 from jury_adapters.calibration.stated_numbers import recorded_numbers
 from jury_adapters.calibration.types import Numbers, On, Raw
 from jury_adapters.core.answer_facts import AnswerFacts
@@ -38,7 +38,7 @@ def verdict_items(
     *,
     screening_tiers: bool = False,
     pass_labels: tuple[str, ...] = (),
-) -> tuple[list[ItemVotes], tuple[str, ...]]:
+) -> JudgedVotes:
     """Return one item per verdict, and the labels that mean PASS: as given, or as the jurors' judgments show.
 
     See :meth:`Votes.from_verdicts`.
@@ -98,11 +98,10 @@ def result_items(
     cases: str | Path | None = None,
     screening_tiers: bool = False,
     pass_labels: tuple[str, ...] = (),
-) -> tuple[list[ItemVotes], tuple[str, ...], tuple[str, ...]]:
+) -> JudgedVotes:
     """Return one item per line that ``jury judge --out`` wrote, and the labels that mean PASS, as for verdicts.
 
-    The last are the labels that mean PASS according to the results; no item need have them. See
-    :meth:`Votes.from_results`.
+    See :meth:`Votes.from_results`.
     """
     if not isinstance(path, str | Path):
         if cases is not None or isinstance(gold, str | Path):
@@ -110,10 +109,7 @@ def result_items(
                 "cases= and the file of gold= go with a file of results; for these results give gold={item_id: label}, "
                 'or the labels in metadata["gold"] of their cases'
             )
-        items, passing = verdict_items(
-            path, on, gold or (), group, screening_tiers=screening_tiers, pass_labels=pass_labels
-        )
-        return items, passing, ()
+        return verdict_items(path, on, gold or (), group, screening_tiers=screening_tiers, pass_labels=pass_labels)
     in_order = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else None
     source = gold if isinstance(gold, str | Path) else cases
     lines = {} if source is None else dict(_rows_as_judged(source, path))
@@ -150,8 +146,8 @@ def result_items(
     if by_id:
         refuse_other_content(with_id)
     kept = pass_labels_named_in(path, collected.labels_used())
-    items, passing = collected.votes(on, screening_tiers=screening_tiers, pass_labels=pass_labels or kept)
-    return items, passing, kept
+    found = collected.votes(on, screening_tiers=screening_tiers, pass_labels=pass_labels or kept)
+    return found._replace(known_labels=kept)
 
 
 def _file_for_group(results: str | Path, group: str) -> JudgedFile | None:

@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from jury_adapters.calibration.items import (
+    NO_FAILED_RUNS,
+    FailedRuns,
     ItemVotes,
     build_label_comparison,
     in_jurors_words,
@@ -20,6 +22,7 @@ from jury_adapters.calibration.items import (
     selected_jurors,
     with_grades,
 )
+from jury_adapters.calibration.judged_items import JudgedVotes
 from jury_adapters.calibration.stated_numbers import Stated, stated_by
 from jury_adapters.calibration.types import MISSING, Bools, Floats, Ints, On, Raw, Value, counted
 from jury_adapters.calibration.vote_scale import (
@@ -73,6 +76,8 @@ class Votes:
             those that early stopping did not ask about every case.
         merged: the number of rows that repeat an item and were merged with its first row: an item counts once. Copies
             have the same content and the same id (or both lack an id).
+        failed_runs: the number of failed runs of the application, which no juror judged; they are no items. Not kept by
+            :meth:`take`.
         stated: the confidences and scores of the judgments, and the human labels that are numbers.
         repetitions: per juror that was asked the same question several times, its answers: the same items, one column
             per repetition.
@@ -99,6 +104,7 @@ class Votes:
     verdicts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     selected: tuple[str, ...] = ()
     merged: int = 0
+    failed_runs: int = 0
     stated: Stated = field(default_factory=Stated)
     repetitions: Mapping[str, Votes] = field(default_factory=dict)
 
@@ -192,10 +198,10 @@ class Votes:
             UnclearLabels: no case has one of the given pass labels.
             InputError: copies of an item have different gold labels, or different votes under one id.
         """
-        items, passing = verdict_items(
+        found = verdict_items(
             verdicts, on, gold, group, screening_tiers=screening_tiers, pass_labels=listed(pass_label)
         )
-        return assemble(items, labels=labels, pass_label=passing)
+        return _assemble_judged(found, labels)
 
     @classmethod
     def from_recorded(
@@ -265,10 +271,10 @@ class Votes:
                 are found has different contents; or an item has two different gold labels. The message names the
                 lines.
         """
-        items, passing, kept = result_items(
+        found = result_items(
             results, on, gold, group, cases=cases, screening_tiers=screening_tiers, pass_labels=listed(pass_label)
         )
-        return assemble(items, labels=labels, pass_label=passing, known_labels=kept)
+        return _assemble_judged(found, labels)
 
     @property
     def answered(self) -> Bools:
@@ -317,6 +323,7 @@ class Votes:
         return replace(
             self,
             label_comparison=None,
+            failed_runs=0,
             codes=self.codes[index],
             items=_picked(self.items, index),
             gold=self.gold[index],
@@ -363,6 +370,13 @@ class Votes:
         return f"Votes({len(self.items)} items x {len(self.jurors)} jurors, {self.labelled} with a human label)"
 
 
+def _assemble_judged(found: JudgedVotes, labels: Sequence[Value]) -> Votes:
+    return assemble(
+        found.items, labels=labels, pass_label=found.pass_labels, failed_runs=found.failed_runs,
+        known_labels=found.known_labels,
+    )  # fmt: skip
+
+
 def assemble(
     items: Iterable[ItemVotes],
     *,
@@ -370,6 +384,7 @@ def assemble(
     labels: Sequence[Value] = (),
     pass_label: PassLabel = None,
     sort_jurors: bool = False,
+    failed_runs: FailedRuns = NO_FAILED_RUNS,
     known_labels: Collection[str] = (),
 ) -> Votes:
     """Build the matrix of the items that were read, with jurors in the order of their first vote by default."""
@@ -394,7 +409,9 @@ def assemble(
         ordered=bool(labels) or not any(isinstance(label, str) for label in scale.labels),
         pass_label=pass_label,
         pass_labels=pass_labels,
-        label_comparison=build_label_comparison(unique, names, pass_labels, rows, known_labels),
+        label_comparison=build_label_comparison(
+            unique, names, pass_labels, rows, failed_runs=failed_runs, known_labels=known_labels
+        ),
         generators=tuple(item.generator for item in found),
         lengths=np.fromiter((nan if item.length is None else item.length for item in found), np.float64, len(found)),
         models=tuple(models.get(name) for name in names),
@@ -402,6 +419,7 @@ def assemble(
         orders=codes_by_order(found, names, scale),
         verdicts=passed_by_jury(found, pass_label),
         merged=len(rows) - len(found),
+        failed_runs=failed_runs.number,
         stated=stated_by(found, names, scale),
         repetitions=_repetitions(found),
     )

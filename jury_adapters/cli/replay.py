@@ -177,6 +177,7 @@ class Replayed:
             "cases": summary.cases,
             "decided": summary.valid,
             "passed": summary.passed,
+            "pass_rate_warning": summary.pass_rate_warning,
             "agreement": summary.mean_agreement,
             "needs_review": summary.review,
             "failed_runs": summary.failed_runs,
@@ -313,6 +314,10 @@ def _print(console: Console, results: Sequence[Replayed], votes: Path) -> None:
     if results[0].summary.failed_runs:
         note = failed_runs_note(results[0].summary.failed_runs)
         console.print(Text(f"  {note}: FAIL in the rate of every jury, and judged by no juror."))
+    for result in results:
+        if result.summary.pass_rate_warning:
+            warning = f"Warning: of {visible(result.name)}, {result.summary.pass_rate_warning}"
+            console.print(Text(fill(warning, 98, initial_indent="  ", subsequent_indent="  ")), soft_wrap=True)
     if not against[0].cases:
         console.print(Text("  No case has a human label, so nothing is compared with human labels; see --labels."))
 

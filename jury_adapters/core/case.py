@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ValidationError, model_validator
 
@@ -28,7 +28,7 @@ class Case(BaseModel):
 
     The constructor also accepts the field names that other frameworks use. An id (``id``, ``item_id``), a human label
     (``gold``), and the documents of a retriever (``retrieved_ids``, ``relevant_ids``, ``relevant_contexts``) become
-    entries of the metadata.
+    entries of the metadata. The id is also in :attr:`item_id`.
 
     Attributes:
         question: the question or task. Also called query, input, goal, user_input.
@@ -235,6 +235,17 @@ class Case(BaseModel):
         if replaced := {METADATA_NAMES[name] for name in update if name in METADATA_NAMES} & self.metadata.keys():
             kept["metadata"] = {name: value for name, value in self.metadata.items() if name not in replaced}
         return self.model_validate({**kept, **update})
+
+    if not TYPE_CHECKING:  # a type checker refuses unknown attributes only without this method
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse another name of a field, or of an entry of the metadata, and say where the value is."""
+            place = ALIASES.get(name)
+            if name in METADATA_NAMES:
+                place = "item_id" if name == "id" else f"metadata.get({METADATA_NAMES[name]!r})"
+            if place is not None:
+                raise AttributeError(f"'Case' object has no attribute {name!r}; use case.{place}")
+            return super().__getattr__(name)
 
     @property
     def item_id(self) -> str | None:

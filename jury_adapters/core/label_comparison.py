@@ -159,6 +159,7 @@ class LabelComparison:
         """
         found = LabelComparison(self.pass_labels, column=self.column)
         found.labels, found.merged, found._learned = self.labels.copy(), self.merged, self._learned
+        found.failed_runs = self.failed_runs
         found._human, found.known_labels = self._human, self.known_labels
         found._jurors = {(name,): one._jury for name, one in juries.items()}
         return found
@@ -190,6 +191,7 @@ class LabelComparison:
         """
         found = LabelComparison(self.pass_labels, column=self.column)
         found.labels, found.merged, found._human = self.labels.copy(), self.merged, self._human
+        found.failed_runs = self.failed_runs
         found._learned, found._contradiction = self._learned, self._contradiction
         found.known_labels = self.known_labels
         names = juror_names(self._jurors)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 from typing import Final, NamedTuple, Self
 
 from jury_adapters.core.formatting import counted, percent
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.over_budget import is_over_budget
+from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.verdict import SCORECARD, Verdict, is_outage, outage_as_error
 
 MATERIAL_SHARE: Final = 0.05
-"""Smallest share of the cases left undecided, by judges whose votes are missing, that makes a pass rate biased."""
+"""Smallest share of the cases left undecided, by judges whose votes are missing, that makes a pass rate biased.
+
+It is also the smallest change of a pass rate by undecided cases beside failed runs, as a share of the rate.
+"""
 
 _NEED_EACH: Final = (SCORECARD, "all_of", "any_of")
 """Juries that may be unable to decide without one of their judges; other juries vote without those that abstain."""
@@ -25,16 +30,20 @@ class MissingVotes(NamedTuple):
         skipped: those that were not needed.
         abstained: the criteria that abstained; of other juries than scorecards, ``all_of`` and ``any_of`` none.
         over_budget: the tiers of a cascade in which a juror was not asked, because its call did not fit the budget.
+        run_failed: whether the run of the application failed, so that no judge was asked.
     """
 
     broken: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     abstained: tuple[str, ...] = ()
     over_budget: tuple[str, ...] = ()
+    run_failed: bool = False
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """Return those of a judgment; a judgment without jurors has none."""
+        if is_failed_run(judgment):
+            return cls(run_failed=True)
         if not isinstance(judgment, Verdict):
             return cls()
         broken = [one.critic for one in judgment.judgments if is_outage(outage_as_error(one))]
@@ -60,6 +69,9 @@ class OutageBias:
     broke, it also holds for a panel in which errors count as FAIL, and for a cascade that rejects before that tier.
     Once a budget is spent, it holds for a cascade, of which tiers without a model still reject.
 
+    A failed run of the application is FAIL without any judge. Only the other runs can be undecided, and whatever the
+    reason is, the failed ones then weigh too much in the rate.
+
     >>> from jury_adapters import Scorecard
     >>> card = Scorecard({"short": lambda case: len(case.answer) < 3, "down": lambda case: 1 / 0})
     >>> bias = OutageBias()
@@ -72,6 +84,7 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
 
     def __init__(self) -> None:
         self.statuses: Counter[Status] = Counter()
+        self._failed_runs = 0  # they are FAIL
         self._abstained = 0  # the cases that are undecided because a criterion abstained
         self._over_budget = 0  # the others that are undecided because a tier was over budget
         self._missing: set[str] = set()  # judges whose votes are missing on undecided cases
@@ -97,6 +110,8 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
             self._abstained += bool(missing.abstained)
             self._over_budget += bool(missing.over_budget and not missing.abstained)
             self._missing.update(missing.abstained, missing.over_budget)
+        elif missing.run_failed:
+            self._failed_runs += 1
         elif missing.broken or missing.skipped or missing.abstained:
             self._decided[status, bool(missing.broken or missing.abstained), missing.skipped] += 1
 
@@ -105,29 +120,69 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
         """Sentences that say that the pass rate is biased, and how far; empty if it is not known to be.
 
         It is if missing votes left at least :data:`MATERIAL_SHARE` of the cases undecided, and the cases that were
-        decided without a juror, criterion or tier whose vote is missing are all FAIL, or all PASS.
+        decided without a juror, criterion or tier whose vote is missing are all FAIL, or all PASS. It also is if failed
+        runs of the application are in the rate, and so many of the other runs are undecided that the rate would change
+        by :data:`MATERIAL_SHARE` of itself if these had the rate of the judged ones.
         """
-        did = {"broke": self.statuses[Status.ERROR], "abstained": self._abstained, "was over budget": self._over_budget}
-        undecided, total = sum(did.values()), self.statuses.total()
-        without = self._decided_without()
-        if not undecided or undecided < MATERIAL_SHARE * total or len(without) != 1:
+        one_sided, by_runs = self._one_sided(), self._is_low_by_failed_runs()
+        if one_sided is None and not by_runs:
             return ""
-        ((status, number),) = without.items()
-        decided = self.statuses[Status.PASS] + self.statuses[Status.FAIL]
-        low = status is Status.FAIL
-        bound = (self.statuses[Status.PASS] + (undecided if low else 0)) / (decided + undecided)
-        of_these = "case" if undecided == 1 else f"{undecided:,} cases"
-        what = " or ".join(kind for kind, cases in did.items() if cases)
-        those = (
-            f"The only case decided without the vote of such a judge is {status.value}"
-            if number == 1
-            else f"The {number:,} cases decided without the vote of such a judge are all {status.value}"
-        )
+        undecided = self._undecided(of_any_jury=by_runs)
+        what = " or ".join(kind for kind, cases in undecided.items() if cases)
+        why = [] if one_sided is None else [_decided_without_vote(*one_sided)]
+        if by_runs:
+            why.append(_counted_as_fail(self._failed_runs))
+        because = ", and ".join(why)
+        sides = {Status.FAIL} if by_runs else set()
+        sides |= set() if one_sided is None else {one_sided[0]}
+        number = sum(undecided.values())
         return (
-            f"{undecided:,} of {counted(total, 'case')} could not be decided because a judge {what}. {those}, so the "
-            f"pass rate is probably too {'low' if low else 'high'}: it would be {percent(bound)} if the {of_these} "
-            f"had {'passed' if low else 'failed'}."
+            f"{number:,} of {counted(self.statuses.total(), 'case')} could not be decided because a judge {what}. "
+            f"{because[0].upper()}{because[1:]}, so the pass rate {self._bound(number, sides)}."
         )
+
+    def _undecided(self, *, of_any_jury: bool) -> dict[str, int]:
+        """Return the numbers of cases that a judge left undecided, by what it did.
+
+        Args:
+            of_any_jury: whether abstentions count that do not depend on the kind of jury.
+        """
+        abstained = self.statuses[Status.ABSTAIN] - self._over_budget if of_any_jury else self._abstained
+        return {"broke": self.statuses[Status.ERROR], "abstained": abstained, "was over budget": self._over_budget}
+
+    def _one_sided(self) -> tuple[Status, int] | None:
+        """Return the status of all cases that were decided without a judge whose vote is missing, and their number.
+
+        None if they are both PASS and FAIL, or too few cases are undecided.
+        """
+        without = self._decided_without()
+        undecided = sum(self._undecided(of_any_jury=False).values())
+        if not undecided or undecided < MATERIAL_SHARE * self.statuses.total() or len(without) != 1:
+            return None
+        ((status, number),) = without.items()
+        return status, number
+
+    def _is_low_by_failed_runs(self) -> bool:
+        """Whether failed runs weigh too much in the rate, because many of the other cases are undecided."""
+        failed, total = self._failed_runs, self.statuses.total()
+        undecided = self.statuses[Status.ERROR] + self.statuses[Status.ABSTAIN]
+        if not (failed and undecided) or undecided < MATERIAL_SHARE * total:
+            return False
+        judged = self.statuses[Status.PASS] + self.statuses[Status.FAIL] - failed
+        # The rate grows by this share of itself if the undecided cases pass as often as the judged ones.
+        return failed * undecided >= MATERIAL_SHARE * total * judged
+
+    def _bound(self, undecided: int, decided_without: Set[Status]) -> str:
+        """Return in words how wrong the rate may be, by the statuses of the cases decided without a missing vote."""
+        passed, cases = self.statuses[Status.PASS], undecided + self.statuses[Status.PASS] + self.statuses[Status.FAIL]
+        these, they = ("the case", "it") if undecided == 1 else (f"the {undecided:,} cases", "they")
+        if_passed, if_failed = percent((passed + undecided) / cases), percent(passed / cases)
+        if decided_without == {Status.FAIL}:
+            return f"is probably too low: it would be {if_passed} if {these} had passed"
+        if decided_without == {Status.PASS}:
+            return f"is probably too high: it would be {if_failed} if {these} had failed"
+        both = f"{if_failed} if {these} had failed, and {if_passed} if {they} had passed"
+        return f"may be too low or too high: it would be {both}"
 
     def _decided_without(self) -> Counter[Status]:
         """Return the numbers of PASS and FAIL of cases that were decided without a judge whose vote is missing.
@@ -139,3 +194,15 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
             if without or not self._missing.isdisjoint(skipped):
                 found[status] += number
         return found
+
+
+def _decided_without_vote(status: Status, cases: int) -> str:
+    if cases == 1:
+        return f"the only case decided without the vote of such a judge is {status.value}"
+    return f"the {cases:,} cases decided without the vote of such a judge are all {status.value}"
+
+
+def _counted_as_fail(runs: int) -> str:
+    if runs == 1:
+        return "the failed run of the application counts as FAIL without a judge"
+    return f"the {runs:,} failed runs of the application count as FAIL without a judge"

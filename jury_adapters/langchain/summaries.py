@@ -24,7 +24,6 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import Path, criteria_of, juror_names, opinions_of
 from jury_adapters.core.outage_bias import MissingVotes, OutageBias
 from jury_adapters.core.over_budget import is_over_budget, over_budget_note
-from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.tally import Ballot
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
@@ -49,11 +48,10 @@ class Line(NamedTuple):
         ballots: their votes.
         on: what they voted on.
         usage: what the row cost.
-        missing: the jurors, criteria and tiers that broke, abstained or were not needed.
+        missing: the jurors, criteria and tiers that broke, abstained or were not needed; all if the run failed.
         broke: the paths of the jurors that broke, at any depth.
         criteria: each criterion that has two votes or more: its path, the agreement of its jurors, and whether some
             were not asked, to save calls.
-        run_failed: whether the run of the application failed, so that no juror was asked.
         over_budget: whether a juror was not asked because its call did not fit the budget.
         stopped_early: whether some jurors were not asked, to save calls.
         uncounted: the paths of the jurors whose calls are unknown, such as those that a time limit ended.
@@ -68,7 +66,6 @@ class Line(NamedTuple):
     missing: MissingVotes
     broke: tuple[Path, ...] = ()
     criteria: tuple[tuple[Path, float, bool], ...] = ()
-    run_failed: bool = False
     over_budget: bool = False
     stopped_early: bool = False
     uncounted: tuple[Path, ...] = ()
@@ -79,11 +76,11 @@ class Line(NamedTuple):
         """Return the line of a judgment."""
         uncounted, unpriced = _unknown_costs(judgment)
         kept = partial(
-            cls, run_failed=is_failed_run(judgment), over_budget=is_over_budget(judgment), uncounted=uncounted,
-            unpriced=unpriced,
+            cls, over_budget=is_over_budget(judgment), uncounted=uncounted, unpriced=unpriced,
         )  # fmt: skip
+        missing = MissingVotes.of(judgment)
         if not isinstance(judgment, Verdict):
-            return kept(judgment.status, None, (), "status", judgment.usage, MissingVotes())
+            return kept(judgment.status, None, (), "status", judgment.usage, missing)
         tally = judgment.tally
         status = Status.ERROR if judgment.failed_by_errors else judgment.status
         broke = tuple(path for path, juror in opinions_of(judgment) if juror.status is Status.ERROR)
@@ -92,7 +89,6 @@ class Line(NamedTuple):
             for path, one in criteria_of(judgment)
             if isinstance(one, Verdict) and one.agreement is not None
         )
-        missing = MissingVotes.of(judgment)
         facts = (status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria)
         return kept(*facts, stopped_early=judgment.partial)
 
@@ -207,7 +203,7 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
     neither = len(lines) - decided - abstained - broken
     if neither:
         comment += f", {neither} with a label that is neither"
-    failed_runs = sum(line.run_failed for line in lines)
+    failed_runs = sum(line.missing.run_failed for line in lines)
     if failed_runs:
         comment += f"; {counted(failed_runs, 'run')} of the application failed"
     short = [line for line in lines if line.over_budget]

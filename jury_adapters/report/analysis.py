@@ -51,6 +51,11 @@ class Analysis:
         return f"There is nothing to agree on: {why}. That a screening tier lets a case through is not a vote."
 
     @property
+    def failed_runs_note(self) -> str:
+        """Sentence that says that failed runs of the application are left out; empty if there are none."""
+        return "" if self.report is None else self.report.failed_runs_note
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about misleading numbers, and the numbers they concern: one sentence each.
 
@@ -110,9 +115,9 @@ class CollectedVotes:
                 from jury_adapters.statistics import full_report
 
                 passing = tuple(pass_labels) if labelled else ()
-                items, passing = self._items.votes(on, labelled=labelled, pass_labels=passing)
-                votes = assemble(items, pass_label=passing)
-                del items  # they take more memory than the votes, and are not needed for the report
+                cast = self._items.votes(on, labelled=labelled, pass_labels=passing)
+                votes = assemble(cast.items, pass_label=cast.pass_labels, failed_runs=cast.failed_runs)
+                del cast  # they take more memory than the votes, and are not needed for the report
                 report = with_stop(full_report(votes), decision)
             except ConfigurationError as error:
                 problem = problem or str(error)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.clustered_shares import clustered_wilson
-from jury_adapters.core.formatting import clip, counted, two_decimals
+from jury_adapters.core.formatting import clip, counted, to_word, two_decimals
 from jury_adapters.core.gates import GateResult
 from jury_adapters.core.judgment import Judgment, Status, abstain
 from jury_adapters.core.opinions import first_vote, votes_in
@@ -261,26 +261,36 @@ class TierCount:
     Attributes:
         policy: the tier's policy, by name; empty while no case has reached it.
         reached: the number of cases judged at this tier.
-        stopped: the number of cases decided here, by outcome.
+        stopped: the number of cases of which this tier is the last, by outcome.
+        decided: the number of these that are PASS, FAIL or have a label; not those that are FAIL by errors alone.
         broken: the number of cases in which the tier, or a judge in it, failed.
     """
 
     policy: str = ""
     reached: int = 0
     stopped: Counter[str] = field(default_factory=Counter)
+    decided: int = 0
     broken: int = 0
+
+    @property
+    def undecided(self) -> int:
+        """Number of cases that stopped here without a decision."""
+        return self.stopped.total() - self.decided
 
     def add(self, tier: TierResult, verdict: Verdict) -> None:
         self.policy = tier.policy
         self.reached += 1
         self.broken += tier.broken
         if tier.stopped:
-            add_bounded(self.stopped, verdict.opinion or str(verdict.status))
+            by_errors = verdict.failed_by_errors
+            self.decided += verdict.valid and not by_errors
+            add_bounded(self.stopped, "failed by errors" if by_errors else to_word(verdict))
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the counts as JSON values."""
         return {
-            "policy": self.policy, "reached": self.reached, "stopped": dict(self.stopped), "broken": self.broken
+            "policy": self.policy, "reached": self.reached, "stopped": dict(self.stopped), "decided": self.decided,
+            "broken": self.broken,
         }  # fmt: skip
 
 

@@ -61,13 +61,7 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
         yield from _compared(compared)
     total = summary.usage.total
     paid = bool(total.cost_usd) or not total.cost_complete
-    if figures.tiers:
-        yield _cells("\n| tier", "reached", "decided", *(["cost"] if paid else []))
-        yield _cells("| ---", "---:", "---:", *(["---:"] if paid else []))
-        for tier in figures.tiers:
-            cost = money(tier.usage.cost_usd, complete=tier.usage.cost_complete)
-            counts = (f"{tier.count.reached:,}", f"{tier.count.stopped.total():,}")
-            yield _cells(f"| {code(tier.name)}", *counts, *([cost] if paid else []))
+    yield from _tiers(figures, paid=paid)
     yield from _criteria(summary)
     if figures.jurors:
         headings = ("asked", "pass rate", "dissent", "kappa with the rest", "abstained", "errors")
@@ -101,6 +95,20 @@ def _lines(figures: Figures, title: str, compared: Comparison | None) -> Iterato
             asked = f" {code(concern.asked, 80)}" if concern.asked else ""
             yield f"| {code(concern.where, 60)}{asked} | {code(to_word(concern.judgment), 40)} | {code(concern.why)} |"
         yield "\n</details>"
+
+
+def _tiers(figures: Figures, *, paid: bool) -> Iterator[str]:
+    """Yield the table of the tiers, if there are any."""
+    if not figures.tiers:
+        return
+    undecided = any(tier.count.undecided for tier in figures.tiers)
+    headings = ("reached", "decided", *(["undecided"] if undecided else []), *(["cost"] if paid else []))
+    yield _cells("\n| tier", *headings)
+    yield _cells("| ---", *("---:" for _ in headings))
+    for tier in figures.tiers:
+        counts = [tier.count.reached, tier.count.decided, *([tier.count.undecided] if undecided else [])]
+        cost = money(tier.usage.cost_usd, complete=tier.usage.cost_complete)
+        yield _cells(f"| {code(tier.name)}", *(f"{count:,}" for count in counts), *([cost] if paid else []))
 
 
 def _criteria(summary: Summary) -> Iterator[str]:

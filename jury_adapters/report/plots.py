@@ -136,13 +136,15 @@ def _diagram(name: str, bins: Sequence[ReliabilityBin]) -> Markup:
 
 
 def _of_tier(tier: TierFigures, cases: int) -> tuple[str, str, Markup]:
-    stopped = tier.count.stopped.total()
-    caption = f"reached {tier.count.reached:,} · decided {stopped:,} ({percent(stopped / cases)})"
+    decided = tier.count.decided
+    caption = f"reached {tier.count.reached:,} · decided {decided:,} ({percent(decided / cases)})"
+    if tier.count.undecided:
+        caption += f" · {tier.count.undecided:,} stopped undecided"
     if tier.usage.cost_usd or not tier.usage.cost_complete:
         caption += f" · {money(tier.usage.cost_usd, complete=tier.usage.cost_complete)}"
-    bar = _plot(_WIDE, 16, f"{tier.name}: {tier.count.reached:,} reached it, {stopped:,} decided here")
+    bar = _plot(_WIDE, 16, f"{tier.name}: {tier.count.reached:,} reached it, {decided:,} decided here")
     bar.set("preserveAspectRatio", "none")
-    for width, kind in ((1.0, "track"), (tier.count.reached / cases, "band"), (stopped / cases, "bar")):
+    for width, kind in ((1.0, "track"), (tier.count.reached / cases, "band"), (decided / cases, "bar")):
         _box(bar, (0, 0), (_WIDE * width, 16), kind, corner=3)
     return tier.name, caption, _markup(bar)
 

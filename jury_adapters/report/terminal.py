@@ -188,7 +188,7 @@ def _tier_table(summary: Summary) -> Table:
         broken = f" (broken: {tier.broken:,})" if tier.broken else ""
         table.add_row(
             Text(clip(name, 40)), Text(clip(tier.policy, 40)), f"{tier.reached:,}",
-            f"{tier.stopped.total():,}  {percent(tier.stopped.total() / summary.cases)}",
+            f"{tier.decided:,}  {percent(tier.decided / summary.cases)}",
             Text(outcomes + broken),
         )  # fmt: skip
     return table

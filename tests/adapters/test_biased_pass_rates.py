@@ -8,7 +8,7 @@ from langchain_core.runnables import RunnableLambda
 from llama_index.core.evaluation import BatchEvalRunner
 from typer.testing import CliRunner
 
-from jury_adapters import Case, Report, Scorecard, abstain
+from jury_adapters import Case, Ensemble, Report, Scorecard, abstain, judge
 from jury_adapters.cli.app import app
 from jury_adapters.langchain import JuryEvaluator as LangChainEvaluator
 from jury_adapters.langchain.langsmith import examples, offline_client, summary
@@ -71,6 +71,38 @@ def test_a_langsmith_experiment():
         f"0 of 1 passed; 0 abstained, 2 errors; other broke on 3 of 3 rows. {WARNING}",
     )
     assert Report.from_results(experiment).figures.summary.pass_rate_warning == WARNING
+
+
+@pytest.mark.parametrize(
+    "jury", [judge(down), Ensemble([down] * 2, errors="ignore"), CARD], ids=["judge", "panel", "card"]
+)
+def test_an_experiment_of_which_an_outage_leaves_only_the_failed_runs(jury, capsys):
+    def target(inputs):
+        if inputs["question"] == "crash":
+            raise RuntimeError("503")
+        return {"answer": "good"}
+
+    evaluator = LangChainEvaluator(jury, key="jury")
+    rows = [{"inputs": {"question": asked}, "outputs": {}} for asked in ["crash", "crash", "1", "2", "3"]]
+    experiment = offline_client().evaluate(
+        target, data=examples(rows), evaluators=[evaluator], summary_evaluators=[summary(evaluator, "pass_rate")],
+        upload_results=False,
+    )  # fmt: skip
+    warning = (
+        "3 of 5 cases could not be decided because a judge broke. The 2 failed runs of the application count as FAIL "
+        "without a judge, so the pass rate is probably too low: it would be 60.0 % if the 3 cases had passed."
+    )
+    (rate,) = experiment._summary_results["results"]
+    assert rate.score == 0.0
+    assert rate.comment.endswith(warning)
+    report = Report.from_results(experiment)
+    report.summary()
+    assert warning in " ".join(capsys.readouterr().out.split())
+    assert warning in str(report.figures.summary)
+    assert warning in report.to_markdown()
+    assert warning in html.unescape(report.to_html())
+    assert report.figures.summary.to_dict()["pass_rate_warning"] == warning
+    assert f"Warning: of b, {warning}" in str(report.compare(report))
 
 
 def test_the_command_line(tmp_path):

@@ -148,7 +148,7 @@ def test_a_screen_reader_gets_names_roles_and_counts(tab, tmp_path):
         assert all(name or role == "table" for name in by_role.get(role, [])), role
     assert by_role["searchbox"] == ["Search"]
     assert by_role["checkbox"] == ["needs review", "jurors split"]
-    assert {"Verdict", "Decided by tier", "Human label", "Juror", "Its opinion", "Sort by"} <= set(by_role["combobox"])
+    assert {"Verdict", "Stopped at tier", "Human label", "Juror", "Its opinion", "Sort by"} <= set(by_role["combobox"])
     assert {"decided", "pass rate", "dissent", "false passes"} <= set(by_role["columnheader"])
     assert {"the jury", "always PASS", "even", "last"} <= set(by_role["rowheader"])
     assert "even: PASS, third: PASS, both: PASS" in by_role["image"]

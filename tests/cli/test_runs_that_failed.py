@@ -94,3 +94,25 @@ def test_replay_needs_no_texts_of_a_failed_run(recorded, tmp_path):
     told = jury("replay", results, "--jury", yaml, "--json")
     assert told.exit_code == 0, told.output
     assert json.loads(told.stdout)[0]["failed_runs"] == 1
+
+
+def test_replay_warns_that_broken_votes_leave_only_the_failed_runs(tmp_path):
+    def down(case):
+        raise ConnectionError("no line")
+
+    results, yaml = tmp_path / "results.jsonl", tmp_path / "jury.yaml"
+    panel = Ensemble([down])
+    cases = [Case(question=str(number), answer="It stopped.") for number in range(5)]
+    judged = [
+        (case, panel.judge(case) if number < 3 else run_failed(panel, "503")) for number, case in enumerate(cases)
+    ]
+    Report.from_results(judged).write_results(results, cases=tmp_path / "cases.jsonl")
+    yaml.write_text("name: replayed\njurors: {down: {recorded: down}}\n")
+    printed = " ".join(jury("replay", results, "--jury", yaml).output.split())
+    warning = (
+        "3 of 5 cases could not be decided because a judge broke. The 2 failed runs of the application count as FAIL "
+        "without a judge, so the pass rate is probably too low: it would be 60.0 % if the 3 cases had passed."
+    )
+    assert f"Warning: of replayed, {warning}" in printed
+    (figures,) = json.loads(jury("replay", results, "--jury", yaml, "--json").stdout)
+    assert figures["pass_rate_warning"] == warning

@@ -4,6 +4,7 @@ import copy
 import datetime
 import json
 import pickle
+import re
 import subprocess
 import sys
 
@@ -560,6 +561,33 @@ def test_the_state_of_an_agent_is_refused_with_what_reads_it():
     with pytest.raises(ConfigurationError, match=r"judge Case\.from_row\(state\), or to_case\(state\)"):
         Case.of({"messages": messages, "jury_verdict": None}, {})
     assert Case.from_row({"messages": messages}).answer == "At nine."
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"id": "c0"}, "item_id"),
+        ({"gold": "PASS"}, "metadata.get('gold')"),
+        ({"expected_ids": ("d1",)}, "metadata.get('relevant_ids')"),
+        ({"query": "When?"}, "question"),
+        ({"actual_output": "In 2018."}, "answer"),
+    ],
+    ids=["id", "gold", "expected_ids", "query", "actual_output"],
+)
+def test_an_attribute_under_a_name_of_the_constructor_leads_to_the_value(fields, place):
+    ((name, value),) = fields.items()
+    case = Case(**fields)
+    with pytest.raises(
+        AttributeError, match=rf"'Case' object has no attribute '{name}'; use case\.{re.escape(place)}$"
+    ):
+        getattr(case, name)
+    assert eval(f"case.{place}") == value
+    assert not hasattr(case, name)
+
+
+def test_an_attribute_that_no_case_has_is_refused_as_before():
+    with pytest.raises(AttributeError, match=r"^'Case' object has no attribute 'colour'$"):
+        _ = Case(answer="x").colour
 
 
 @pytest.mark.parametrize("column", ["id", "item_id"])

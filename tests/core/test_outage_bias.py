@@ -2,9 +2,10 @@
 
 import pytest
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, abstain
+from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, abstain, judge
 from jury_adapters.core.budget import BUDGET_EXHAUSTED
 from jury_adapters.core.outage_bias import OutageBias
+from jury_adapters.core.return_values import run_failed, run_paused
 from jury_adapters.voting import all_of, any_of
 
 
@@ -142,3 +143,93 @@ def test_only_a_screen_still_decides_once_the_budget_is_spent():
 
 def test_a_panel_that_the_budget_does_not_reach_decides_nothing_and_is_not_called_biased():
     assert warning_of(Ensemble([budgeted(3), budgeted(3)]), ["good", "poor"] * 10) == ""
+
+
+def warning_with_failed_runs(jury, answers, failed):
+    bias = OutageBias()
+    for verdict in jury.judge_many([{"answer": answer} for answer in answers]):
+        bias.add(verdict)
+    for _ in range(failed):
+        bias.add(run_failed(jury, "503"))
+    return bias.warning
+
+
+DOWN = judge(down_on_some)
+
+
+@pytest.mark.parametrize(
+    "jury",
+    [
+        DOWN,
+        Ensemble([down_on_some] * 2),
+        Ensemble([down_on_some] * 2, errors="ignore"),
+        Ensemble([down_on_some] * 2, errors="fail"),
+        Scorecard({"other": down_on_some, "good": good}),
+        CascadedJury([Tier("screen", good, "reject_on_any_fail"), Tier("final", down_on_some)]),
+    ],
+    ids=["single", "panel", "errors ignored", "errors fail", "scorecard", "cascade"],
+)
+def test_failed_runs_are_all_that_an_outage_leaves(jury):
+    warning = warning_with_failed_runs(jury, ["good, down"] * 14, failed=6)
+    assert warning == (
+        "14 of 20 cases could not be decided because a judge broke. The 6 failed runs of the application count as FAIL "
+        "without a judge, so the pass rate is probably too low: it would be 70.0 % if the 14 cases had passed."
+    )
+
+
+def test_a_single_failed_run_is_in_the_singular():
+    warning = warning_with_failed_runs(DOWN, ["good, down"], failed=1)
+    assert "The failed run of the application counts as FAIL without a judge, so" in warning
+    assert warning.endswith("it would be 50.0 % if the case had passed.")
+
+
+def test_failed_runs_weigh_too_much_although_the_judges_are_up_again():
+    warning = warning_with_failed_runs(DOWN, ["good"] * 7 + ["good, down"] * 7, failed=6)
+    assert warning.startswith("7 of 20 cases could not be decided because a judge broke. The 6 failed runs ")
+    assert warning.endswith("it would be 70.0 % if the 7 cases had passed.")
+
+
+def test_failed_runs_add_to_the_cases_that_a_jury_can_only_fail_without_a_judge():
+    warning = warning_with_failed_runs(JURIES["scorecard"], ANSWERS, failed=5)
+    assert warning == (
+        "9 of 25 cases could not be decided because a judge broke. The 3 cases decided without the vote of such a "
+        "judge are all FAIL, and the 5 failed runs of the application count as FAIL without a judge, so the pass rate "
+        "is probably too low: it would be 60.0 % if the 9 cases had passed."
+    )
+
+
+def test_failed_runs_beside_a_jury_that_can_only_pass_without_a_judge_bias_the_rate_either_way():
+    jury = any_of(good, lambda case: 1 / 0)
+    warning = warning_with_failed_runs(jury, ["good"] * 3 + ["poor"] * 7, failed=5)
+    assert "are all PASS, and the 5 failed runs of the application count as FAIL without a judge, so " in warning
+    assert warning.endswith(
+        "the pass rate may be too low or too high: it would be 20.0 % if the 7 cases had failed, and 66.7 % if they "
+        "had passed."
+    )
+
+
+@pytest.mark.parametrize("jury", [judge(unsure_on_some), Ensemble([unsure_on_some] * 2)])
+def test_failed_runs_are_all_that_a_jury_leaves_that_abstains(jury):
+    warning = warning_with_failed_runs(jury, ["good, unsure"] * 4, failed=2)
+    assert warning.startswith("4 of 6 cases could not be decided because a judge abstained. The 2 failed runs ")
+
+
+def test_failed_runs_and_runs_that_paused():
+    bias = OutageBias()
+    for _ in range(3):
+        bias.add(run_failed(DOWN, "503"))
+        bias.add(run_paused(DOWN))
+    assert "3 of 6 cases could not be decided" in bias.warning
+
+
+@pytest.mark.parametrize(
+    ("answers", "failed"),
+    [
+        (["good"] * 14, 6),  # nothing broke
+        (["good"] * 10 + ["good, down"] * 5, 0),  # no run failed
+        (["good"] * 89 + ["good, down"] * 10, 1),  # the rate hardly depends on one run
+        (["good"] * 18 + ["good, down"], 20),  # too few
+    ],
+)
+def test_no_warning_where_failed_runs_hardly_change_the_rate(answers, failed):
+    assert warning_with_failed_runs(DOWN, answers, failed) == ""

@@ -66,6 +66,32 @@ def test_tiers_add_up_their_cost_and_early_splits_count_as_contested():
     assert max(verdicts, key=lambda verdict: contest(verdict)[0]) is verdicts[2]
 
 
+def test_a_case_that_stops_at_a_tier_without_a_decision_is_not_decided_there():
+    screen = Tier("screen", juror("g", "PPPPPF"), "reject_on_any_fail")
+    rest = Ensemble([juror("a", "AAPFEP"), juror("b", "AAPFEP")], errors="fail")
+    jury = CascadedJury([screen, Tier("rest", rest)])
+    report = Report.from_results(stream(jury, [Case(answer="x", metadata={"at": at}) for at in range(6)]))
+    first, last = report.figures.tiers
+    assert (first.count.reached, first.count.decided, first.count.undecided) == (6, 1, 0)
+    assert (last.count.reached, last.count.decided, last.count.undecided) == (5, 2, 3)
+    summary = report.figures.summary
+    assert first.count.decided + last.count.decided == summary.decided == 3
+    assert dict(last.count.stopped) == {"ABSTAIN": 2, "PASS": 1, "FAIL": 1, "failed by errors": 1}
+    assert summary.to_dict()["tiers"][1]["decided"] == 2
+    assert "| tier | reached | decided | undecided |" in report.to_markdown()
+    assert "| `rest` | 5 | 2 | 3 |" in report.to_markdown()
+    page = report.to_html()
+    assert "reached 5 · decided 2 (33.3 %) · 3 stopped undecided" in page
+    assert "rest: 5 reached it, 2 decided here" in page
+
+
+def test_the_table_of_tiers_has_no_column_of_undecided_cases_if_all_are_decided():
+    jury = CascadedJury([Tier("a", juror("a", "PP"), "reject_on_any_fail"), Tier("b", juror("b", "PF"))])
+    report = Report.from_results(stream(jury, [Case(answer="x", metadata={"at": at}) for at in range(2)]))
+    assert "| tier | reached | decided |\n" in report.to_markdown()
+    assert "stopped undecided" not in report.to_html()
+
+
 def test_judges_of_screening_tiers_are_no_jurors_to_agree_with():
     screen = Tier("screen", juror("g", "PPPF"), "reject_on_any_fail")
     two = Ensemble([juror("a", "FFPP"), juror("b", "FFPP")])

@@ -252,14 +252,19 @@ def test_the_tiers_are_the_same(run: Run) -> None:
     on_terminal = terminal_table(run.terminal, "Who stopped where")
     assert [name for name, _ in on_page] == [row["tier"] for row in on_terminal] == [tier["tier"] for tier in tiers]
     for tier, (_, told), row in zip(tiers, on_page, on_terminal, strict=True):
-        decided = sum(tier["stopped"].values())
+        decided = tier["decided"]
         share = percent(decided / run.summary["cases"])
         assert told.startswith(f"reached {tier['reached']:,} · decided {decided:,} ({share})")
         assert (row["reached"], re.sub(" +", " ", row["decided"])) == (f"{tier['reached']:,}", f"{decided:,} {share}")
+        left = sum(tier["stopped"].values()) - decided
+        assert f"· {left:,} stopped undecided" in told or not left
         assert f"| `{tier['tier']}` | {tier['reached']:,} | {decided:,} |" in run.markdown
         cost = re.search(r"· (\$\S+)$", told)
         if cost is not None:
-            assert f"| `{tier['tier']}` | {tier['reached']:,} | {decided:,} | {cost[1]} |" in run.markdown
+            undecided = f" {left:,} |" if "| undecided |" in run.markdown else ""
+            assert f"| `{tier['tier']}` | {tier['reached']:,} | {decided:,} |{undecided} {cost[1]} |" in run.markdown
+    total = sum(tier["decided"] for tier in tiers)
+    assert not tiers or total == run.summary["passed"] + run.summary["failed"] + sum(run.summary["labels"].values())
 
 
 def test_the_jurors_are_the_same(run: Run) -> None:

@@ -109,7 +109,8 @@ def test_the_summary_as_json_has_everything_and_is_json():
     assert data["cases"] == data["failed"] == 1
     assert data["pass_rate"] == 0.0
     assert data["tiers"][0] == {
-        "tier": "flags", "policy": "reject_on_any_fail", "reached": 1, "stopped": {"FAIL": 1}, "broken": 0,
+        "tier": "flags", "policy": "reject_on_any_fail", "reached": 1, "stopped": {"FAIL": 1}, "decided": 1,
+        "broken": 0,
     }  # fmt: skip
     assert data["tiers"][2]["reached"] == 0
     assert data["jurors"][0]["votes"] == {"FAIL": 1}
