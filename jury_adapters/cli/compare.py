@@ -162,7 +162,7 @@ def _without_contradictions(labels: list[Labelled], messages: Messages) -> list[
 
 def _pass_labels_of(results: tuple[Path, Path], labels: list[Labelled]) -> Sequence[str]:
     """Return the labels that mean PASS according to the results, as far as the labelled answers have them."""
-    used = [human_label(label) for _, label in labels]
+    used = [(human_label(label), ()) for _, label in labels]
     named = (pass_labels_named_in(path, used) for path in results if not is_store(path))
     return next(filter(None, named), ())
 
