@@ -21,6 +21,7 @@ from jury_adapters.core.errors import InputError
 from jury_adapters.core.human_labels import LabelMeanings, human_label
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import votes_in
+from jury_adapters.core.results_file import LabelsOfCase
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.verdict import Verdict
 
@@ -157,10 +158,10 @@ class JudgedItems:
         self._has_id.append(identity is not None and identity[1] is not None)
         self._numbers.append(number)
 
-    def labels_used(self) -> Iterator[str | None]:
-        """Yield the human labels of the items and the labels of their votes."""
-        yield from map(human_label, self._gold)
-        yield from (vote.label for form in self._slim.forms for _, vote in votes_in(form))
+    def labels_used(self) -> Iterator[LabelsOfCase]:
+        """Yield the human labels of the items, and the labels of their votes."""
+        yield from ((human_label(label), ()) for label in self._gold)
+        yield from ((None, (vote.label for _, vote in votes_in(form))) for form in self._slim.forms)
 
     def votes(
         self,

@@ -136,7 +136,7 @@ def _labels(file: Path, column: str, field_map: FieldMap | None, messages: Messa
 
 def _pass_labels_of(results: tuple[Path, Path], labels: list[Labelled]) -> Sequence[str]:
     """Return the labels that mean PASS according to the results, as far as the labelled answers have them."""
-    used = [human_label(label) for _, label in labels]
+    used = [(human_label(label), ()) for _, label in labels]
     named = (pass_labels_named_in(path, used) for path in results if not is_store(path))
     return next(filter(None, named), ())
 

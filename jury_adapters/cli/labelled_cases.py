@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -203,8 +202,8 @@ def with_given_labels(found: Report, file: Path, people: HumanLabels, messages: 
         return found
     from jury_adapters.critic.recorded import is_store
 
-    votes = (vote.label for entry in found.entries for _, vote in votes_in(entry.judgment))
-    kept = () if is_store(file) else pass_labels_named_in(file, itertools.chain(said, votes))
+    votes = ((vote.label for _, vote in votes_in(entry.judgment)) for entry in found.entries)
+    kept = () if is_store(file) else pass_labels_named_in(file, zip(said, votes, strict=True))
     changed = relabelled(found, said, people.pass_labels or kept)
     changed.label_comparison.known_labels = kept
     if labels is not None:

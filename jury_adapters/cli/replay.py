@@ -226,7 +226,7 @@ def _pass_labels_of(votes: Path, cases: Iterable[Case], column: str) -> Sequence
     """Return the labels that mean PASS according to the results, as far as the cases have them."""
     if is_store(str(votes)) or not is_result(first_row(votes)):
         return []
-    return pass_labels_named_in(votes, (human_label(case.metadata.get(column)) for case in cases))
+    return pass_labels_named_in(votes, ((human_label(case.metadata.get(column)), ()) for case in cases))
 
 
 def _replayed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from jury_adapters.core.answer_facts import AnswerFacts
 from jury_adapters.core.errors import ConfigurationError, InputError
@@ -199,24 +199,34 @@ def field_map_named_in(results: str | Path) -> FieldMap | None:
         raise InputError(f"{results}, line 1: {error}") from error
 
 
-def pass_labels_named_in(results: str | Path, used: Iterable[str | None]) -> tuple[str, ...]:
+LabelsOfCase: TypeAlias = tuple[str | None, Iterable[str | None]]
+"""Human label of a case, or None, and the labels of its votes."""
+
+
+def pass_labels_named_in(results: str | Path, used: Iterable[LabelsOfCase]) -> tuple[str, ...]:
     """Return the human labels that mean PASS according to a results file; empty if it names none.
 
     Args:
         results: the file.
-        used: the labels of the current cases, both human labels and labels of jurors. PASS labels that are not among
-            them are left out, because the cases may have been relabelled since they were judged. If none is among
-            them, the labels may all mean FAIL: PASS labels stay if the cases of the run have one of the labels in use.
-            It is iterated only if the file names PASS labels.
+        used: the labels of the current cases. PASS labels that are not among them are left out, because the cases may
+            have been relabelled since they were judged. If none is in use, the labels may all mean FAIL: PASS labels
+            stay if all human labels are ones that the cases had when they were judged. It is iterated only if the
+            file names PASS labels.
 
     Raises:
         InputError: the results cannot be read.
     """
     first = first_row(results)
     named = _pass_labels(first.values) if first is not None and first.values is not None else ()
-    known = set(used) if named else set()
-    in_use = tuple(label for label in named if label in known)
-    return in_use or (named if named and not known.isdisjoint(_labels_of_run(results)) else ())
+    if not named:
+        return ()
+    people: set[str] = set()
+    votes: set[str | None] = set()
+    for label, of_votes in used:
+        people.update(() if label is None else (label,))
+        votes.update(of_votes)
+    in_use = tuple(label for label in named if label in people or label in votes)
+    return in_use or (named if people and people.issubset(_labels_of_run(results)) else ())
 
 
 def _labels_of_run(results: str | Path) -> Iterator[str]:

@@ -14,6 +14,7 @@ from jury_adapters.core.human_labels import human_label_of
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import votes_in
 from jury_adapters.core.outage_bias import OutageBias
+from jury_adapters.core.results_file import LabelsOfCase
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, outage_as_error
@@ -154,8 +155,7 @@ def noting_juries(entries: Iterable[Entry], juries: set[str]) -> Iterator[Entry]
         yield entry
 
 
-def labels_used(entries: Iterable[Entry]) -> Iterator[str | None]:
-    """Yield the human labels of the cases and the labels of the votes."""
+def labels_used(entries: Iterable[Entry]) -> Iterator[LabelsOfCase]:
+    """Yield the human label of each case and the labels of its votes."""
     for entry in entries:
-        yield human_label_of(entry.case, entry.judgment)
-        yield from (vote.label for _, vote in votes_in(entry.judgment))
+        yield human_label_of(entry.case, entry.judgment), (vote.label for _, vote in votes_in(entry.judgment))

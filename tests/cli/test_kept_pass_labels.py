@@ -9,7 +9,7 @@ from jury_adapters.calibration import Votes
 from jury_adapters.cli.app import app
 
 JURY = "name: checks\njurors:\n  text: {check: not_empty}\n  short: {check: contains, texts: [short]}\n"
-OWN = ["fine", "poor", "fine", "poor", "fine", "poor"]
+OWN = ["fine", "poor", "fine", "rude", "fine", "poor"]
 
 
 def jury(*arguments):
@@ -44,7 +44,7 @@ def labels(folder, by_id):
         ({"c1": "poor", "c3": "rude", "c5": "rude"}, "pass 0 and fail 3 (rude 2, poor 1)"),
         ({"c1": "poor", "c2": "fine"}, "pass 1 (fine) and fail 1 (poor)"),
     ],
-    ids=["one word", "a new word too", "both"],
+    ids=["one word", "two words", "both"],
 )
 @pytest.mark.parametrize("options", [[], ["--pass-label", "fine"]], ids=["kept", "given again"])
 def test_labels_in_the_words_of_the_run_have_figures(judged, by_id, counted, options):
@@ -57,7 +57,7 @@ def test_labels_in_the_words_of_the_run_have_figures(judged, by_id, counted, opt
 
 def test_the_own_labels_of_a_run_may_all_mean_fail(judged):
     rows = [json.loads(line) for line in (judged / "cases.jsonl").read_text().splitlines()]
-    poor = [row for row in rows if row["gold"] == "poor"]
+    poor = [row | {"gold": "poor"} for row in rows if row["gold"] != "fine"]
     (judged / "poor.jsonl").write_text("".join(json.dumps(row) + "\n" for row in poor))
     done = jury("judge", "poor.jsonl", "--jury", "jury.yaml", "--out", "poor_out.jsonl", "--pass-label", "fine")
     assert done.exit_code == 0, done.output
@@ -71,10 +71,11 @@ def test_the_own_labels_of_a_run_may_all_mean_fail(judged):
     ("by_id", "said"),
     [
         ({"c1": "good", "c3": "good"}, "human labels are good 2"),
+        ({"c1": "good", "c3": "poor"}, "human labels are good 1, poor 1"),
         ({"c1": "PASS", "c3": "PASS"}, "pass 2 and fail 0"),
         ({"c1": "PASS", "c3": "FAIL"}, "pass 1 and fail 1"),
     ],
-    ids=["new words", "PASS", "PASS and FAIL"],
+    ids=["new words", "a new word too", "PASS", "PASS and FAIL"],
 )
 def test_labels_in_other_words_are_not_read_by_the_words_of_the_run(judged, by_id, said):
     assert said in jury("report", "out.jsonl", "--labels", labels(judged, by_id)).stdout
