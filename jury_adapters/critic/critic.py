@@ -59,7 +59,7 @@ from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tok
 from jury_adapters.models.retries import Limits
 from jury_adapters.models.settings import MAX_TOKENS, TEMPERATURE, TIMEOUT_S
 
-_PROMPTS: BoundedCache[tuple[str, str, bool], Prompt] = BoundedCache(256)
+_PROMPTS: BoundedCache[tuple[str, str, str, bool], Prompt] = BoundedCache(256)
 _LONGEST_SHARED = 50_000  # characters; this bounds the shared prompts at about 13 MB
 _EXAMPLE = "Critic('openai:gpt-4o-mini', 'faithfulness')"
 _RENAMED = {
@@ -359,8 +359,8 @@ class Critic(AskingJudge):
                 _PROMPTS.put(key, prompt)
         return prompt
 
-    def _prompt_key(self, case_key: str) -> tuple[str, str, bool]:
-        return case_key, self.rubric.fingerprint, self._parser is not None
+    def _prompt_key(self, case_key: str) -> tuple[str, str, str, bool]:
+        return case_key, self.rubric.fingerprint, self.rubric.empty_answer, self._parser is not None
 
     def _material(self, case: Case) -> tuple[str, ...]:
         return material_texts(self.rubric, case, variables_of(self.rubric, case))

@@ -279,11 +279,9 @@ class Rubric(BaseModel):
     @cached_property
     def fingerprint(self) -> str:
         """Short hash of everything that changes the prompt or how the reply is read; without name and version."""
-        content = self.model_dump(mode="json", exclude={*_FOR_READERS, "examples"})
+        content = self.model_dump(mode="json", exclude={*_FOR_READERS, "examples", "empty_answer"})
         content["examples"] = [example.model_dump(mode="json", exclude_defaults=True) for example in self.examples]
         content["format"] = _FORMAT
-        if not self.empty_answer:  # so that other rubrics keep the fingerprints of their stored judgments
-            del content["empty_answer"]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -72,10 +72,13 @@ def test_the_label_is_one_of_the_answers():
     assert Rubric.from_yaml("criteria: Short.\nscale: {minimum: 1, maximum: 3}\nempty_answer: 2").empty_answer == "2"
 
 
-def test_a_rubric_without_it_keeps_its_fingerprint():
-    plain = Rubric(name="polite", criteria="Polite.")
-    assert plain.fingerprint == Rubric(name="polite", criteria="Polite.", empty_answer="").fingerprint
-    assert plain.fingerprint != Rubric(name="polite", criteria="Polite.", empty_answer="NO").fingerprint
+def test_it_is_no_part_of_the_fingerprint_and_yet_no_critic_takes_the_prompt_of_another():
+    asking, knowing = (Rubric(name="polite", criteria="Polite.", empty_answer=answer) for answer in ("", "NO"))
+    assert asking.fingerprint == knowing.fingerprint
+    model = ScriptedModel(["YES"])
+    assert Critic(model, asking).judge(question="Who?", answer="").passed
+    assert Critic(model, knowing).judge(question="Who?", answer="").status is Status.FAIL
+    assert len(model.calls) == 1
 
 
 def test_rubrics_that_speak_of_an_empty_answer_say_which_answer_it_gets():
