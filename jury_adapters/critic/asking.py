@@ -29,6 +29,8 @@ from jury_adapters.core.judgment import (
 from jury_adapters.core.model_families import family_of
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.critic.answers import Scale
+from jury_adapters.critic.prompt import missing_fields
+from jury_adapters.critic.reply_judgments import empty_answer_judgment
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.models.base import Named
 from jury_adapters.models.fingerprint import check_identity, digest, has_identity
@@ -129,8 +131,21 @@ class AskingJudge(Judge):
         family = family_of(model) or family_of(self.model.model) or vendor_family(self.model.inner)
         return evolve(judgment, critic=self._own_name, usage=spent, model=model, family=family)
 
-    def _nothing_to_judge(self, missing: tuple[str, ...]) -> Judgment:
-        return self._stamped(abstain(f"nothing to judge: no {', no '.join(missing)}"), NO_USAGE)
+    def _unasked(
+        self, rubric: Rubric, case: Case, threshold: float | None, *, own_answers: bool = False
+    ) -> Judgment | None:
+        """Return the judgment of a case that needs no model, because it lacks a field or its answer is empty.
+
+        Args:
+            rubric: the rubric.
+            case: the case.
+            threshold: the lowest score that passes, instead of the rubric's own rule.
+            own_answers: whether a parser of the user's reads other answers than those of the rubric.
+        """
+        if missing := missing_fields(rubric, case, variables_of(rubric, case)):
+            return self._stamped(abstain(f"nothing to judge: no {', no '.join(missing)}"), NO_USAGE)
+        empty = None if own_answers else empty_answer_judgment(rubric, case, threshold)
+        return None if empty is None else self._stamped(empty, NO_USAGE)
 
     def _price(self, usage: Usage) -> Usage:
         return with_price(self.model, usage)

@@ -48,7 +48,7 @@ from jury_adapters.critic.asking import (
 from jury_adapters.critic.given_rubric import LabelsLike, RubricLike, ScaleLike, given_rubric
 from jury_adapters.critic.own_parser import ReplyParser
 from jury_adapters.critic.parse_reply import repair_request
-from jury_adapters.critic.prompt import build_prompt, material_texts, missing_fields
+from jury_adapters.critic.prompt import build_prompt, material_texts
 from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.reply_judgments import judgment_from, parse_failure
 from jury_adapters.critic.rubric import PLACEHOLDERS, Rubric
@@ -59,7 +59,7 @@ from jury_adapters.models.registry import LimitedModel, ModelLike, estimated_tok
 from jury_adapters.models.retries import Limits
 from jury_adapters.models.settings import MAX_TOKENS, TEMPERATURE, TIMEOUT_S
 
-_PROMPTS: BoundedCache[tuple[str, str, bool], Prompt] = BoundedCache(256)
+_PROMPTS: BoundedCache[tuple[str, str, str, bool], Prompt] = BoundedCache(256)
 _LONGEST_SHARED = 50_000  # characters; this bounds the shared prompts at about 13 MB
 _EXAMPLE = "Critic('openai:gpt-4o-mini', 'faithfulness')"
 _RENAMED = {
@@ -276,17 +276,17 @@ class Critic(AskingJudge):
         return self.samples
 
     def estimate(self, case: Case) -> Usage:
-        if self._missing(case) or (case.attachments and self._image_obstacle(case)):
+        if self._without_model(case) is not None or (case.attachments and self._image_obstacle(case)):
             return NO_USAGE
         once = self._estimated(self._prompt(case, case_key_of(self.rubric, case)))
         return sum([once] * self.samples, NO_USAGE)
 
     async def assess(self, case: Case) -> Judgment:
         case_key = case_key_of(self.rubric, case)
-        if self._prompt_key(case_key) not in _PROMPTS:  # a case that has a prompt already lacks no field
-            missing = self._missing(case)
-            if missing:
-                return self._nothing_to_judge(missing)
+        if self._prompt_key(case_key) not in _PROMPTS:  # a case that has a prompt already needs the model
+            unasked = self._without_model(case)
+            if unasked is not None:
+                return unasked
             if case.attachments and (obstacle := self._image_obstacle(case)):
                 return self._stamped(abstain(obstacle), NO_USAGE)
         if self._jury is not None:
@@ -359,8 +359,8 @@ class Critic(AskingJudge):
                 _PROMPTS.put(key, prompt)
         return prompt
 
-    def _prompt_key(self, case_key: str) -> tuple[str, str, bool]:
-        return case_key, self.rubric.fingerprint, self._parser is not None
+    def _prompt_key(self, case_key: str) -> tuple[str, str, str, bool]:
+        return case_key, self.rubric.fingerprint, self.rubric.empty_answer, self._parser is not None
 
     def _material(self, case: Case) -> tuple[str, ...]:
         return material_texts(self.rubric, case, variables_of(self.rubric, case))
@@ -372,8 +372,8 @@ class Critic(AskingJudge):
     def _image_obstacle(self, case: Case) -> str:
         return obstacle_of_images(self.rubric, case, self.model.inner, addresses=self.image_urls)
 
-    def _missing(self, case: Case) -> tuple[str, ...]:
-        return missing_fields(self.rubric, case, variables_of(self.rubric, case))
+    def _without_model(self, case: Case) -> Judgment | None:
+        return self._unasked(self.rubric, case, self.threshold, own_answers=self._parser is not None)
 
     def _placed(self, context: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Return the fields with the contexts, or with the values of the rubric's variables in the case's metadata."""

@@ -67,8 +67,8 @@ def missing_fields(rubric: Rubric, case: Case, variables: Mapping[str, object] |
     """Return the required fields and variables that are missing. With any missing, the judge abstains unasked.
 
     Blank texts count as missing, and so do contexts that are all blank. Only the answer may be empty, because an empty
-    answer is a (bad) answer. A field that has an image is not missing. Candidates are missing when there are fewer than
-    two.
+    answer is a (bad) answer; the rubric's ``empty_answer`` says how bad. A field that has an image is not missing.
+    Candidates are missing when there are fewer than two.
 
     Raises:
         ConfigurationError: a variable has the name of a field of the case.

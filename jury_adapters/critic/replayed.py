@@ -25,6 +25,7 @@ from jury_adapters.critic.asking import case_key_of, pass_scores_of, rubric_stat
 from jury_adapters.critic.prompt import missing_fields
 from jury_adapters.critic.recorded import RecordedCritic
 from jury_adapters.critic.recording import Recording
+from jury_adapters.critic.reply_judgments import empty_answer_judgment
 from jury_adapters.critic.rubric import Rubric
 
 _MOST_NAMED = 12
@@ -117,8 +118,12 @@ class ReplayedCritic(RecordedCritic):
 
     def _judged(self, case: Case) -> Judgment:
         found = self._found(case)
-        if found is None and self.from_store and (missing := self._missing(case)):
-            return abstain(f"nothing to judge: no {', no '.join(missing)}")
+        if found is None and self.from_store:
+            if missing := self._missing(case):
+                return abstain(f"nothing to judge: no {', no '.join(missing)}")
+            empty = empty_answer_judgment(self._rubric, case, self._mark)
+            if empty is not None:
+                return empty
         self._asked[found is not None] += 1
         if found is None:
             return self._without_vote()

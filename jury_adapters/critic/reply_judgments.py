@@ -13,13 +13,14 @@ from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolv
 from jury_adapters.core.model_families import family_of
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import JsonValue, stated
-from jury_adapters.critic.answers import Labels, Scale, Vocabulary
+from jury_adapters.critic.answers import Choice, Labels, Scale, Vocabulary
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
 from jury_adapters.critic.own_parser import ReplyParser
 from jury_adapters.critic.parse_json import value_start
 from jury_adapters.critic.parse_reply import ANSWERS, Reading, Unreadable, one_line, read_reply
 from jury_adapters.critic.quoted_answers import Material
 from jury_adapters.critic.rubric import Rubric
+from jury_adapters.critic.shown_images import has_image_of
 from jury_adapters.critic.verified_claims import outcome_of, verify_claims
 from jury_adapters.models.base import Reply
 
@@ -75,6 +76,32 @@ def judgment_from(
     return read if parser is None else _detailed(read, reply, rubric)
 
 
+def empty_answer_judgment(rubric: Rubric, case: Case, threshold: float | None = None) -> Judgment | None:
+    """Return what the rubric says of an answer without any text or image; None if a model is to be asked.
+
+    Args:
+        rubric: the rubric.
+        case: the case.
+        threshold: the lowest score (0..1) that passes, instead of the rubric's own rule.
+    """
+    if not rubric.empty_answer or case.answer is None or case.answer.strip() or has_image_of("answer", case):
+        return None
+    choice = rubric.answers.read(rubric.empty_answer)
+    if isinstance(choice, Unreadable):
+        return None  # which the rubric's constructor refuses
+    rating = {"rating": json.loads(choice.text)} if isinstance(rubric.answers, Scale) else {}
+    reasoning = "the answer is empty, so no model was asked"
+    metadata = rubric.described(rating)
+    status = _status(choice, threshold)
+    return Judgment(status, score=choice.score, label=choice.label, reasoning=reasoning, metadata=metadata)
+
+
+def _status(choice: Choice, threshold: float | None) -> Status | None:
+    if threshold is None or choice.score is None:
+        return choice.status
+    return Status.PASS if reaches(choice.score, threshold) else Status.FAIL
+
+
 def parse_failure(reply: Reply, rubric: Rubric, unreadable: Unreadable) -> Judgment:
     """Return the abstention for a reply that is unreadable after the repair request too. It keeps the raw text.
 
@@ -99,9 +126,7 @@ def _judgment(reading: Reading, reply: Reply, rubric: Rubric, threshold: float |
             choice = replace(choice, score=expected)
         if isinstance(rubric.answers, Labels):
             probabilities = label_probabilities(reply.logprobs, rubric.answers, choice, start)
-    status = choice.status
-    if threshold is not None and choice.score is not None:
-        status = Status.PASS if reaches(choice.score, threshold) else Status.FAIL
+    status = _status(choice, threshold)
     rating = {"rating": json.loads(choice.text)} if isinstance(rubric.answers, Scale) else {}
     notes = {"notes": reading.notes} if reading.notes else {}
     no_reason = f"the model answered {choice.text}" if status is Status.ABSTAIN else ""

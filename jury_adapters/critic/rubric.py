@@ -77,6 +77,7 @@ def _listed(value: object) -> object:
 
 Answers = Annotated[Annotated[Labels, Tag("labels")] | Annotated[Scale, Tag("scale")], Discriminator(_which)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+AnswerText = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
 
 
 class ExampleClaim(BaseModel):
@@ -135,6 +136,8 @@ class Rubric(BaseModel):
         variables: further placeholders, whose values come with each case.
         requires: fields of the case (or variables) without which the judge abstains; by default all that the user
             prompt names.
+        empty_answer: the label or rating of an answer without any text or image, which no model is asked about; by
+            default the model is asked.
         history: the changes from which the rubric results, the latest last; for readers only.
 
     >>> Rubric(name="polite", criteria="The answer is polite.").answers.read("yes").status
@@ -156,6 +159,7 @@ class Rubric(BaseModel):
     examples: tuple[Example, ...] = ()
     variables: Names = ()
     requires: Names = ()
+    empty_answer: AnswerText = ""
     history: tuple[RubricChange, ...] = ()
 
     @classmethod
@@ -256,6 +260,8 @@ class Rubric(BaseModel):
             self._check_verifiable()
         fields = dict.fromkeys(self._field_of(name) for name in self.requires or names if name != "criteria")
         object.__setattr__(self, "requires", tuple(fields))
+        if self.empty_answer and isinstance(read := self.answers.read(self.empty_answer), Unreadable):
+            raise ValueError(f"empty_answer: {read.problem}")
         for position, example in enumerate(self.examples):
             problem = self._problem_of(example)
             if problem:
@@ -273,7 +279,7 @@ class Rubric(BaseModel):
     @cached_property
     def fingerprint(self) -> str:
         """Short hash of everything that changes the prompt or how the reply is read; without name and version."""
-        content = self.model_dump(mode="json", exclude={*_FOR_READERS, "examples"})
+        content = self.model_dump(mode="json", exclude={*_FOR_READERS, "examples", "empty_answer"})
         content["examples"] = [example.model_dump(mode="json", exclude_defaults=True) for example in self.examples]
         content["format"] = _FORMAT
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -312,6 +318,8 @@ class Rubric(BaseModel):
         replaced = {_OTHER_NAMES.get(key, key) for key in changes}
         if "user_prompt" in replaced:
             replaced.add("requires")  # the defaults of the new prompt, not those of the old one
+        if "answers" in replaced:
+            replaced.add("empty_answer")  # which is one of the old answers
         kept = {name: getattr(self, name) for name in type(self).model_fields if name not in replaced}
         return self.model_validate({**kept, **changes})
 

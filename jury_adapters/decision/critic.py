@@ -40,7 +40,7 @@ from jury_adapters.critic.asking import (
     variables_of,
     within_budget,
 )
-from jury_adapters.critic.prompt import MATERIAL, missing_fields, user_text
+from jury_adapters.critic.prompt import MATERIAL, user_text
 from jury_adapters.critic.rubric import Rubric
 from jury_adapters.critic.shown_images import obstacle_of_images
 from jury_adapters.decision.questions import judgment_of, question_for
@@ -183,19 +183,19 @@ class DecisionCritic(AskingJudge):
         return self._vote.pass_scores
 
     def estimate(self, case: Case) -> Usage:
-        asked = [rubric for rubric in self.rubrics if not self._missing(rubric, case)]
+        asked = [rubric for rubric in self.rubrics if self._unasked(rubric, case, self.threshold) is None]
         if case.attachments and self._image_obstacle(case):
             return NO_USAGE
         return self._price(estimated_decision(*self._request(tuple(asked), case))) if asked else NO_USAGE
 
     async def assess(self, case: Case) -> Judgment:
-        missing = [self._missing(rubric, case) for rubric in self.rubrics]
-        if all(missing):
-            return self._built([self._nothing_to_judge(fields) for fields in missing], NO_USAGE, case)
+        unasked = [self._unasked(rubric, case, self.threshold) for rubric in self.rubrics]
+        if None not in unasked:
+            return self._built([judgment for judgment in unasked if judgment is not None], NO_USAGE, case)
         if case.attachments and (obstacle := self._image_obstacle(case)):
             return self._built([abstain(obstacle)] * len(self.rubrics), NO_USAGE, case)
         keys = sorted({case_key_of(rubric, case) for rubric in self.rubrics})
-        found = await self._once("+".join(keys), case, partial(self._asked, case, missing))
+        found = await self._once("+".join(keys), case, partial(self._asked, case, unasked))
         if len(self.rubrics) == 1:
             return found
         if isinstance(found, Verdict):  # from a store, perhaps, whose verdict was voted on under another rule
@@ -209,9 +209,9 @@ class DecisionCritic(AskingJudge):
         plain = super().failure(error, reasoning)
         return plain if len(self.rubrics) == 1 else Verdict(plain.status, error=plain.error, reasoning=plain.reasoning)
 
-    async def _asked(self, case: Case, missing: Sequence[tuple[str, ...]]) -> Judgment:
+    async def _asked(self, case: Case, unasked: Sequence[Judgment | None]) -> Judgment:
         """Ask all applicable rubrics in one request. A failure of the request applies to all of them."""
-        asked = tuple(rubric for rubric, fields in zip(self.rubrics, missing, strict=True) if not fields)
+        asked = tuple(rubric for rubric, known in zip(self.rubrics, unasked, strict=True) if known is None)
         text, questions = self._request(asked, case)
         try:
             answers, spent = await self._decided(text, questions)
@@ -223,8 +223,8 @@ class DecisionCritic(AskingJudge):
             return self._failed(error, NO_USAGE)
         given = iter(answers)
         judgments = [
-            self._nothing_to_judge(fields) if fields else judgment_of(next(given), rubric, self.threshold)
-            for rubric, fields in zip(self.rubrics, missing, strict=True)
+            judgment_of(next(given), rubric, self.threshold) if known is None else known
+            for rubric, known in zip(self.rubrics, unasked, strict=True)
         ]
         return self._built(judgments, spent, case)
 
@@ -255,9 +255,6 @@ class DecisionCritic(AskingJudge):
         """Return the reason why the model cannot judge a case with images: it decides about one text."""
         found = (obstacle_of_images(rubric, case, self.model.inner, addresses=False) for rubric in self.rubrics)
         return next(filter(None, found), "")
-
-    def _missing(self, rubric: Rubric, case: Case) -> tuple[str, ...]:
-        return missing_fields(rubric, case, variables_of(rubric, case))
 
     def __repr__(self) -> str:
         names = ", ".join(rubric.name for rubric in self.rubrics)

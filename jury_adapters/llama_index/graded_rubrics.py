@@ -37,6 +37,7 @@ def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
         user_prompt="Question:\n{question}\n\nReference:\n{reference}\n\nAnswer to judge:\n{answer}\n",
         answers=answers,
         requires=("answer", "reference"),
+        empty_answer="1",
     )
     by_knowledge = Rubric(
         name="correctness_graded_without_reference",
@@ -47,6 +48,7 @@ def graded_correctness(pass_mark: float = 4.0) -> tuple[Rubric, Rubric]:
         + "Judge what the answer says, not how confident it sounds.\n",
         user_prompt="Question:\n{question}\n\nAnswer to judge:\n{answer}\n",
         answers=answers,
+        empty_answer="1",
     )
     return by_reference, by_knowledge
 

@@ -41,6 +41,7 @@ How to go about it:
 - An answer that says that the contexts do not contain the information is in line exactly when they do not.
 """,
     user_prompt="Question:\n{question}\n\nContexts:\n{contexts}\n\nAnswer to judge:\n{answer}\n",
+    empty_answer="NO",
 )
 """Relevancy of query and response to the contexts, in one question."""
 

@@ -51,7 +51,10 @@ OTHER = [
     (GERMAN, "Das Turnier endet am 3. Mai 2025.", "3. Mai 2025"),
     (SPANISH, "Termina el 30 de julio de 2025.", "30 de julio de 2025"),
     (DUTCH, "Het seizoen begint op 1 oktober 2024.", "1 oktober 2024"),
+    (DUTCH, "Het seizoen begint op 02-09-2024.", "02-09-2024"),
+    (DUTCH, "Het seizoen eindigt op 29-6-2025.", "29-6-2025"),
     (POLISH, "The contract ends on 17 November 2025.", "17 November 2025"),
+    ("Der Kurs ist vom 3-9-2024 an.", "Der Kurs ist vom 4. September 2024 an.", "4. September 2024"),
     ("The season ends on 30 June 2025.", "La saison se termine le 30 juillet 2025.", "30 juillet 2025"),
 ]
 
@@ -71,7 +74,11 @@ def test_another_date_is_flagged(context, answer, date):
 
 @pytest.mark.parametrize(
     ("context", "answer"),
-    [(FRENCH, "La saison se termine le 30/06/2025."), (SPANISH, "El contrato empieza el 12.2.2023.")],
+    [
+        (FRENCH, "La saison se termine le 30/06/2025."),
+        (DUTCH, "Het seizoen begint op 01-09-2024."),
+        (SPANISH, "El contrato empieza el 12.2.2023."),
+    ],
 )
 def test_an_equal_date_supports_a_sentence(context, answer):
     assert SentenceSupport(threshold=1).judge(answer=answer, contexts=context).status is Status.PASS

@@ -523,3 +523,12 @@ def test_a_card_has_no_score_if_a_criterion_could_not_say():
     card = Scorecard({"long": lambda case: False, "dated": lambda case: abstain("no date")})
     result = JuryEvaluator(card).evaluate(**ITEM)
     assert (result.passing, result.score, result.invalid_result) == (False, None, False)
+
+
+@pytest.mark.parametrize("made", [JuryFaithfulnessEvaluator, JuryRelevancyEvaluator, JuryCorrectnessEvaluator])
+def test_no_model_is_asked_about_an_empty_answer_and_none_passes_it(made: type[JuryEvaluator]) -> None:
+    models = [ScriptedModel(["YES"]), ScriptedModel(["YES"])]
+    found = made(llms=models).evaluate("When?", "", contexts=["In 2018."], reference="In 2018.")
+    assert (found.passing, found.invalid_result) == (False, False)
+    assert not any(model.calls for model in models)
+    assert made(llms=models).evaluate("When?", None, contexts=["In 2018."], reference="In 2018.").invalid_result
