@@ -35,6 +35,7 @@ from jury_adapters.core.cascade import CascadedJury
 from jury_adapters.core.case import Case
 from jury_adapters.core.clustered_shares import clustered_wilson, sign_flip_test
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.given_cases import given_cases
 from jury_adapters.core.human_labels import GOLD
 from jury_adapters.core.judge import Judge
@@ -109,7 +110,7 @@ class Aligner:
     def changes(self, asked: OptimiserLog) -> list[Change]:
         """Return the changes that are tried; ``asked`` keeps what asking the optimiser model took."""
         counts = dict.fromkeys((max(1, self.max_examples // 2), self.max_examples))
-        found: list[Change] = [AddExamples(f"{count} examples", count) for count in counts]
+        found: list[Change] = [AddExamples(counted(count, "example"), count) for count in counts]
         found += [MovePassMark("another pass mark"), ReverseLabels("labels in another order")]
         found.append(MoveVoteThreshold("another vote threshold"))
         if self.optimiser_model is not None:

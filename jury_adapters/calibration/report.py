@@ -53,6 +53,7 @@ class AgreementReport:
         failed_runs: the number of failed runs of the application, which no juror judged; not part of ``items``.
         label_comparison: the comparison of the jury and its jurors with human labels; None without labels.
         sections: estimates by section title, in reading order.
+        remarks: sentences about what the votes are, where the figures are not those that one may expect.
         tables: by section title, lines of text that follow its estimates.
     """
 
@@ -64,6 +65,7 @@ class AgreementReport:
     sections: dict[str, tuple[Estimate, ...]]
     merged: int = 0
     failed_runs: int = 0
+    remarks: tuple[str, ...] = ()
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     label_comparison: LabelComparison | None = None
 
@@ -116,6 +118,7 @@ class AgreementReport:
             "labelled": self.labelled,
             "merged": self.merged,
             "failed_runs": self.failed_runs,
+            "remarks": list(self.remarks),
             "in_short": list(self.in_short),
             "sections": {title: [estimate.to_dict() for estimate in found] for title, found in self.sections.items()},
         }
@@ -280,6 +283,7 @@ def _lines(report: AgreementReport) -> Iterator[str]:
     )
     if report.failed_runs:
         yield report.failed_runs_note
+    yield from report.remarks
     if report.merged:
         yield f"{merged_sentence(report.merged)} {_COUNT_ROWS}"
     if report.label_comparison is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -99,9 +99,20 @@ def agreement_of(
 
         _report_missing(file, messages)
         measured = with_stop(full_report(votes, draws=options.draws or DRAWS), _decision_of(file))
+        measured = replace(measured, remarks=tuple(_remarks(file)))
         return measured if given is None else _with_sample_of(given, measured)
     except UnclearLabels as error:
         raise InputError(f"{people.file or file}: {error.what}; {NAME_PASS_LABELS}") from None
+
+
+def _remarks(file: str) -> Iterator[str]:
+    """Yield a sentence on where the agreement of the jurors is, if the verdicts are on several criteria."""
+    first = None if is_store(file) else first_row(file)
+    if first is not None and first.values is not None and is_result(first) and _is_scorecard(first.values):
+        yield (
+            "Criteria are different questions, so a verdict on several criteria is one vote here. For the agreement of "
+            "the jurors of each criterion: jury report without --agreement, table Criteria."
+        )
 
 
 def _decision_of(file: str) -> GateDecision | None:
@@ -176,11 +187,6 @@ def _votes(
     if not is_result(first):
         recorded = file if people[:2] == (None, GOLD) else _with_labels(_rows_of(file), people, given, file, messages)
         return Votes.from_recorded(recorded, on=_of_recorded(on), **reading)
-    if _is_scorecard(first.values):
-        messages.info(
-            f"{file} holds verdicts on several criteria, which are different questions; a verdict is one vote here. "
-            "`jury report` has the agreement within each criterion"
-        )
     if reading["abstain_labels"]:
         raise InputError("--abstain-label is for recorded votes; verdicts say themselves who abstained")
     refuse_review_labels(cases)

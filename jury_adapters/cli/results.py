@@ -36,7 +36,8 @@ class Results:
         cases: the file that is judged.
         field_map: the paths of fields in its rows, which the results repeat for later readers of the texts.
         sources: other files that are read or written, and must not be replaced.
-        force: whether an existing file may be replaced.
+        force: whether an existing file may be replaced; an empty one always is, as a run leaves it that was stopped
+            before its first verdict.
         pass_labels: the human labels that mean PASS, which the results repeat.
         group: the field that identifies the group of a case, which the results repeat.
         label_column: the column of the human labels, which the results repeat unless it is ``gold``.
@@ -72,7 +73,8 @@ class Results:
         self._cases = "" if path is None or cases == STDIN else _from_folder(cases, path)
         self._paths = {} if field_map is None else field_map.paths
         self._file: IO[str] | None = None
-        self._mode = "w" if force else "x"
+        self._force = force
+        self._mode = "w" if force or _is_empty(path) else "x"
         self._tell = tell
         if path is not None:
             check_place(path, sources=(cases, *sources))
@@ -80,8 +82,8 @@ class Results:
                 raise InputError(f"--out {path}: results are JSON lines, so give a name that ends in .jsonl")
             if is_in_use(path):
                 raise _in_use(path)
-            if path.exists() and not force:
-                raise InputError(f"{path} exists already; give another --out, or --force to replace it")
+            if path.exists() and self._mode == "x":
+                raise _exists(path)
 
     def __enter__(self) -> Self:
         if self._path is not None:
@@ -96,7 +98,7 @@ class Results:
         """Lock the file, and empty it only then; a device or a pipe has no lock.
 
         Raises:
-            InputError: another process writes the file.
+            InputError: another process writes the file, or has written it since it was found empty.
         """
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return
@@ -110,6 +112,10 @@ class Results:
             file.close()
             self._file = None
             raise _in_use(path) from None
+        if not self._force and os.fstat(file.fileno()).st_size:  # another process wrote it before it was locked
+            file.close()
+            self._file = None
+            raise _exists(path)
         file.truncate(0)
 
     def write(
@@ -155,6 +161,15 @@ class Results:
 def _kept(path: str, flags: int) -> int:
     """Open a file without emptying it, because another process may write it; with default permissions."""
     return os.open(path, flags & ~os.O_TRUNC, 0o666)
+
+
+def _is_empty(path: Path | None) -> bool:
+    """Whether there is a file at a path, and nothing in it."""
+    return path is not None and path.is_file() and not path.stat().st_size
+
+
+def _exists(path: Path) -> InputError:
+    return InputError(f"{path} exists already; give another --out, or --force to replace it")
 
 
 def _in_use(path: Path) -> InputError:

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_slots import BatchState
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.verdict import is_outage, outage_as_error
 
@@ -143,7 +144,8 @@ class Window(Generic[F]):
     def log_end(self) -> None:
         """Log a summary of the batch, also if it was interrupted."""
         took, left = perf_counter() - self._started, len(self._running)
-        _log.info("%d cases judged in %.1f s, %d of them ERROR; %d broken off", self._done, took, self._errors, left)
+        done = counted(self._done, "case")
+        _log.info("%s judged in %.1f s, %d of them ERROR; %d broken off", done, took, self._errors, left)
 
     def _note(self, index: int) -> None:
         if self._ordered:

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TypeGuard
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
-from jury_adapters.core.formatting import clip
+from jury_adapters.core.formatting import clip, counted
 from jury_adapters.core.judgment import Finding, Judgment, Status, abstain, broken
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.tolerance import reaches
@@ -215,7 +215,9 @@ class Scale:
         return Judgment(
             Status.FAIL if failed else Status.PASS,
             score=math.fsum(scores) / len(scores),
-            reasoning=f"failed: {', '.join(failed)}" if failed else f"{len(scores)} results pass",
+            reasoning=f"failed: {', '.join(failed)}"
+            if failed
+            else f"{counted(len(scores), 'result passes', 'results pass')}",
             findings=tuple(findings),
             usage=usage,
         )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain, broken
 from jury_adapters.core.strict_json import unique_keys
@@ -348,7 +349,8 @@ class LengthBetween(Judge):
         length = len(case.answer) if self.unit == "characters" else len(case.answer.split())
         passed = self.minimum <= length and (self.maximum is None or length <= self.maximum)
         upper = "" if self.maximum is None else f" and at most {self.maximum}"
-        return Judgment(_status(passed), reasoning=f"{length} {self.unit}; asked for at least {self.minimum}{upper}")
+        has = counted(length, "character" if self.unit == "characters" else "word")
+        return Judgment(_status(passed), reasoning=f"{has}; asked for at least {self.minimum}{upper}")
 
 
 @dataclass(frozen=True)

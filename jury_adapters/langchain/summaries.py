@@ -199,7 +199,7 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
         for status in (Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ERROR)
     )
     decided = passed + failed
-    comment = f"{passed} of {decided} passed; {abstained} abstained, {broken} errors"
+    comment = f"{passed} of {decided} passed; {abstained:,} abstained, {counted(broken, 'error')}"
     neither = len(lines) - decided - abstained - broken
     if neither:
         comment += f", {neither} with a label that is neither"
@@ -221,7 +221,8 @@ def _pass_rate(lines: Sequence[Line]) -> tuple[float | None, str]:
 def _broken_jurors(lines: Sequence[Line]) -> str:
     """Return which jurors broke on how many of the rows, also where the others decided; empty if none did."""
     said, more = _jurors_by_rows([line.broke for line in lines])
-    named = [f"{name} broke on {rows}" for name, rows in said] + ([f"{more} more jurors broke"] if more else [])
+    named = [f"{name} broke on {rows}" for name, rows in said]
+    named += [f"{counted(more, 'more juror', 'more jurors')} broke"] if more else []
     return "".join(f"; {one}" for one in named)
 
 
@@ -243,7 +244,7 @@ def _agreement(lines: Sequence[Line]) -> tuple[float | None, str]:
     by_criterion = _agreement_by_criterion(lines)
     if not known and by_criterion:
         return None, f"criteria are not votes on one question; mean agreement by criterion: {by_criterion}"
-    comment = f"mean over {len(known)} rows with two votes or more"
+    comment = f"mean over {counted(len(known), 'row')} with two votes or more"
     modes = {line.on for line in rows if line.ballots}
     if len(modes) == 1:  # tiers of a cascade may vote on different things, which have no common alpha
         alpha = krippendorff_alpha(
@@ -264,18 +265,18 @@ def _agreement_by_criterion(lines: Sequence[Line]) -> str:
             found.setdefault(path, []).append(agreement)
             stopped[path] += stopped_early
     names = juror_names(found)
-    said = [f"{names[path]} {sum(each) / len(each):.3f} ({len(each)} rows)" for path, each in found.items()]
+    said = [f"{names[path]} {sum(each) / len(each):.3f} ({counted(len(each), 'row')})" for path, each in found.items()]
     early = early_stops_note(stopped.total())
     return ", ".join(said) + (f"; {early}" if early else "")
 
 
 def _cost(lines: Sequence[Line]) -> tuple[float, str]:
     usage = sum((line.usage for line in lines), NO_USAGE)
-    comment = f"{usage.calls} calls, {usage.input_tokens} input and {usage.output_tokens} output tokens"
+    comment = f"{counted(usage.calls, 'call')}, {usage.input_tokens} input and {usage.output_tokens} output tokens"
     if not usage.cost_complete:
         said, more = _jurors_by_rows([line.uncounted for line in lines])
         reasons = [f"the calls of {name} are unknown on {rows}" for name, rows in said]
-        reasons += [f"those of {more} more jurors are unknown"] if more else []
+        reasons += [f"those of {counted(more, 'more juror', 'more jurors')} are unknown"] if more else []
         reasons += ["the cost of some calls is unknown"] if any(line.unpriced for line in lines) else []
         comment += f"; a lower bound, because {', and '.join(reasons)}"
     return usage.cost_usd, comment

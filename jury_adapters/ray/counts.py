@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Self
 
-from jury_adapters.core.formatting import money
+from jury_adapters.core.formatting import counted, money
 from jury_adapters.core.judgment import Judgment, Status
 
 
@@ -110,7 +110,8 @@ class Progress:
         cost = money(counts.cost_usd, complete=not counts.unpriced)
         earlier = f", {counts.skipped:,} judged before" if counts.skipped else ""
         left = "" if self.eta_s is None or self.eta_s == 0 else f", {self.eta_s:,.0f} s left"
+        errors, calls = counted(counts.errors, "error"), counted(counts.calls, "call")
         return (
-            f"{counts.cases:,} cases judged in {self.elapsed_s:,.1f} s ({self.per_second:,.0f} per second){earlier}, "
-            f"{counts.errors:,} errors, {counts.escalated:,} to review, {counts.calls:,} calls, {cost}{left}"
+            f"{counted(counts.cases, 'case')} judged in {self.elapsed_s:,.1f} s ({self.per_second:,.0f} per second)"
+            f"{earlier}, {errors}, {counts.escalated:,} to review, {calls}, {cost}{left}"
         )

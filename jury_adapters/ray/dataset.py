@@ -21,7 +21,7 @@ import ray.data
 
 from jury_adapters.config.permissions import Permissions
 from jury_adapters.core.errors import ConfigurationError, InputError, plain_repr
-from jury_adapters.core.formatting import money
+from jury_adapters.core.formatting import counted, money
 from jury_adapters.core.judge import Judge
 from jury_adapters.models.retries import Limits
 from jury_adapters.progress import open_bar
@@ -139,7 +139,7 @@ def progress_bar(description: str = "judging") -> Callable[[Progress], None]:
         counts = so_far.counts
         bar.total = so_far.total
         cost = money(counts.cost_usd, complete=not counts.unpriced)
-        bar.set_postfix_str(f"{counts.errors} errors, {cost}", refresh=False)
+        bar.set_postfix_str(f"{counted(counts.errors, 'error')}, {cost}", refresh=False)
         bar.update(counts.cases + counts.skipped - bar.n)
         if so_far.ended:
             bar.close()

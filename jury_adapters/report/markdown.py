@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jury_adapters.core.formatting import money, percent, to_word, two_decimals, visible
+from jury_adapters.core.formatting import counted, money, percent, to_word, two_decimals, visible
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_scores import headings
 from jury_adapters.core.over_budget import over_budget_note
@@ -159,7 +159,7 @@ def _cells(*cells: str) -> str:
 
 
 def _headline(summary: Summary) -> str:
-    parts = [f"{summary.cases:,} cases"]
+    parts = [counted(summary.cases, "case")]
     if summary.pass_rate is not None:
         span = ""
         if summary.pass_interval is not None:

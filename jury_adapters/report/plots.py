@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from jury_adapters.core.formatting import clip, money, percent, two_decimals
+from jury_adapters.core.formatting import clip, counted, money, percent, two_decimals
 from jury_adapters.report.embedded import shown
 from jury_adapters.report.figures import BINS, Figures, TierFigures
 
@@ -76,7 +76,9 @@ def heat_map(figures: Figures) -> Markup:
             value = None if pair is None else pair.share if row > column else pair.kappa
             what = "decided alike" if row > column else "kappa"
             number = two_decimals(value)
-            group = _group(plot, f"{name} and {other}: {what} {number} over {0 if pair is None else pair.n:,} cases")
+            group = _group(
+                plot, f"{name} and {other}: {what} {number} over {counted(0 if pair is None else pair.n, 'case')}"
+            )
             strength = 0.0 if value is None else max(0.0, 2 * value - 1 if row > column else value)
             heat = _box(group, (left + column * cell + 1, row * cell + 1), (cell - 2, cell - 2), "heat", corner=4)
             heat.set("fill-opacity", f"{0.06 + 0.94 * strength:.3f}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from jury_adapters.core.case_groups import group_of_case
 from jury_adapters.core.errors import ConfigurationError, plain_repr
-from jury_adapters.core.formatting import visible
+from jury_adapters.core.formatting import counted, visible
 from jury_adapters.core.human_labels import UnclearLabels, listed_labels
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judge import CaseLike
@@ -411,4 +411,4 @@ class Report:
         return self
 
     def __repr__(self) -> str:
-        return f"Report({visible(self.title)!r}, {len(self._rows):,} cases)"
+        return f"Report({visible(self.title)!r}, {counted(len(self._rows), 'case')})"

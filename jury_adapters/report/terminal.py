@@ -182,7 +182,7 @@ def _circumstances(summary: Summary) -> Iterable[Text]:
 
 
 def _tier_table(summary: Summary) -> Table:
-    table = _table("Who stopped where", "tier", "stops by", "#reached", "#decided", "as")
+    table = _table("Who stopped where", "tier", "stops by", "#reached", "#decided", "stopped as")
     for name, tier in summary.tiers.items():
         outcomes = ", ".join(f"{clip(opinion, 30)} {n:,}" for opinion, n in tier.stopped.most_common())
         broken = f" (broken: {tier.broken:,})" if tier.broken else ""

@@ -19,6 +19,7 @@ from pathlib import PurePath
 from typing import NoReturn, TypeAlias, TypeGuard
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.strict_json import unique_keys
 from jury_adapters.workspace.safe_xml import canonical_lines
 from jury_adapters.yaml_files import read_documents
@@ -74,7 +75,9 @@ def compare_text(produced: bytes, expected: bytes) -> str:
     """
     got, want = _decoded(produced), _decoded(expected)
     if got is None or want is None:
-        return f"{len(produced)} bytes, expected {len(expected)}; not compared as text" * (produced != expected)
+        return f"{counted(len(produced), 'byte')}, expected {len(expected)}; not compared as text" * (
+            produced != expected
+        )
     return _line_diff(_normal_lines(got), _normal_lines(want))
 
 
@@ -154,7 +157,7 @@ def _value_difference(got: object, want: object) -> str:
             pending += [(one[key], other[key], f"{where}.{key}") for key in reversed(list(other)) if key in one]
         elif _is_list(one) and _is_list(other):
             if len(one) != len(other):
-                found.append(f"{where}: {len(one)} items, expected {len(other)}")
+                found.append(f"{where}: {counted(len(one), 'item')}, expected {len(other)}")
             pairs = list(enumerate(zip(one, other, strict=False)))
             pending += [(first, second, f"{where}[{place}]") for place, (first, second) in reversed(pairs)]
         elif isinstance(one, bool) is not isinstance(other, bool) or not _equal(one, other):
@@ -175,7 +178,7 @@ def _line_diff(got: Sequence[str], want: Sequence[str]) -> str:
     old, new = want[first : len(want) - end][:_MOST_DIFFED], got[first : len(got) - end][:_MOST_DIFFED]
     whole = list(unified_diff(old, new, n=2, lineterm=""))[2:]  # without the two lines that name files
     lines = [_moved(line, first) if line.startswith("@@") else line[:160] for line in whole]
-    left_out = [f"... {len(lines) - _MOST_LINES} lines more"] if len(lines) > _MOST_LINES else []
+    left_out = [f"... {counted(len(lines) - _MOST_LINES, 'line')} more"] if len(lines) > _MOST_LINES else []
     return "\n".join([f"differs from line {start + 1} on (- expected, + produced)", *lines[:_MOST_LINES], *left_out])
 
 

@@ -15,8 +15,9 @@ import pytest
 from typer.models import CommandInfo
 from typer.testing import CliRunner, Result
 
-from jury_adapters import Judgment, Verdict, __version__
+from jury_adapters import InputError, Judgment, Verdict, __version__
 from jury_adapters.cli.app import app, function_of
+from jury_adapters.cli.results import Results
 from jury_adapters.core.serial import judgment_from_dict
 from jury_adapters.testing import no_waiting
 
@@ -181,6 +182,23 @@ def test_out_has_one_line_per_verdict_that_reads_back(tmp_path: Path, cases: Pat
     verdicts = [judgment_from_dict(item["verdict"]) for item in items]
     assert [str(verdict.status) for verdict in verdicts] == ["PASS", "FAIL", "ABSTAIN"]
     assert all(isinstance(verdict, Verdict) for verdict in verdicts)
+
+
+def test_out_replaces_an_empty_file_as_a_run_leaves_it_that_ends_before_its_first_verdict(tmp_path: Path, cases: Path):
+    out, other = tmp_path / "results.jsonl", tmp_path / "other.jsonl"
+    with Results(out, cases=cases), Results(other, cases=cases):
+        pass
+    assert out.read_text() == ""
+    assert jury("judge", cases, "--out", out, "--dry-run").exit_code == 0
+    assert jury("judge", cases, "--out", out).exit_code == 0
+    assert len(out.read_text().splitlines()) == 3
+    assert jury("judge", cases, "--out", out).exit_code == 2
+    late = Results(other, cases=cases)
+    lines(other, "precious")  # of another process, after the file was found empty
+    with pytest.raises(InputError, match="exists already"):
+        late.__enter__()
+    assert other.read_text().strip() == "precious"
+    late.__exit__(None, None, None)
 
 
 def test_out_never_replaces_a_file_silently(tmp_path: Path, cases: Path):

@@ -284,7 +284,8 @@ class TestLengthBetween:
         for answer, status in [("", FAIL), ("a", PASS), ("abc", PASS), ("abcd", FAIL)]:
             assert LengthBetween(1, 3).judge(answer=answer).status is status
         assert LengthBetween(2, unit="words").judge(answer="one  two\nthree").status is PASS
-        assert LengthBetween(2, unit="words").judge(answer="one").reasoning == "1 words; asked for at least 2"
+        assert LengthBetween(2, unit="words").judge(answer="one").reasoning == "1 word; asked for at least 2"
+        assert LengthBetween(2).judge(answer="x").reasoning == "1 character; asked for at least 2"
 
     @pytest.mark.parametrize("options", [{"minimum": -1}, {"minimum": 3, "maximum": 2}, {"unit": "lines"}])
     def test_wrong_construction(self, options):

@@ -347,7 +347,7 @@ class TestSummaries:
         evaluator.evaluate_run(run, example())
         told = summary(evaluator, metric="agreement")([run, a_run()], [])
         assert told.score == 1.0
-        assert told.comment.startswith("mean over 1 rows")
+        assert told.comment.startswith("mean over 1 row with")
         assert "1 of 2 rows were not judged" in told.comment
 
     @pytest.mark.parametrize("statuses", [("ABSTAIN",), ("ERROR", "ABSTAIN")])

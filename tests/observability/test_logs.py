@@ -125,7 +125,7 @@ def test_a_batch_is_a_line_at_info(debug: Log) -> None:
     said = "INFO jury_adapters.core.batch"
     assert done[0] == f"{said} 2 cases judged in N s, 1 of them ERROR; 0 broken off"
     assert done[1] == f"{said} 2 cases judged in N s, 0 of them ERROR; 0 broken off"
-    assert done[2].startswith(f"{said} 1 cases judged")
+    assert done[2].startswith(f"{said} 1 case judged")
     assert len(done) == 3
 
 

@@ -121,7 +121,9 @@ def test_the_agreement_within_each_criterion_is_shown_and_where_the_rest_is(tmp_
     report.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert "0.78 of 40, 13 split" in page
-    assert note in page.partition('<h2 id="agreement">')[2].partition("</section>")[0]
+    section = page.partition('<h2 id="agreement">')[2].partition("</section>")[0]
+    assert note in section
+    assert "There is nothing to agree on" not in section  # the table of criteria has the agreement
 
 
 def test_drift_is_that_of_all_criteria_or_of_the_named_scorecard(tmp_path):
@@ -137,7 +139,13 @@ def test_the_command_says_that_criteria_are_not_compared(tmp_path, monkeypatch):
     report.write_results("r.jsonl", cases="cases.jsonl")
     result = CliRunner().invoke(app, ["report", "r.jsonl", "--agreement"], catch_exceptions=False)
     assert result.exit_code == 0
-    assert "r.jsonl holds verdicts on several criteria" in " ".join(result.stderr.split())
+    remark = (
+        "Criteria are different questions, so a verdict on several criteria is one vote here. For the agreement "
+    )
+    assert result.stdout.splitlines()[1].startswith(remark)
+    assert result.stdout.splitlines()[0].startswith("4 items, 1 juror, 4 votes")
+    figures = json.loads(CliRunner().invoke(app, ["report", "r.jsonl", "--agreement", "--json"]).stdout)
+    assert figures["remarks"] == result.stdout.splitlines()[1:2]
 
 
 def test_rows_have_a_column_for_each_criterion_beside_those_of_its_jurors():

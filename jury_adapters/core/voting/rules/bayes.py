@@ -8,6 +8,7 @@ from math import exp, fsum, log
 from typing import ClassVar, TypeAlias
 
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.formatting import counted
 from jury_adapters.core.judgment import PASS_OR_FAIL, Judgment, OpinionStatuses, Status
 from jury_adapters.core.tally import Tally
 from jury_adapters.core.tolerance import reaches
@@ -105,7 +106,7 @@ class Bayes(VotingStrategy):
         score = likelier if reaches(log_odds, 0.0) else 1 - likelier
         sure = score if won else 1 - score
         return VoteResult(Status.PASS if won else Status.FAIL, tally, score=score, confidence=sure,
-                          reasoning=f"posterior {sure:.3f} from {n} vote{'' if n == 1 else 's'}")  # fmt: skip
+                          reasoning=f"posterior {sure:.3f} from {counted(n, 'vote')}")  # fmt: skip
 
     def hypothetical_votes(self, judgments: Votes, positions: Sequence[int]) -> Iterator[list[Judgment | None]]:
         """Yield the votes with each juror at its own extreme; a FAIL of a juror below 1/2 is evidence for PASS."""
