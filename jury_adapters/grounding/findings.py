@@ -1,4 +1,4 @@
-"""Checks of grounding jurors: new names and numbers, verbatim sentences, support, relevance."""
+"""Checks of grounding jurors: new names and numbers, support, relevance."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from jury_adapters.core.judgment import Finding
 from jury_adapters.grounding.east_asian import in_digits, written_numbers
 from jury_adapters.grounding.names import names, skipped_names
-from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, spaceless, stem, tidy, unsegmented, words
-from jury_adapters.grounding.passages import Measure, Passages, Source, common_length
+from jury_adapters.grounding.normalisation import STOPWORDS, spaceless, stem, tidy, unsegmented, words
+from jury_adapters.grounding.passages import Measure, Passages, Source
 from jury_adapters.grounding.quantities import Marks, Quantity, quantities
 
 
@@ -62,31 +62,6 @@ def uncompared_names(source: Source, lines: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name.text for name in asked if source.names.missing(name)))
 
 
-def aligned(passages: Passages, line: str) -> Finding:
-    """Return the check whether one sentence is in the contexts nearly verbatim."""
-    name, found = _short(line), words(line)
-    if passages.has(found):
-        return Finding(name, True, "is in the contexts", score=1.0)
-    if unsegmented(line):
-        return Finding(name, None, "words cannot be separated")
-    if not says_something(line):
-        return Finding(name, None, "too common to be told from any other text")
-    if len(found) > _LONGEST_SENTENCE:
-        return Finding(name, None, "too long to be one sentence")
-    plain = [word for word in found if word not in _ARTICLES] or found
-    best, detail, where = 0.0, "no place in the contexts is like it", ""
-    for place in passages.places(found):
-        for tokens in (passages.tokens[place], passages.window(place)):
-            there = [word for word in tokens if word not in _ARTICLES]
-            share = common_length(plain, there) / len(plain)
-            problem = _differs(plain, there, share)
-            if not problem:
-                return Finding(name, True, "nearly verbatim", passages.lines[place][:_MOST_EVIDENCE], share)
-            if share >= best:
-                best, detail, where = share, problem, passages.lines[place]
-    return Finding(name, None, detail, where[:_MOST_EVIDENCE], best)
-
-
 def says_something(line: str) -> bool:
     """Return whether a line has a word or number that is not in most texts, as "no" and "B" are."""
     return any(term.isdigit() or len(term) > 1 or not term.isascii() for term in _terms(line))
@@ -104,12 +79,12 @@ def supported(source: Source, lines: Sequence[str]) -> list[Finding]:
     for line in lines:
         terms = _terms(line)
         if unread := unreadable(passages, line):
-            findings.append(Finding(_short(line), None, unread))
+            findings.append(Finding(short(line), None, unread))
         elif terms:
             best = passages.support(list(terms), measures(line, terms, source.support_marks))
             missing = [word for term, word in terms.items() if not passages.knows(term) and term not in best.stated]
             detail = f"not in the contexts: {listed(missing)}" if missing else ""
-            findings.append(Finding(_short(line), None, detail, best.line[:_MOST_EVIDENCE], best.share))
+            findings.append(Finding(short(line), None, detail, best.line[:_MOST_EVIDENCE], best.share))
     return findings
 
 
@@ -142,7 +117,7 @@ def negated(source: Source, lines: Sequence[str]) -> list[str]:
         where = source.passages.support(list(terms), given).line if terms else ""
         here, there = _negation(line), _negation(where)
         if where and bool(here) != bool(there):
-            found.append(f'{_short(line)} ("{here or there}" is only in the {"answer" if here else "contexts"})')
+            found.append(f'{short(line)} ("{here or there}" is only in the {"answer" if here else "contexts"})')
     return found
 
 
@@ -180,19 +155,14 @@ def listed(items: Iterable[str], most: int = 12) -> str:
     return ", ".join(item[:60] for item in found[:most]) + more
 
 
+def short(line: str) -> str:
+    """Return a sentence as the name of its check."""
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
 _MOST_FOUND = 1000  # new names, numbers or words; more are not informative
 _MOST_EVIDENCE = 300  # characters
-_LONGEST_SENTENCE = 300  # words; longer ones pass only if the contexts have them unchanged
-_MOST_LEFT_OUT = 3  # words between two that are adjacent in the answer
 
-_ARTICLES = frozenset(("a", "an", "the"))
-# Words that reverse or weaken the text around them; their endings vary, so the beginnings are listed.
-_TURNS = re.compile(
-    r"(?:not|no|none|never|neither|nor|nobody|nothing|without|hardly|barely|unless|if|except|only|may|might|could|would|"
-    r"should|perhaps|possibly|probably|likely|unlikely|almost|nearly|un?able|false|untrue|rumou?r\w*|alleg\w+|claim\w*|"
-    r"den(?:y|ies|ied|ying)|doubt\w*|disput\w+|reject\w*|refus\w+|fail\w*|report\w*ly|suppos\w+|suspect\w*|believ\w+|"
-    r"expect\w*|plan\w*|propos\w+|hop(?:e|es|ed|ing)|threat\w*|attempt\w*|tr(?:y|ies|ied|ying)|contrary|wrong\w*)"
-)
 # The opening "No, ..." answers a question and does not negate the text after it.
 _NEGATION = re.compile(
     r"(?<!\w)(?:not|no|none|never|neither|nor|nobody|nothing|without|cannot|\w+n't)(?!\w)", re.IGNORECASE
@@ -241,29 +211,3 @@ def _is_count(asked: Quantity, source: Source) -> bool:
     """
     small = asked.word and asked.readings and len(asked.readings[0]) < 3 and int(asked.readings[0]) <= 10
     return bool(small) and not (asked.unit and source.numbers.has_unit(asked.unit))
-
-
-def _differs(plain: Sequence[str], window: Sequence[str], share: float) -> str:
-    """Return the reason that a sentence is not nearly verbatim at a place, or "" if it is."""
-    known = set(window)
-    if new := [word for word in plain if word not in known]:
-        return f"new here: {listed(new)}"
-    if share < 0.9:
-        return f"only {share:.0%} of its words stand there in this order"
-    if turned := sorted(word for word in known.difference(plain) if _TURNS.fullmatch(word)):
-        return f"the contexts qualify it: {listed(turned)}"
-    near = {  # the shortest gap last, so that it overrides the others
-        (window[at], window[at + gap + 1]): window[at + 1 : at + gap + 1]
-        for gap in range(_MOST_LEFT_OUT, -1, -1)
-        for at in range(len(window) - gap - 1)
-    }
-    for pair in bigrams(list(plain)):
-        if pair not in near:
-            return f"{pair[0]!r} and {pair[1]!r} do not stand together there"
-        if any(_TURNS.fullmatch(word) for word in near[pair]):
-            return f"words are left out between {pair[0]!r} and {pair[1]!r} that turn it"
-    return ""
-
-
-def _short(line: str) -> str:
-    return line if len(line) <= 60 else f"{line[:57]}..."

@@ -284,6 +284,9 @@ _SCALES = {
 }  # fmt: skip
 _WORDS |= dict.fromkeys(("hundred", "dozen", "thousand", "million", "billion", "trillion"), 0)
 
+NUMBER_WORDS = frozenset(_WORDS) | frozenset(f"{word}s" for word in _SCALES if len(word) > 2)
+"""Words that are a number or a part of one, in lower case."""
+
 _SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 MONTHS = {name: number for number, name in enumerate(_SHORT_MONTHS.split(), start=1)}
 _LONGEST = 30  # digits; longer numbers are compared as text

@@ -17,9 +17,9 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import freeze_mapping, unit_interval
+from jury_adapters.grounding.alignment import aligned
 from jury_adapters.grounding.findings import (
     adds_to,
-    aligned,
     listed,
     missing_items,
     negated,
@@ -98,10 +98,13 @@ class NamesAndNumbers(Judge):
 class SentenceAlignment(Judge):
     """Passes an answer if every sentence is nearly verbatim in the contexts, with nothing new.
 
-    Nearly verbatim: all words of the sentence are at one place of the contexts, at least 90 % of them in the same
-    order, and neighbours are neighbours there or at most three words apart. Every word there that negates or hedges
-    ("not", "denied", "may") is in the sentence too. Articles do not count. Otherwise ABSTAIN. There is one check per
-    sentence. PASS means *grounded*, not correct.
+    Nearly verbatim: all words of the sentence are at one place of the contexts and in the same order there, with the
+    same signs ("-5", "5 ‰", "€ 40", "5 a.m."), and at most three words are left out between two neighbours. Articles
+    do not count. What is left out must not change the sentence: a word anywhere in the sentence of the contexts that
+    negates, hedges or reports ("not", "denied", "may", "except"); a word in the same clause that narrows or bounds
+    ("half", "more than", "at most", "each", "until"); a number before or between the words; or a word beside a number
+    that is kept. Otherwise ABSTAIN. There is one check per sentence. PASS means *grounded*, not correct: that an
+    adjective or a place is left out ("the paid-up members") is not noticed.
 
     If words cannot be separated (Chinese, Thai, text without spaces), only whole sentences of the contexts pass.
     "Yes", "No" and the letter of a choice are not decided, although most contexts have those words somewhere. Nor is an
@@ -131,7 +134,8 @@ class SentenceAlignment(Judge):
         if not open_findings:
             shown = tuple(findings[:_MOST_FINDINGS])
             return Judgment(Status.PASS, reasoning="every sentence is in the contexts, nearly verbatim", findings=shown)
-        reasoning = f"{len(open_findings)} of {len(findings)} sentences are in their own words{not_translated(source)}"
+        how_many = f"{len(open_findings)} of {len(findings)} sentences"
+        reasoning = f"{how_many} are not in the contexts nearly verbatim{not_translated(source)}"
         return abstain(
             reasoning, findings=tuple((findings if len(findings) <= _MOST_FINDINGS else open_findings)[:_MOST_FINDINGS])
         )
