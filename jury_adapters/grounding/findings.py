@@ -10,7 +10,8 @@ from jury_adapters.grounding.east_asian import in_digits, written_numbers
 from jury_adapters.grounding.names import names, skipped_names
 from jury_adapters.grounding.normalisation import STOPWORDS, spaceless, stem, tidy, unsegmented, words
 from jury_adapters.grounding.passages import Measure, Passages, Source
-from jury_adapters.grounding.quantities import Marks, Quantity, quantities
+from jury_adapters.grounding.quantities import Marks, Quantity, is_hedged, quantities
+from jury_adapters.grounding.units import kind_of
 
 
 def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
@@ -23,6 +24,8 @@ def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
             if len(found) >= _MOST_FOUND:
                 break
             label = f"number: {asked.text}"
+            if _is_loose_fraction(asked, source, line):
+                continue
             if label not in found and not _spelled_out(asked, source) and (detail := _problem(asked, source)):
                 found[label] = Finding(label, False, detail, line[:_MOST_EVIDENCE])
         for asked_name in names(line) if source.compares_names else ():
@@ -39,6 +42,27 @@ def uncompared_counts(source: Source, lines: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(quantity.text for quantity in asked if _problem(quantity, source)))
 
 
+def uncompared_fractions(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the fractions in words that the source does not have, which :func:`missing_items` leaves out."""
+    asked = (quantity for line in lines for quantity in quantities(line) if _is_loose_fraction(quantity, source, line))
+    return list(dict.fromkeys(quantity.text for quantity in asked if not source.numbers.covers(quantity)))
+
+
+def uncompared_signs(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the numbers that the source has with the other sign only: "fell by 5" may be "-5"."""
+    asked = (quantity for line in lines for quantity in quantities(line, source.marks))
+    return list(dict.fromkeys(_signed(quantity) for quantity in asked if source.numbers.other_sign(quantity)))
+
+
+def uncompared_units(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the measures of which the source has the number and not the unit, which may be in the head of a table."""
+    found = []
+    for asked in (quantity for line in lines for quantity in quantities(line, source.marks)):
+        if kind_of(asked.unit) and not _spelled_out(asked, source) and not source.numbers.states(asked):
+            found += [] if _problem(asked, source) else [asked.text]
+    return list(dict.fromkeys(found))
+
+
 def uncompared_number_words(source: Source, lines: Sequence[str]) -> list[str]:
     """Return the numbers in Chinese characters that the source does not have."""
     written = dict.fromkeys(number for line in lines for number in written_numbers(line))
@@ -53,7 +77,8 @@ def unread_words(source: Source, lines: Sequence[str]) -> list[str]:
 
 def compares_numbers(source: Source, lines: Sequence[str]) -> bool:
     """Return whether the answer has a number or date that is compared with the source."""
-    return any(not _spelled_out(asked, source) for line in lines for asked in quantities(line))
+    found = ((asked, line) for line in lines for asked in quantities(line))
+    return any(not _spelled_out(asked, source) and not _is_loose_fraction(asked, source, line) for asked, line in found)
 
 
 def uncompared_names(source: Source, lines: Sequence[str]) -> list[str]:
@@ -119,6 +144,13 @@ def negated(source: Source, lines: Sequence[str]) -> list[str]:
         if where and bool(here) != bool(there):
             found.append(f'{short(line)} ("{here or there}" is only in the {"answer" if here else "contexts"})')
     return found
+
+
+def differing_numbers(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the numbers that the source has with another sign or unit only."""
+    asked = (quantity for line in lines for quantity in quantities(line, source.support_marks))
+    differing = (one for one in asked if source.numbers.other_sign(one) or source.numbers.other_unit(one))
+    return list(dict.fromkeys(map(_signed, differing)))
 
 
 def new_words(source: Source, lines: Sequence[str]) -> list[Finding]:
@@ -194,14 +226,43 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
     """Return whether the source may state this number in a form that cannot be read.
 
     Outside English, Chinese and Japanese, number words are not known, so only numbers that are not usually spelled out
-    are checked: those with three digits or more before trailing zeros, and those with a unit or before a word for which
-    the source uses digits.
+    are checked: those with three digits or more before trailing zeros, those with a unit or before a word for which the
+    source uses digits, and times of day, if the source has others in digits or the minutes are not a multiple of five.
     """
     if _is_count(asked, source):
         return True
-    if source.reads_number_words or source.numbers.writes_in_digits(asked):
+    if source.reads_number_words or source.numbers.writes_in_digits(asked) or source.numbers.other_unit(asked):
         return False
-    return asked.word or not asked.readings or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
+    if asked.times:
+        return not source.numbers.writes_times_in_digits() and _minutes(asked) % 5 == 0
+    return (
+        asked.fraction is not None
+        or asked.word
+        or not asked.readings
+        or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
+    )
+
+
+def _minutes(asked: Quantity) -> int:
+    return int(asked.times[0].split(":")[1])
+
+
+def _signed(asked: Quantity) -> str:
+    return f"-{asked.text}" if asked.negative else asked.text
+
+
+def _is_loose_fraction(asked: Quantity, source: Source, line: str) -> bool:
+    """Return whether a fraction in words may be the result of counting, or only bound a share: "more than half".
+
+    It is compared if the source has fractions, or numbers with its unit.
+    """
+    if not asked.word or asked.fraction is None:
+        return False
+    if asked.unit:
+        return not source.numbers.has_unit(asked.unit)
+    if asked.fraction >= 1:
+        return True  # "half a million" is seldom exact
+    return not source.numbers.has_fractions() or is_hedged(line, asked.start)
 
 
 def _is_count(asked: Quantity, source: Source) -> bool:

@@ -20,6 +20,7 @@ from jury_adapters.core.values import freeze_mapping, unit_interval
 from jury_adapters.grounding.alignment import aligned
 from jury_adapters.grounding.findings import (
     adds_to,
+    differing_numbers,
     listed,
     missing_items,
     negated,
@@ -59,17 +60,20 @@ class NamesAndNumbers(Judge):
 
     FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN. It never passes an answer,
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
-    22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations).
+    "two thirds" is 2/3, "half past seven" is 7:30, "2.15 p.m." is 14:15, 22 February 2020 is 2020-02-22, "Italian" is
+    Italy, "UN" is United Nations).
 
-    It ignores counts up to ten written as words, unless the contexts have numbers with the same unit, and sentences of
-    four words or more in title case or capitals, such as "Contact Anna Maria Weber"; of those it compares lists of full
-    names ("Ann Weber, Bo Smith") and names after a form of address ("Mrs Weber"). The reason of an abstention lists
-    such counts and words, and numbers in Chinese characters. It ignores single capitalised words that begin a sentence
-    and, if the source is not running English, all names; numbers that might be spelled out there too, if it is not in
-    Chinese or Japanese either. It ignores all names if the source is English and the answer is not, which it recognises
-    by the script, by function words and accents of the answer, or by the language of the question. The reason says so,
-    or that nothing was compared. It cannot detect a wrong name or number that is elsewhere in the
-    contexts, and flags sums that are right but not written there.
+    It ignores counts up to ten written as words, unless the contexts have numbers with the same unit; fractions in
+    words, unless the contexts have fractions, or "more than" or the like stands before them; signs, because "fell by 5"
+    may be "-5"; a unit where the contexts have the number with none; and sentences of four words or more in title case
+    or capitals, such as "Contact Anna Maria Weber"; of those it compares lists of full names ("Ann Weber, Bo Smith")
+    and names after a form of address ("Mrs Weber"). The reason of an abstention lists these where they differ, and
+    numbers in Chinese characters. It ignores single capitalised words that begin a sentence and, if the source is not
+    running English, all names; numbers that might be spelled out there too, if it is not in Chinese or Japanese either.
+    It ignores all names if the source is English and the answer is not, which it recognises by the script, by function
+    words and accents of the answer, or by the language of the question. The reason says so, or that nothing was
+    compared. It cannot detect a wrong name or number that is elsewhere in the contexts, and flags sums that are right
+    but not written there.
 
     Args:
         name: the juror's name in verdicts.
@@ -153,7 +157,8 @@ class SentenceSupport(Judge):
     Args:
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
             above it abstains if a sentence has a negation and its best place, a whole sentence of the contexts, has
-            none, or the reverse; or if it has no word in addition to the question's. No threshold suits all data: the
+            none, or the reverse; if the contexts have one of its numbers with another sign or unit only; or if it has
+            no word in addition to the question's. No threshold suits all data: the
             best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
         name: the juror's name in verdicts.
 
@@ -217,8 +222,10 @@ class SentenceSupport(Judge):
             return f"{unread} more could not be read"
         if case.question and not adds_to(case.question, lines):
             return "the answer has no word beyond those of the question"
-        differing = negated(source, lines)
-        return f"a negation differs from the contexts: {', '.join(differing[:3])}" if differing else ""
+        if differing := negated(source, lines):
+            return f"a negation differs from the contexts: {', '.join(differing[:3])}"
+        numbers = differing_numbers(source, lines)
+        return f"the contexts have another sign or unit: {listed(numbers, 3)}" if numbers else ""
 
 
 @dataclass(frozen=True)
