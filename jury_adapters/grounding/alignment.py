@@ -84,7 +84,7 @@ class Place:
             tokens, lambda word: word in _JOINTS or _narrows(word) or (_is_number(word) and not _is_year(word))
         )
         starts, whole = _starts(tokens, soft | hard)
-        ends = _ends(tokens, soft | hard)
+        ends = _ends(tokens, soft, hard)
         return cls(tokens, soft, hard, _bits(tokens, _is_number), kept, starts, whole, ends)
 
     def follow(self, reached: int, word: str) -> int:
@@ -149,16 +149,17 @@ def _starts(tokens: Sequence[str], breaks: int) -> tuple[int, int]:
     return starts, whole
 
 
-def _ends(tokens: Sequence[str], breaks: int) -> int:
+def _ends(tokens: Sequence[str], soft: int, hard: int) -> int:
     """Return the words after which nothing of the clause is left out that narrows it, nor the unit of a number."""
     ends, narrowed = 0, False
     for at in reversed(range(len(tokens))):
-        following = tokens[at + 1] if at + 1 < len(tokens) and not breaks >> (at + 1) & 1 else ""
+        after = tokens[at + 1] if at + 1 < len(tokens) and not hard >> (at + 1) & 1 else ""
+        following = after if not soft >> (at + 1) & 1 else ""
         if not following or following in _COORDINATORS:
             narrowed = False
         narrowed |= _narrows(following)
         unit_left_out = following and following not in _AFTER_NUMBERS and _BARE.fullmatch(tokens[at])
-        if not narrowed and (not unit_left_out or _is_year(tokens[at])):
+        if not narrowed and after not in _CONTINUES and (not unit_left_out or _is_year(tokens[at])):
             ends |= 1 << at
     return ends
 
@@ -187,7 +188,7 @@ _MOST_LEFT_OUT = 3  # words between two that are adjacent in the answer
 # Words that reverse or weaken the sentence around them, or report it; their endings vary, so beginnings are listed.
 _TURNS = re.compile(
     r"(?:not|no|none|never|neither|nor|nobody|nothing|nowhere|without|lack(?:s|ed|ing)?|hardly|barely|scarcely|unless|"
-    r"if|whether|when|whenever|provided|except(?:ing|ions?)?|exclud\w+|instead|otherwise|only|solely|exclusively|may|"
+    r"if|far|whether|when|whenever|provided|except(?:ing|ions?)?|exclud\w+|instead|otherwise|only|solely|exclusively|may|"
     r"might|could|would|should|perhaps|maybe|possibl[ye]|probabl[ye]|likely|unlikely|almost|nearly|un?able|false|falsely|"
     r"untrue|impossib\w+|so-called|alleged\w*|illegal\w*|unlawful\w*|former\w*|rumou?r\w*|alleg\w+|claim\w*|sa(?:y|ys|id|"
     r"ying)|according|argu(?:e|es|ed|ing)|assert\w*|insist\w*|suggest\w*|th(?:ink|inks|ought|inking)|den(?:y|ies|ied|"
@@ -213,6 +214,8 @@ _PREPOSITIONS = frozenset(
     ("of", "for", "with", "like", "from", "to", "by", "against", "about", "in", "on", "at", "over", "under", "between",
      "among", "or", "versus", "into", "than", "as")
 )  # fmt: skip
+# Words that go on with what stands before them, also after a bracket: "from Monday to Friday", "€ 40 (per day)".
+_CONTINUES = frozenset(("to", "or", "through", "per", "each", "plus", "minus", "every"))
 _AFTER_NUMBERS = frozenset(("and", "or", "but", "in", "on", "for", "by", "at", "from", "with", "when", "because"))
 _DIGITS = re.compile(r"[-+<>≤≥±~≈]{0,3}\d")
 _BARE = re.compile(r"[-+<>≤≥±~≈]{0,3}\d[\d.,]*|" + "|".join(sorted(NUMBER_WORDS)))

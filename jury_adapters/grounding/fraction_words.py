@@ -26,6 +26,7 @@ PATTERN = rf"""
         | (?:one|{_MANY}|\d)[ -](?:halves|(?:third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s)(?!\w)
         | one[ -](?:{_PART})(?!\w)
         | an?[ -](?:{_PART})(?=\ of\b)
+        | (?<=\bby\ )(?:half|an?\ (?:{_PART}))(?=[.,;]|$|\ (?:in|on|to|from|since|over|and)\b)
         | (?:(?:an?|one)[ -])?half(?=\ (?:{_DETERMINERS})|[ -]hours?\b)
         | (?:an?|one)\ quarter(?=\ (?:of|hour)\b))
 """

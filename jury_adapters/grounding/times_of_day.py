@@ -71,8 +71,14 @@ def times_in_words(text: str) -> set[str]:
         later = part in ("afternoon", "evening") or (part == "night" and 5 < hour < 12)
         found.add(f"{hour % 12 + (12 if later else 0)}:{match['minutes'] or '00'}")
     for match in _HALF_HOUR.finditer(text):
-        hour = _HOURS[match[1].lower()]
-        found.update((f"{hour}:30", f"{(hour + 12) % 24}:30"))
+        found.update(_both(_HOURS[match[1].lower()], 30))
+    for match in _MINUTES_FROM.finditer(text):
+        hour, minutes = _HOURS[match[3].lower()], _MINUTES[match[1].lower().replace(" ", "-")]
+        found.update(_both(hour, minutes) if match[2].lower() == "past" else _both(hour - 1 or 12, 60 - minutes))
+    for match in _HOUR_AND_MINUTES.finditer(text):
+        found.update(_both(_HOURS[match[1].lower()], _MINUTES[match[2].lower().replace(" ", "-")]))
+    for match in _AT_HOUR.finditer(text):
+        found.update(_both(_HOURS.get(match[1].lower()) or int(match[1]), 0))
     if _NOON.search(text):
         found.add("12:00")
     if _MIDNIGHT.search(text):
@@ -90,6 +96,23 @@ def speaks_times(text: str) -> bool:
     return _SPOKEN_ELSEWHERE.search(text) is not None
 
 
+def _both(hour: int, minutes: int) -> tuple[str, str]:
+    """Return a time in both halves of the day."""
+    return f"{hour % 24}:{minutes:02}", f"{(hour + 12) % 24}:{minutes:02}"
+
+
+_MINUTES = {
+    "five": 5, "ten": 10, "fifteen": 15, "twenty": 20, "twenty-five": 25, "thirty": 30, "thirty-five": 35, "forty": 40,
+    "forty-five": 45, "fifty": 50, "fifty-five": 55,
+}  # fmt: skip
+_MINUTE = "|".join(sorted((name.replace("-", "[ -]") for name in _MINUTES), key=len, reverse=True))
+_MINUTES_FROM = re.compile(rf"\b({_MINUTE})(?: minutes)? (past|to) ({_HOUR})\b", re.IGNORECASE)
+_HOUR_AND_MINUTES = re.compile(rf"\b({_HOUR}) ({_MINUTE})\b", re.IGNORECASE)
+_AT_HOUR = re.compile(
+    rf"\b(?:at|from|until|till|by|before|after) ({_HOUR}|1[0-2]|[1-9])(?!\w|[.,:]\d)"
+    r"(?=$|[.,;:!?)]| (?:and|on|or|to|until|till|in(?! the (?:morning|afternoon|evening))|every|each)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _DECIMAL = re.compile(r"(?:[01]?\d|2[0-4])\.[0-5]\d")
 _HALF = re.compile(r"(?<=[\d ])([ap])\.?m", re.IGNORECASE)
 _SPOKEN = re.compile(
