@@ -1,17 +1,17 @@
-"""Checks of grounding jurors: new names and numbers, verbatim sentences, support, relevance."""
+"""Checks of grounding jurors: new names and numbers, support, relevance."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 
 from jury_adapters.core.judgment import Finding
-from jury_adapters.core.negations import find_negation, negates
+from jury_adapters.core.negations import find_negation
 from jury_adapters.grounding.east_asian import in_digits, written_numbers
 from jury_adapters.grounding.names import names, skipped_names
-from jury_adapters.grounding.normalisation import STOPWORDS, bigrams, spaceless, stem, tidy, unsegmented, words
-from jury_adapters.grounding.passages import Measure, Passages, Source, common_length
-from jury_adapters.grounding.quantities import Marks, Quantity, quantities
+from jury_adapters.grounding.normalisation import STOPWORDS, spaceless, stem, tidy, unsegmented, words
+from jury_adapters.grounding.passages import Measure, Passages, Source
+from jury_adapters.grounding.quantities import Marks, Quantity, is_hedged, quantities
+from jury_adapters.grounding.units import kind_of
 
 
 def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
@@ -24,6 +24,8 @@ def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
             if len(found) >= _MOST_FOUND:
                 break
             label = f"number: {asked.text}"
+            if _is_loose_fraction(asked, source, line):
+                continue
             if label not in found and not _spelled_out(asked, source) and (detail := _problem(asked, source)):
                 found[label] = Finding(label, False, detail, line[:_MOST_EVIDENCE])
         for asked_name in names(line) if source.compares_names else ():
@@ -40,6 +42,27 @@ def uncompared_counts(source: Source, lines: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(quantity.text for quantity in asked if _problem(quantity, source)))
 
 
+def uncompared_fractions(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the fractions in words that the source does not have, which :func:`missing_items` leaves out."""
+    asked = (quantity for line in lines for quantity in quantities(line) if _is_loose_fraction(quantity, source, line))
+    return list(dict.fromkeys(quantity.text for quantity in asked if not source.numbers.covers(quantity)))
+
+
+def uncompared_signs(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the numbers that the source has with the other sign only: "fell by 5" may be "-5"."""
+    asked = (quantity for line in lines for quantity in quantities(line, source.marks))
+    return list(dict.fromkeys(_signed(quantity) for quantity in asked if source.numbers.other_sign(quantity)))
+
+
+def uncompared_units(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the measures of which the source has the number and not the unit, which may be in the head of a table."""
+    found = []
+    for asked in (quantity for line in lines for quantity in quantities(line, source.marks)):
+        if kind_of(asked.unit) and not _spelled_out(asked, source) and not source.numbers.states(asked):
+            found += [] if _problem(asked, source) else [asked.text]
+    return list(dict.fromkeys(found))
+
+
 def uncompared_number_words(source: Source, lines: Sequence[str]) -> list[str]:
     """Return the numbers in Chinese characters that the source does not have."""
     written = dict.fromkeys(number for line in lines for number in written_numbers(line))
@@ -54,38 +77,14 @@ def unread_words(source: Source, lines: Sequence[str]) -> list[str]:
 
 def compares_numbers(source: Source, lines: Sequence[str]) -> bool:
     """Return whether the answer has a number or date that is compared with the source."""
-    return any(not _spelled_out(asked, source) for line in lines for asked in quantities(line))
+    found = ((asked, line) for line in lines for asked in quantities(line))
+    return any(not _spelled_out(asked, source) and not _is_loose_fraction(asked, source, line) for asked, line in found)
 
 
 def uncompared_names(source: Source, lines: Sequence[str]) -> list[str]:
     """Return the names that the source does not have and that :func:`missing_items` leaves out for their title case."""
     asked = (name for line in lines for name in skipped_names(line))
     return list(dict.fromkeys(name.text for name in asked if source.names.missing(name)))
-
-
-def aligned(passages: Passages, line: str) -> Finding:
-    """Return the check whether one sentence is in the contexts nearly verbatim."""
-    name, found = _short(line), words(line)
-    if passages.has(found):
-        return Finding(name, True, "is in the contexts", score=1.0)
-    if unsegmented(line):
-        return Finding(name, None, "words cannot be separated")
-    if not says_something(line):
-        return Finding(name, None, "too common to be told from any other text")
-    if len(found) > _LONGEST_SENTENCE:
-        return Finding(name, None, "too long to be one sentence")
-    plain = [word for word in found if word not in _ARTICLES] or found
-    best, detail, where = 0.0, "no place in the contexts is like it", ""
-    for place in passages.places(found):
-        for tokens in (passages.tokens[place], passages.window(place)):
-            there = [word for word in tokens if word not in _ARTICLES]
-            share = common_length(plain, there) / len(plain)
-            problem = _differs(plain, there, share)
-            if not problem:
-                return Finding(name, True, "nearly verbatim", passages.lines[place][:_MOST_EVIDENCE], share)
-            if share >= best:
-                best, detail, where = share, problem, passages.lines[place]
-    return Finding(name, None, detail, where[:_MOST_EVIDENCE], best)
 
 
 def says_something(line: str) -> bool:
@@ -105,12 +104,12 @@ def supported(source: Source, lines: Sequence[str]) -> list[Finding]:
     for line in lines:
         terms = _terms(line)
         if unread := unreadable(passages, line):
-            findings.append(Finding(_short(line), None, unread))
+            findings.append(Finding(short(line), None, unread))
         elif terms:
             best = passages.support(list(terms), measures(line, terms, source.support_marks))
             missing = [word for term, word in terms.items() if not passages.knows(term) and term not in best.stated]
             detail = f"not in the contexts: {listed(missing)}" if missing else ""
-            findings.append(Finding(_short(line), None, detail, best.line[:_MOST_EVIDENCE], best.share))
+            findings.append(Finding(short(line), None, detail, best.line[:_MOST_EVIDENCE], best.share))
     return findings
 
 
@@ -143,8 +142,15 @@ def negated(source: Source, lines: Sequence[str]) -> list[str]:
         where = source.passages.support(list(terms), given).line if terms else ""
         here, there = find_negation(line, where), find_negation(where, line)
         if where and bool(here) != bool(there):
-            found.append(f'{_short(line)} ("{here or there}" is only in the {"answer" if here else "contexts"})')
+            found.append(f'{short(line)} ("{here or there}" is only in the {"answer" if here else "contexts"})')
     return found
+
+
+def differing_numbers(source: Source, lines: Sequence[str]) -> list[str]:
+    """Return the numbers that the source has with another sign or unit only."""
+    asked = (quantity for line in lines for quantity in quantities(line, source.support_marks))
+    differing = (one for one in asked if source.numbers.other_sign(one) or source.numbers.other_unit(one))
+    return list(dict.fromkeys(map(_signed, differing)))
 
 
 def new_words(source: Source, lines: Sequence[str]) -> list[Finding]:
@@ -181,19 +187,13 @@ def listed(items: Iterable[str], most: int = 12) -> str:
     return ", ".join(item[:60] for item in found[:most]) + more
 
 
+def short(line: str) -> str:
+    """Return a sentence as the name of its check."""
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
 _MOST_FOUND = 1000  # new names, numbers or words; more are not informative
 _MOST_EVIDENCE = 300  # characters
-_LONGEST_SENTENCE = 300  # words; longer ones pass only if the contexts have them unchanged
-_MOST_LEFT_OUT = 3  # words between two that are adjacent in the answer
-
-_ARTICLES = frozenset(("a", "an", "the"))
-# English words that weaken the text around them; their endings vary, so the beginnings are listed.
-_HEDGES = re.compile(
-    r"(?:hardly|barely|unless|if|except|only|may|might|could|would|"
-    r"should|perhaps|possibly|probably|likely|unlikely|almost|nearly|un?able|false|untrue|rumou?r\w*|alleg\w+|claim\w*|"
-    r"den(?:y|ies|ied|ying)|doubt\w*|disput\w+|reject\w*|refus\w+|fail\w*|report\w*ly|suppos\w+|suspect\w*|believ\w+|"
-    r"expect\w*|plan\w*|propos\w+|hop(?:e|es|ed|ing)|threat\w*|attempt\w*|tr(?:y|ies|ied|ying)|contrary|wrong\w*)"
-)
 
 
 def _terms(line: str) -> dict[str, str]:
@@ -214,14 +214,43 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
     """Return whether the source may state this number in a form that cannot be read.
 
     Outside English, Chinese and Japanese, number words are not known, so only numbers that are not usually spelled out
-    are checked: those with three digits or more before trailing zeros, and those with a unit or before a word for which
-    the source uses digits.
+    are checked: those with three digits or more before trailing zeros, those with a unit or before a word for which the
+    source uses digits, and times of day, if the source has others in digits or the minutes are not a multiple of five.
     """
     if _is_count(asked, source):
         return True
-    if source.reads_number_words or source.numbers.writes_in_digits(asked):
+    if source.reads_number_words or source.numbers.writes_in_digits(asked) or source.numbers.other_unit(asked):
         return False
-    return asked.word or not asked.readings or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
+    if asked.times:
+        return not source.numbers.writes_times_in_digits() and _minutes(asked) % 5 == 0
+    return (
+        asked.fraction is not None
+        or asked.word
+        or not asked.readings
+        or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
+    )
+
+
+def _minutes(asked: Quantity) -> int:
+    return int(asked.times[0].split(":")[1])
+
+
+def _signed(asked: Quantity) -> str:
+    return f"-{asked.text}" if asked.negative else asked.text
+
+
+def _is_loose_fraction(asked: Quantity, source: Source, line: str) -> bool:
+    """Return whether a fraction in words may be the result of counting, or only bound a share: "more than half".
+
+    It is compared if the source has fractions, or numbers with its unit.
+    """
+    if not asked.word or asked.fraction is None:
+        return False
+    if asked.unit:
+        return not source.numbers.has_unit(asked.unit)
+    if asked.fraction >= 1:
+        return True  # "half a million" is seldom exact
+    return not source.numbers.has_fractions() or is_hedged(line, asked.start)
 
 
 def _is_count(asked: Quantity, source: Source) -> bool:
@@ -231,34 +260,3 @@ def _is_count(asked: Quantity, source: Source) -> bool:
     """
     small = asked.word and asked.readings and len(asked.readings[0]) < 3 and int(asked.readings[0]) <= 10
     return bool(small) and not (asked.unit and source.numbers.has_unit(asked.unit))
-
-
-def _differs(plain: Sequence[str], window: Sequence[str], share: float) -> str:
-    """Return the reason that a sentence is not nearly verbatim at a place, or "" if it is."""
-    known = set(window)
-    if new := [word for word in plain if word not in known]:
-        return f"new here: {listed(new)}"
-    if share < 0.9:
-        return f"only {share:.0%} of its words stand there in this order"
-    if turned := sorted(filter(_turns, known.difference(plain))):
-        return f"the contexts qualify it: {listed(turned)}"
-    near = {  # the shortest gap last, so that it overrides the others
-        (window[at], window[at + gap + 1]): window[at + 1 : at + gap + 1]
-        for gap in range(_MOST_LEFT_OUT, -1, -1)
-        for at in range(len(window) - gap - 1)
-    }
-    for pair in bigrams(list(plain)):
-        if pair not in near:
-            return f"{pair[0]!r} and {pair[1]!r} do not stand together there"
-        if any(map(_turns, near[pair])):
-            return f"words are left out between {pair[0]!r} and {pair[1]!r} that turn it"
-    return ""
-
-
-def _turns(word: str) -> bool:
-    """Return whether a word reverses or weakens the text around it."""
-    return negates(word) or _HEDGES.fullmatch(word) is not None
-
-
-def _short(line: str) -> str:
-    return line if len(line) <= 60 else f"{line[:57]}..."

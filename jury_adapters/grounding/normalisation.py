@@ -25,6 +25,8 @@ def tidy(text: str) -> str:
     """
     if not text.isascii():
         text = text.replace("\u00b4", "'")  # NFKC makes a space of it
+        text = _GLUED_FRACTION.sub(" ", text)  # NFKC makes "51/2" of "5½"
+        text = _EXPONENT.sub("^", text)  # and "106" of "10⁶"
         text = _RUN.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text).translate(_PLAIN)
     if "`" in text:
         text = _GRAVE.sub("'", text)
@@ -65,12 +67,25 @@ def words(text: str) -> list[str]:
     "didn't" becomes "did", "not", and "I'll" becomes "i", "will"; a decimal or a time of day is one word. A number with
     commas is one word too, such as "3,000" and "300,000", but not "101,102" and "[12,345]", which may be lists.
 
-    >>> words("It didn't open at 9:30 for 3.50.")
-    ['it', 'did', 'not', 'open', 'at', '9:30', 'for', '3.50']
+    >>> words("It didn't open at 9:30 a.m. for 3.50.")
+    ['it', 'did', 'not', 'open', 'at', '9:30am', 'for', '3.50']
     """
-    text = text.casefold()
+    return WORD.findall(spaced_words(join_numerals(text.casefold())))
+
+
+def join_numerals(text: str) -> str:
+    """Return text in lower case with each number with commas, and each time with its half of the day, as one word.
+
+    >>> join_numerals("3,000 at 2.15 p.m. or 5 am")
+    '3000 at 2:15pm or 5am'
+    """
     if "," in text:
         text = _THOUSANDS.sub(lambda match: re.sub("[, ]", "", match[0]), text)
+    return _HALF_OF_DAY.sub(_joined_time, text)
+
+
+def spaced_words(text: str) -> str:
+    """Return text in lower case with contractions in full and without possessives, ready to be cut into words."""
     if "n't" in text:
         text = text.replace("won't", "will not").replace("can't", "can not").replace("n't", " not")
     text = text.replace("cannot", "can not").replace("'s", "").replace("s' ", "s ")
@@ -78,7 +93,7 @@ def words(text: str) -> list[str]:
         text = _CLITIC.sub(lambda match: _CLITICS[match[1]], text)
     if not text.isascii():
         text = text.translate(_LETTERS)
-    return _WORD.findall(text)
+    return text
 
 
 def is_contraction(word: str) -> bool:
@@ -168,6 +183,11 @@ _ENDINGS = (
 _ANY_ENDING = tuple(ending for ending, _ in _ENDINGS)
 
 
+def _joined_time(match: re.Match[str]) -> str:
+    minutes = "" if match[2] in (None, "00") else f":{match[2]}"
+    return f"{match[1]}{minutes}{match[3]}m"
+
+
 def _goes_on(line: str, stop: int, end: int) -> bool:
     """Return whether a full stop belongs to an abbreviation, a date ("1. Juni") or a tokenised number ("1. 7 million").
 
@@ -239,6 +259,8 @@ _LETTERS = _Letters()
 
 # Short pieces, because normalising one long run of combining marks takes quadratic time.
 _RUN = re.compile(r"[^\x00-\x7f]{1,64}")
+_GLUED_FRACTION = re.compile("(?<=\\d)(?=[\u00bc-\u00be\u2150-\u215e])")
+_EXPONENT = re.compile("(?<=\\d)(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")
 _GRAVE = re.compile(r"(?<=[A-Za-z])`(?=(?:[mdst]|re|ve|ll)\b)", re.IGNORECASE)  # "I`m"
 _TIME_OF_DAY = r"(?P<time>\d{1,2}, \d{1,2}(?:, \d{1,2})?)(?:, \d{1,6})?(?:\)|(?=, (?:fold|tzinfo)=))"
 _PYTHON_TIME = re.compile(rf"\bdatetime\.time\({_TIME_OF_DAY}")
@@ -261,7 +283,7 @@ _SPACING = (
     (re.compile(r"(\w) n't\b"), r"\1n't"),
     (re.compile(r"(\w) '(s|re|ve|ll|d|m)\b"), r"\1'\2"),
     (re.compile(r" (?=[,.;:!?%)\]}](?:[\s)\]}\"',.]|$))"), ""),
-    (re.compile(r"(?<=[(\[{$£€¥]) (?=\S)"), ""),
+    (re.compile(r"(?<=[(\[{]) (?=\S)|(?<=[$£€¥]) (?=[\d.])"), ""),
     (re.compile(r"(?<=\b[A-Z]\.) (?=[A-Z]\.)"), ""),  # "U. S." is "U.S."
 )
 
@@ -276,7 +298,8 @@ _ABBREVIATION = re.compile(
 _THOUSANDS = re.compile(
     r"(?<![\w.,\[{])(?:\d{1,2}(?:, ?\d{3})+|\d{3}(?:,\d{3}){0,9}?,000(?:,\d{3}){0,9})(?![\w\]}]|,\d)"
 )
-_WORD = re.compile(r"\d+(?:[.:]\d+)+|[^\s\x00-/:-@\[-`{-\x7f]+(?:'[^\s\x00-/:-@\[-`{-\x7f]+)*")
+_HALF_OF_DAY = re.compile(r"(?<![\d.:,])(1[0-2]|0?[1-9])(?:[.:]([0-5]\d))? ?([ap])(?:\.m\b\.?|m\b)")
+WORD = re.compile(r"\d+(?:[.:]\d+)+(?:[ap]m(?!\w))?|[^\s\x00-/:-@\[-`{-\x7f]+(?:'[^\s\x00-/:-@\[-`{-\x7f]+)*")
 _SPACELESS = (
     "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )

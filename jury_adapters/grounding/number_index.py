@@ -9,7 +9,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 from jury_adapters.grounding.east_asian import has_number_words, in_digits
+from jury_adapters.grounding.fraction_words import shares
 from jury_adapters.grounding.months import days_in, months_in
+from jury_adapters.grounding.normalisation import STOPWORDS
 from jury_adapters.grounding.quantities import (
     PLAIN_NUMBER,
     Marks,
@@ -17,6 +19,7 @@ from jury_adapters.grounding.quantities import (
     bare,
     quantities,
 )
+from jury_adapters.grounding.times_of_day import half_in_words, speaks_times, times_in_words
 from jury_adapters.grounding.units import kind_of
 
 
@@ -44,6 +47,11 @@ class NumberIndex:
     _sizes: list[Decimal] = field(default_factory=list)
     _after: set[str] = field(default_factory=set)
     _amounts: set[tuple[str, Fraction]] = field(default_factory=set)
+    _times: set[str] = field(default_factory=set)
+    _hours: set[str] = field(default_factory=set)
+    _fractions: set[Fraction] = field(default_factory=set)
+    _signs: dict[str, set[bool]] = field(default_factory=dict)
+    _writes_times: bool = False
 
     def __post_init__(self) -> None:
         self._values.update(range_ends(self.source))
@@ -53,17 +61,21 @@ class NumberIndex:
         if self.loose:
             self._values.update(bare(digits) for digits in set(re.findall(r"\d+", text)))
         for found in quantities(text, self.marks):
-            clock = [value for value in found.readings if ":" in value]
-            self._values.update(clock if clock and ":" in found.text else found.readings)
+            self._values.update(found.times if found.is_time and ":" in found.text else found.readings)
             self._values.update(found.parts)
-            self._values.update(value.rpartition(":")[0] for value in clock if value.count(":") == 2)
+            self._add_times(found, text)
             self._days.update(found.day)
             self._months.update(month for month, _ in found.day)
             for value in found.readings:
                 self._units.setdefault(value, set()).add(found.unit)
+                self._signs.setdefault(value, set()).add(found.negative)
             self._amounts.update(found.amounts)
+            if found.fraction is not None and not found.unit:
+                self._fractions.add(found.fraction)
             if found.after:
                 self._after.add(found.after)
+        self._times.update(times_in_words(text))
+        self._fractions.update(shares(text))
         self._months.update(months_in(self.source))
         self._sizes = sorted(Decimal(value) for value in self._values if PLAIN_NUMBER.fullmatch(value))
 
@@ -71,6 +83,10 @@ class NumberIndex:
         """Return whether the source states this number or date, also in another unit, or one that it rounds."""
         if asked.day:
             return self._has_date(asked)
+        if asked.is_time:
+            return self._has_time(asked)
+        if asked.fraction is not None or asked.unit == "%":
+            return self._has_share(asked)
         if any(value in self._values for value in asked.readings):
             return True
         if asked.readings and self._near(asked.readings[0], asked):
@@ -78,6 +94,21 @@ class NumberIndex:
         if not self._amounts.isdisjoint(asked.amounts):
             return True
         return bool(asked.parts) and all(part in self._values for part in asked.parts)
+
+    def other_sign(self, asked: Quantity) -> bool:
+        """Return whether the source has this number, and only with the other sign."""
+        if asked.is_time or asked.fraction is not None or not asked.readings:
+            return False
+        seen = set().union(*(self._signs.get(value, ()) for value in asked.readings))
+        return bool(seen) and asked.negative not in seen
+
+    def has_fractions(self) -> bool:
+        """Return whether the source gives a share as a fraction: "two thirds", "2/3", "one in four"."""
+        return bool(self._fractions)
+
+    def writes_times_in_digits(self) -> bool:
+        """Return whether the source writes times of day in digits, and none in words of a language that is not read."""
+        return self._writes_times and not speaks_times(self.source)
 
     def states(self, asked: Quantity) -> bool:
         """Return whether the source covers this number or date with the same unit, or has an equal amount."""
@@ -97,6 +128,11 @@ class NumberIndex:
         """Return whether the source gives a number in digits with this unit."""
         return any(unit in units for units in self._units.values())
 
+    def _has_kind(self, unit: str) -> bool:
+        """Return whether the source gives sums of money, or sizes, in digits, in any unit of the kind of this one."""
+        kind = kind_of(unit)
+        return kind in _IN_DIGITS and any(kind_of(other) == kind for units in self._units.values() for other in units)
+
     def writes_in_digits(self, asked: Quantity) -> bool:
         """Return whether the source gives numbers in digits with the unit of this one or, from 13 up, before its word.
 
@@ -104,7 +140,7 @@ class NumberIndex:
         """
         if asked.word or not asked.readings:
             return False
-        if asked.unit and self.has_unit(asked.unit):
+        if asked.unit and (self.has_unit(asked.unit) or self._has_kind(asked.unit)):
             return True
         large = PLAIN_NUMBER.fullmatch(asked.readings[0]) is not None and Decimal(asked.readings[0]) > _SPELLED_OUT
         return large and asked.after in self._after
@@ -118,6 +154,41 @@ class NumberIndex:
         if not self._amounts.isdisjoint(asked.amounts):
             return ""  # "7,000 grams" may be read as 7 grams, and is 7 kg
         return " or ".join(sorted(seen))
+
+    def _add_times(self, found: Quantity, text: str) -> None:
+        """Add the times that a number states, and the hours of a numeral that may be one: "at 6", "9.30", "0930"."""
+        self._times.update(found.times)
+        self._times.update(value.rpartition(":")[0] for value in found.times if value.count(":") == 2)
+        self._writes_times |= bool(found.times)
+        measured = found.unit not in ("", "h") or (found.after and found.after not in _AFTER_HOURS)
+        if not (found.is_time or found.times or measured or found.fraction or half_in_words(text, found.end)):
+            self._hours.update(found.readings)
+
+    def _has_time(self, asked: Quantity) -> bool:
+        if not self._times.isdisjoint(asked.times):
+            return True
+        if not self._hours.isdisjoint(asked.readings) or not self._amounts.isdisjoint(asked.amounts):
+            return True
+        hours, _, minutes = asked.times[0].partition(":")  # "2 h 30" beside "2 hours and 30 minutes"
+        return bool(asked.amounts) and self._has_measure(hours, "h") and self._has_measure(bare(minutes), "min")
+
+    def _has_measure(self, value: str, unit: str) -> bool:
+        return unit in self._units.get(value, ())
+
+    def _has_share(self, asked: Quantity) -> bool:
+        """Return whether the source states a fraction or percentage, as either; a fraction in words may round it."""
+        if not self._amounts.isdisjoint(asked.amounts):
+            return True
+        if asked.fraction is None:
+            if any(value in self._values for value in asked.readings) or self._near(asked.readings[0], asked):
+                return True
+            return any(_rounds(value, fraction) for value in asked.readings for fraction in self._fractions)
+        if any(value in self._values for value in asked.readings):
+            return True
+        if asked.word and not asked.unit:
+            known = {*self._fractions, *(value for kind, value in self._amounts if kind == "share")}
+            return any(abs(asked.fraction - value) <= _ROUGHLY for value in known)
+        return bool(asked.parts) and all(part in self._values for part in asked.parts)
 
     def _has_date(self, asked: Quantity) -> bool:
         if asked.readings and not any(year in self._values for year in asked.readings):
@@ -141,6 +212,14 @@ class NumberIndex:
         return at < len(self._sizes) and self._sizes[at] <= high
 
 
+def _rounds(percentage: str, fraction: Fraction) -> bool:
+    """Return whether a percentage is a fraction, rounded to its last digit: 33 or 33.3 for a third."""
+    if not PLAIN_NUMBER.fullmatch(percentage):
+        return False
+    decimals = len(percentage.partition(".")[2])
+    return abs(Fraction(percentage) - 100 * fraction) <= Fraction(1, 2 * 10**decimals)
+
+
 def range_ends(text: str) -> set[str]:
     """Return the last years of ranges such as "2010-11"."""
     return {first[:2] + second for first, second in set(_RANGE.findall(text))}
@@ -148,3 +227,6 @@ def range_ends(text: str) -> set[str]:
 
 _RANGE = re.compile(r"\b(\d{4}) ?[-/] ?(\d{2})\b")
 _SPELLED_OUT = 12
+_IN_DIGITS = ("money", "length", "mass", "volume")
+_ROUGHLY = Fraction(1, 50)
+_AFTER_HOURS = STOPWORDS | {"o", "sharp", "noon", "uhr", "uur", "h", "heures", "daily"}

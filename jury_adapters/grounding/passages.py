@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from jury_adapters.grounding.exact_words import HARD, exact_clauses, exact_words
 from jury_adapters.grounding.languages import reads_english, script
 from jury_adapters.grounding.months import is_dotted_date
 from jury_adapters.grounding.names import NameIndex
-from jury_adapters.grounding.normalisation import GLUED, bigrams, content, sentences, tidy, words
+from jury_adapters.grounding.normalisation import GLUED, WORD, bigrams, content, sentences, tidy, words
 from jury_adapters.grounding.number_index import NumberIndex, range_ends
 from jury_adapters.grounding.quantities import Marks, Quantity, quantities
 
@@ -31,6 +32,12 @@ _MARKS = re.compile(
 _STEP = "(?:step |手順 ?|ステップ ?|步骤 ?|步驟 ?|단계 ?|第)"
 _LABEL = re.compile(
     rf"^\W{{0,6}}(?:{_STEP}\d{{1,2}}步?(?:\W{{0,4}}[:.)-](?!\d))|\(?\d{{1,2}}\)(?= ))\W{{0,6}}", re.IGNORECASE
+)
+# The number of a section or paragraph; not a number that the sentence begins with.
+_NUMBERING = re.compile(
+    r"^\W{0,4}(?:(?:§|art(?:icle|\.)?|rule|section|step|no\.) ?\d[\d.]{0,8}[:.)]?|\(?\d{1,2}\)|"
+    r"\d{1,2}(?:\.\d{1,2}){1,3}\.?)[ \t]{1,3}(?=(?-i:[A-Z]))",
+    re.IGNORECASE,
 )
 _CIRCLED = re.compile("[\u2460-\u249b\u24ea-\u24ff\u2776-\u2793]")  # ① to ⒛, ⓪, ❶
 _LETTER = re.compile(r"[^\W_]")
@@ -67,7 +74,7 @@ class Passages:
     Attributes:
         text: all contexts, tidied, one after another.
         marks: what a comma or full stop before three digits means in them.
-        lines: their sentences; those of more than 200 words in pieces.
+        lines: their sentences; those of more than some 200 words in pieces.
         tokens: the words of each line.
     """
 
@@ -75,7 +82,8 @@ class Passages:
     marks: Marks = "thousands"
     lines: list[str] = field(default_factory=list)
     tokens: list[list[str]] = field(default_factory=list)
-    _exact: set[tuple[str, ...]] = field(default_factory=set)
+    _exact: defaultdict[tuple[str, ...], list[str]] = field(default_factory=lambda: defaultdict(list))
+    _clauses: dict[int, list[str]] = field(default_factory=dict)
     _places: dict[object, list[int]] = field(default_factory=dict)
     _frequency: Counter[str] = field(default_factory=Counter)
     _content: list[frozenset[str]] = field(default_factory=list)
@@ -84,10 +92,10 @@ class Passages:
     def __post_init__(self) -> None:
         for line in sentences(self.text):
             found = words(line)
-            self._exact.add(tuple(found))
-            self.tokens.extend(found[at : at + _LONGEST] for at in range(0, len(found), _LONGEST))
-            self.lines.extend(line if len(found) <= _LONGEST else "" for _ in range(0, len(found), _LONGEST))
-        self.lines = [line or " ".join(found) for line, found in zip(self.lines, self.tokens, strict=True)]
+            self._exact[tuple(found)].append(line)
+            pieces = _pieces(line) if len(found) > _LONGEST else [line] if found else []
+            self.lines.extend(pieces)
+            self.tokens.extend([found] if len(pieces) == 1 else map(words, pieces))
         places: defaultdict[object, list[int]] = defaultdict(list)
         for number, found in enumerate(self.tokens):
             stems = frozenset(content(found))
@@ -99,9 +107,11 @@ class Passages:
                     entries.append(number)
         self._places = dict(places)
 
-    def has(self, found: Sequence[str]) -> bool:
-        """Return whether these words are exactly one sentence of the contexts."""
-        return tuple(found) in self._exact
+    def has(self, line: str) -> bool:
+        """Return whether this is exactly one sentence of the contexts, up to marks that change nothing."""
+        exact, asks = exact_words(line), line.endswith("?")
+        same = self._exact.get(tuple(words(line)), ())
+        return any(asks == other.endswith("?") and exact == exact_words(other) for other in same[:_MOST_PLACES])
 
     def weight(self, term: str) -> float:
         """Return the weight of a stem (IDF over the sentences), which is highest for a stem that occurs nowhere."""
@@ -119,9 +129,18 @@ class Passages:
         """Return the numbers of the lines most like these words, best first."""
         return self._best(Counter[object](bigrams(list(found))) or Counter[object](found))
 
+    def clauses(self, line: int) -> list[str]:
+        """Return the words of a line with their signs, and the ends of its clauses."""
+        if line not in self._clauses:
+            self._clauses[line] = exact_clauses(_NUMBERING.sub("", self.lines[line]))
+        return self._clauses[line]
+
     def window(self, line: int) -> list[str]:
-        """Return the words of a line and of its neighbours, because sentences may be split at other places."""
-        return [word for tokens in self.tokens[max(0, line - 1) : line + 2] for word in tokens]
+        """Return the same of a line and its neighbours, because sentences may be split at other places."""
+        found: list[str] = []
+        for near in range(max(0, line - 1), min(len(self.lines), line + 2)):
+            found += [*self.clauses(near), HARD] if near == line or not self.lines[near].endswith("?") else [HARD]
+        return found
 
     def support(self, stems: Sequence[str], measures: Sequence[Measure] = ()) -> Support:
         """Return the weighted share of these stems at the best place of the contexts, and its middle sentence.
@@ -197,6 +216,12 @@ class Passages:
                 for line in entries:
                     votes[line] += weight
         return sorted(votes, key=lambda line: (-votes[line], line))[:_CANDIDATES]
+
+
+def _pieces(line: str) -> list[str]:
+    """Return a long line in pieces of some 200 words."""
+    ends = [word.end() for word in WORD.finditer(line)][_LONGEST - 1 :: _LONGEST]
+    return [piece for start, end in zip([0, *ends], [*ends, len(line)], strict=True) if words(piece := line[start:end])]
 
 
 def _keys(quantity: Quantity) -> set[object]:

@@ -22,12 +22,16 @@ from jury_adapters.grounding.east_asian import (
     HEDGES,
     SCALED_PATTERN,
     START,
-    half_of_day,
     is_kilo,
     scaled_value,
 )
+from jury_adapters.grounding.fraction_words import PATTERN as FRACTION_PATTERN
+from jury_adapters.grounding.fraction_words import is_ordinal_half, scale_and_unit, value_of
 from jury_adapters.grounding.months import BEFORE_YEAR, OTHER_DATE_PATTERN, month_number
 from jury_adapters.grounding.months import ENGLISH_MONTH as _MONTH
+from jury_adapters.grounding.times_of_day import CLOCK_PATTERN as TIME_PATTERN
+from jury_adapters.grounding.times_of_day import hour_and_rest, is_clock_decimal
+from jury_adapters.grounding.times_of_day import times as times_of
 from jury_adapters.grounding.units import NAMES_PATTERN, SYMBOLS_PATTERN, amounts, denominator, unit_named
 
 
@@ -48,6 +52,8 @@ class Quantity:
         step: maximum distance between the first reading and a number of the source that it rounds; 0 for an exact
             number.
         word: True when written as a word ("seven").
+        negative: whether a minus stands before it.
+        fraction: the value of a fraction ("two thirds", "2/3"), else None.
     """
 
     text: str
@@ -61,6 +67,18 @@ class Quantity:
     after: str = ""
     step: Decimal = Decimal(0)
     word: bool = False
+    negative: bool = False
+    fraction: Fraction | None = None
+
+    @property
+    def times(self) -> list[str]:
+        """Return the times of day that it can mean ("14:15")."""
+        return [value for value in self.readings if ":" in value]
+
+    @property
+    def is_time(self) -> bool:
+        """Return whether it is a time of day, and not only a numeral that may be one ("19.30")."""
+        return bool(self.readings) and ":" in self.readings[0]
 
 
 Marks = Literal["any", "english", "thousands"]
@@ -84,6 +102,9 @@ def quantities(text: str, marks: Marks = "any") -> Iterator[Quantity]:
             yield _clock(match)
         elif kind == "scaled":
             yield _scaled(match, text)
+        elif kind == "fraction":
+            if (fraction := _fraction(match, text)) is not None:
+                yield fraction
         elif kind == "words":
             found = _from_words(match, text)
             if found is not None:
@@ -97,6 +118,7 @@ def _numeral(match: re.Match[str], text: str, marks: Marks) -> Quantity:
     readings, parts = _read(digits, marks)
     unit = unit_named((match["currency"] or "").strip()) or unit_named(match["unit"] or "")
     times = _SCALES.get(scale.lower().rstrip("s"), 1)
+    value = _slash_value(digits)
     kind = "decade" if ending.lower() == "s" else ""
     century = _CENTURY.match(text, match.end()) if ending else None
     if century:
@@ -112,8 +134,43 @@ def _numeral(match: re.Match[str], text: str, marks: Marks) -> Quantity:
     step = _step(digits, times, text, match.start()) if not kind else Decimal(0)
     plain = [value for value in measured if len(value) < _LONGEST and PLAIN_NUMBER.fullmatch(value)]
     found, after = amounts(plain, measure, per), "" if unit else _word_after(text, end)
+    if value is not None:
+        found = _fraction_amounts(value, measure, per)
+    if not (unit or scale or ending) and is_clock_decimal(digits):
+        values += tuple(time for time in times_of(digits) if time not in values)
     return Quantity(
-        match[0], match.start(), values, parts, unit=kind or unit, end=end, amounts=found, after=after, step=step
+        match[0], match.start(), values, parts, unit=kind or unit, end=end, amounts=found, after=after, step=step,
+        negative=_MINUS.search(text, max(0, match.start() - 8), match.start()) is not None, fraction=value,
+    )  # fmt: skip
+
+
+def _slash_value(digits: str) -> Fraction | None:
+    """Return the value of digits such as "2/3", or None for digits that are not a proper fraction."""
+    above, slash, below = digits.partition("/")
+    if not slash or not (above.isdigit() and below.isdigit()) or len(below) > 3 or not 0 < int(above) < int(below):
+        return None
+    return Fraction(int(above), int(below))
+
+
+def _fraction_amounts(value: Fraction, unit: str, per: str = "") -> tuple[tuple[str, Fraction], ...]:
+    return amounts([value], unit, per) if unit else (("share", value),)
+
+
+def _fraction(match: re.Match[str], text: str) -> Quantity | None:
+    """Return the value of "two thirds" or "half an hour"; None for "the second half of", which is a period."""
+    if is_ordinal_half(text, match.start()):
+        return None
+    value = value_of(match["fraction"])
+    if match["each"]:  # "an hour and a half"
+        scale, name, end = _SCALES.get(match["each"].lower(), 1), match["each"], match.end()
+    else:
+        scale, name, end = scale_and_unit(text, match.end())
+    value, unit = value * scale, unit_named(name)
+    decimal = value if value.denominator in (1, 2, 4, 5, 8, 10, 20) and value != 1 else None
+    readings = (bare(f"{float(decimal):.3f}"),) if decimal is not None and (unit or scale > 1 or value > 1) else ()
+    found = _fraction_amounts(value, unit) if unit or value < 1 else ()
+    return Quantity(
+        text[match.start() : end], match.start(), readings, unit=unit, end=end, amounts=found, word=True, fraction=value
     )
 
 
@@ -136,19 +193,15 @@ def _scaled(match: re.Match[str], text: str) -> Quantity:
 
 
 def _clock(match: re.Match[str]) -> Quantity:
-    """Return a time of day: on the clock of 24 hours if the half of the day is stated, else on both."""
-    numbers = [int(number) for number in re.findall(r"\d+", match[0])]
-    hour, rest = numbers[0], numbers[1:] or ([30] if match[0][-1] in "半반" else [])
-    half = match["half"] or match["half_of_hour"] or half_of_day(match.string, match.start())
-    if half:
-        hours = [hour % 12 + (12 if half[0] in "pP" else 0)]
-    else:
-        hours = [hour, hour + 12] if 0 < hour < 12 else [hour, hour % 12] if hour == 12 else [hour]
-    minutes = rest or [0]
-    readings = [":".join([str(one), *(f"{number:02}" for number in minutes)]) for one in hours]
-    # "9.30", "0930" and "at 6 in the evening" are times too, without a mark in the source.
-    loose = [str(hour)] if not rest else [bare(f"{hour}.{rest[0]:02}"), f"{hour}{rest[0]:02}"]
-    return Quantity(match[0], match.start(), (*readings, *(loose if len(rest) < 2 else ())), end=match.end())
+    """Return a time of day, also as it is written without a mark: "9.30", "0930", and "at 6" in the evening."""
+    readings = times_of(match[0], match.string[max(0, match.start() - 4) : match.start()])
+    hour, rest = hour_and_rest(match[0])
+    for one in {hour, *(int(time.partition(":")[0]) for time in readings)}:
+        loose = [bare(f"{one}.{rest[0]:02}"), f"{one}{rest[0]:02}"] if rest else [str(one)]
+        readings += loose if len(rest) < 2 else []
+    lasting = _LASTING.fullmatch(match[0])  # "2 h 30" may also be two hours and a half
+    found = amounts([Fraction(int(lasting[1])) + Fraction(int(lasting[2]), 60)], "h") if lasting else ()
+    return Quantity(match[0], match.start(), tuple(readings), end=match.end(), amounts=found)
 
 
 def _read(digits: str, marks: Marks) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -156,6 +209,8 @@ def _read(digits: str, marks: Marks) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if digits.isdigit():
         return (bare(digits),), ()
     parts = tuple(bare(part) for part in re.split(r"[^\d]+", digits))
+    if "/" in digits and "." not in digits and "," not in digits:
+        return (digits.replace(" ", ""),), parts
     compact = digits.replace(" ", "").replace("'", "")
     if len(digits) > _LONGEST:
         return (compact,), parts
@@ -176,6 +231,11 @@ def _read(digits: str, marks: Marks) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if found and marks != "any":
         return ((decimal,) if "." in found and marks == "english" else (plain,)), apart
     return (plain, decimal), apart
+
+
+def is_hedged(text: str, start: int) -> bool:
+    """Return whether "about", "nearly", "more than" or the like stands before a number."""
+    return _HEDGE.search(text, max(0, start - 24), start) is not None
 
 
 def bare(number: str) -> str:
@@ -207,7 +267,7 @@ def _step(digits: str, scale: int, text: str, start: int) -> Decimal:
     zeros = 0 if decimals else len(compact) - len(compact.rstrip("0"))
     if not zeros and not decimals and scale == 1:
         return Decimal(0)
-    if _HEDGE.search(text, max(0, start - 24), start):
+    if is_hedged(text, start):
         return Decimal(10) ** (zeros - decimals) * scale
     if not decimals and scale == 1:
         return Decimal(0)
@@ -285,13 +345,16 @@ _SCALES = {
 }  # fmt: skip
 _WORDS |= dict.fromkeys(("hundred", "dozen", "thousand", "million", "billion", "trillion"), 0)
 
+NUMBER_WORDS = frozenset(_WORDS) | frozenset(f"{word}s" for word in _SCALES if len(word) > 2)
+"""Words that are a number or a part of one, in lower case."""
+
 _LONGEST = 30  # digits; longer numbers are compared as text
 _DATES = ("iso", "slash", "named", "east_date")
 
 _NAME = "|".join(sorted(_WORDS, key=len, reverse=True))
 _ANY = re.compile(
     rf"""
-    (?=[\d$€£¥₹]|\b(?:[abdefhjmnostz]|{BEFORE_YEAR}))  # the beginnings: most places are passed over here
+    (?=[\d$€£¥₹]|\b(?:[abdefhjmnoqstz]|{BEFORE_YEAR}))  # the beginnings: most places are passed over here
     (?:
       (?P<iso>(?=\d){START}(?<!-)\d{{4}}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])(?!\d))
     | (?=\d[\d.,]{{0,24}}\ ?[^\x00-\x7f]){START}(?:
@@ -303,9 +366,8 @@ _ANY = re.compile(
         | \d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?{_MONTH}(?:,?\ [12]\d{{3}}\b)?
         | {_MONTH},\ [12]\d{{3}}\b
         | {OTHER_DATE_PATTERN}))
-    | (?P<clock>(?=\d)(?:{START}(?<![:.,/])|(?<=\dT))(?:
-          (?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?!\d|:\d)(?:\ ?(?P<half>[ap](?:\.m\.|m\b)))?
-        | (?:1[0-2]|0?[1-9])(?:\.[0-5]\d)?\ ?(?P<half_of_hour>[ap](?:\.m\.|m\b))))
+    | (?P<clock>{TIME_PATTERN})
+    | (?P<fraction>{FRACTION_PATTERN})
     | (?P<numeral>(?=[\d$€£¥₹]){START}(?<!(?-i:[A-Z])-)
         (?P<currency>[$€£¥₹]\ ?)?
         (?P<digits>\d{{1,3}}(?:,\ \d{{3}})+(?!\d)|\d{{1,3}}(?:\ \d{{3}})+(?![\d,.])|
@@ -313,7 +375,7 @@ _ANY = re.compile(
         (?:(?P<ending>st|nd|rd|th|s){END}|
            [ -]?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)s?|bn|mn|tn|[kmbKMB])
            {END})?
-        (?:[ -]?(?P<unit>%|(?:{NAMES_PATTERN}){END}|{SYMBOLS_PATTERN}))?)
+        (?:[ -]?(?P<unit>[%‰]|(?:{NAMES_PATTERN}){END}|{SYMBOLS_PATTERN}))?)
     | (?P<words>(?<![\w'])(?<!\w-)(?:(?:an?)\ (?=hundred|thousand|million|billion|trillion|dozen))?
         (?:{_NAME})(?:(?:[ -]|(?:(?<=hundred)|(?<=thousand)|(?<=[mb]illion))\ and\ )(?:{_NAME}))*(?!\w))
     )
@@ -322,6 +384,8 @@ _ANY = re.compile(
 )
 _UNIT_AFTER = re.compile(rf"[ -](?:{NAMES_PATTERN})\b", re.IGNORECASE)
 _WORD_AFTER = re.compile(rf" ?((?:(?!{GLUED_LETTER})[^\W\d_])+|{GLUED_LETTER})")
+_MINUS = re.compile(r"(?:(?<![\w.,)\]%'\"-])(?<!\d )-|\bminus )(?:[$€£¥₹] ?)?$", re.IGNORECASE)
+_LASTING = re.compile(r"(\d+) ?h ?(\d+)")
 _CENTURY = re.compile(r"[ -](?:century|centuries)", re.IGNORECASE)
 PLAIN_NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?")
 _DECIMAL_COMMA = re.compile(r",(?!\d{3}(?!\d)| )|(?<=^0),")

@@ -10,8 +10,11 @@ from jury_adapters.grounding.findings import (
     compares_numbers,
     listed,
     uncompared_counts,
+    uncompared_fractions,
     uncompared_names,
     uncompared_number_words,
+    uncompared_signs,
+    uncompared_units,
     unread_words,
     unreadable,
 )
@@ -92,6 +95,9 @@ def _not_compared(source: Source, lines: Sequence[str]) -> str:
     names = source.compares_names
     items = {
         "counts up to ten in words": uncompared_counts(source, lines),
+        "fractions in words": uncompared_fractions(source, lines),
+        "signs": uncompared_signs(source, lines),
+        "units": uncompared_units(source, lines),
         "numbers in Chinese characters": uncompared_number_words(source, lines),
         "sentences in title case or capitals": uncompared_names(source, lines) if names else [],
         "words in scripts without spaces": unread_words(source, lines) if names else [],

@@ -17,9 +17,10 @@ from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import freeze_mapping, unit_interval
+from jury_adapters.grounding.alignment import aligned
 from jury_adapters.grounding.findings import (
     adds_to,
-    aligned,
+    differing_numbers,
     listed,
     missing_items,
     negated,
@@ -59,18 +60,20 @@ class NamesAndNumbers(Judge):
 
     FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN. It never passes an answer,
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
-    22 February 2020 is 2020-02-22, "Italian" is Italy, "UN" is United Nations). Month names are read in 19 European
-    languages: "1er mars 2020" is 2020-03-01.
+    "two thirds" is 2/3, "half past seven" is 7:30, "2.15 p.m." is 14:15, 22 February 2020 is 2020-02-22, "Italian" is
+    Italy, "UN" is United Nations). Month names are read in 19 European languages: "1er mars 2020" is 2020-03-01.
 
-    It ignores counts up to ten written as words, unless the contexts have numbers with the same unit, and sentences of
-    four words or more in title case or capitals, such as "Contact Anna Maria Weber"; of those it compares lists of full
-    names ("Ann Weber, Bo Smith") and names after a form of address ("Mrs Weber"). The reason of an abstention lists
-    such counts and words, and numbers in Chinese characters. It ignores single capitalised words that begin a sentence
-    and, if the source is not running English, all names; numbers that might be spelled out there too, if it is not in
-    Chinese or Japanese either. It ignores all names if the source is English and the answer is not, which it recognises
-    by the script, by function words and accents of the answer, or by the language of the question. The reason says so,
-    or that nothing was compared. It cannot detect a wrong name or number that is elsewhere in the
-    contexts, and flags sums that are right but not written there.
+    It ignores counts up to ten written as words, unless the contexts have numbers with the same unit; fractions in
+    words, unless the contexts have fractions, or "more than" or the like stands before them; signs, because "fell by 5"
+    may be "-5"; a unit where the contexts have the number with none; and sentences of four words or more in title case
+    or capitals, such as "Contact Anna Maria Weber"; of those it compares lists of full names ("Ann Weber, Bo Smith")
+    and names after a form of address ("Mrs Weber"). The reason of an abstention lists these where they differ, and
+    numbers in Chinese characters. It ignores single capitalised words that begin a sentence and, if the source is not
+    running English, all names; numbers that might be spelled out there too, if it is not in Chinese or Japanese either.
+    It ignores all names if the source is English and the answer is not, which it recognises by the script, by function
+    words and accents of the answer, or by the language of the question. The reason says so, or that nothing was
+    compared. It cannot detect a wrong name or number that is elsewhere in the contexts, and flags sums that are right
+    but not written there.
 
     Args:
         name: the juror's name in verdicts.
@@ -100,11 +103,13 @@ class NamesAndNumbers(Judge):
 class SentenceAlignment(Judge):
     """Passes an answer if every sentence is nearly verbatim in the contexts, with nothing new.
 
-    Nearly verbatim: all words of the sentence are at one place of the contexts, at least 90 % of them in the same
-    order, and neighbours are neighbours there or at most three words apart. Every word there that negates ("not",
-    "niet"; English and 13 other European languages) or, in English, hedges ("denied", "may") is in the sentence too.
-    Articles do not count. Otherwise ABSTAIN. There is one check per
-    sentence. PASS means *grounded*, not correct.
+    Nearly verbatim: all words of the sentence are at one place of the contexts and in the same order there, with the
+    same signs ("-5", "5 ‰", "€ 40", "5 a.m."), and at most three words are left out between two neighbours. Articles
+    do not count. What is left out must not change the sentence: a word anywhere in the sentence of the contexts that
+    negates (in English and 13 other European languages), hedges or reports ("not", "niet", "denied", "may", "except");
+    a word in the same clause that narrows or bounds ("half", "more than", "at most", "each", "until"); a number before
+    or between the words; or a word beside a number that is kept. Otherwise ABSTAIN. There is one check per sentence.
+    PASS means *grounded*, not correct: that an adjective or a place is left out ("the paid-up members") is not noticed.
 
     If words cannot be separated (Chinese, Thai, text without spaces), only whole sentences of the contexts pass.
     "Yes", "No" and the letter of a choice are not decided, although most contexts have those words somewhere. Nor is an
@@ -135,7 +140,8 @@ class SentenceAlignment(Judge):
         if not open_findings:
             shown = tuple(findings[:_MOST_FINDINGS])
             return Judgment(Status.PASS, reasoning="every sentence is in the contexts, nearly verbatim", findings=shown)
-        reasoning = f"{len(open_findings)} of {len(findings)} sentences are in their own words{not_translated(source)}"
+        how_many = f"{len(open_findings)} of {len(findings)} sentences"
+        reasoning = f"{how_many} are not in the contexts nearly verbatim{not_translated(source)}"
         return abstain(
             reasoning, findings=tuple((findings if len(findings) <= _MOST_FINDINGS else open_findings)[:_MOST_FINDINGS])
         )
@@ -153,9 +159,9 @@ class SentenceSupport(Judge):
     Args:
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
             above it abstains if a sentence has a negation (of English and 13 other European languages) and its best
-            place, a whole sentence of the contexts, has none, or the reverse; or if it has no word in addition to the
-            question's. No threshold suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit
-            yours on labels.
+            place, a whole sentence of the contexts, has none, or the reverse; if the contexts have one of its numbers
+            with another sign or unit only; or if it has no word in addition to the question's. No threshold suits all
+            data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
         name: the juror's name in verdicts.
 
     It abstains on texts in scripts without spaces (Chinese, Japanese, Thai), because their words cannot be separated. A
@@ -219,8 +225,10 @@ class SentenceSupport(Judge):
             return f"{unread} more could not be read"
         if case.question and not adds_to(case.question, lines):
             return "the answer has no word beyond those of the question"
-        differing = negated(source, lines)
-        return f"a negation differs from the contexts: {', '.join(differing[:3])}" if differing else ""
+        if differing := negated(source, lines):
+            return f"a negation differs from the contexts: {', '.join(differing[:3])}"
+        numbers = differing_numbers(source, lines)
+        return f"the contexts have another sign or unit: {listed(numbers, 3)}" if numbers else ""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from jury_adapters.grounding.normalisation import GLUED
 
 _NAMES = {
-    "share": {"%": "% percent pct"},
+    "share": {"%": "% percent pct", "‰": "‰ permille promille", "%-points": ""},
     "money": {
         "USD": "$ dollar dollars usd", "EUR": "€ euro euros eur", "GBP": "£ pound pounds gbp",
         "JPY": "¥ yen jpy", "INR": "₹ rupee rupees",
@@ -53,21 +53,24 @@ _EAST_ASIAN = {
     "h": "小时 小時 時間 시간",
 }
 _FACTORS = {
+    "%": "1/100", "‰": "1/1000",
     "km": "1000", "m": "1", "dm": "1/10", "cm": "1/100", "mm": "1/1000", "\u03bcm": "1/1000000",
     "t": "1000000", "kg": "1000", "g": "1", "mg": "1/1000", "\u03bcg": "1/1000000",
     "hl": "100", "l": "1", "dl": "1/10", "cl": "1/100", "ml": "1/1000",
     "ms": "1/1000", "s": "1", "min": "60", "h": "3600", "d": "86400", "wk": "604800",
+    "mo": "2629746", "yr": "31556952",  # of the mean Gregorian year, so that twelve months are a year
 }  # fmt: skip
 _EXACT = {unit: Fraction(factor) for unit, factor in _FACTORS.items()}
 _BY_NAME = {name: unit for kinds in _NAMES.values() for unit, names in kinds.items() for name in names.split()}
 _BY_NAME |= {name: unit for unit, names in _EAST_ASIAN.items() for name in names.split()}
-_BY_NAME |= {"per cent": "%", "metric ton": "t", "metric tons": "t"}
+_BY_NAME |= {"per cent": "%", "per mille": "‰", "percentage point": "%-points", "percentage points": "%-points"}
+_BY_NAME |= {"metric ton": "t", "metric tons": "t"}
 # Of one letter, as the standard writes them: "5 G" and "5 S" are something else.
 _SYMBOLS = {"m": "m", "g": "g", "t": "t", "l": "l", "L": "l", "s": "s", "h": "h"}
 _KINDS = {unit: kind for kind, units in _NAMES.items() for unit in units}
 
 _END = rf"(?:(?!\w)|(?=[{GLUED}]))"
-NAMES_PATTERN = r"per ?cent|metric tons?|" + "|".join(
+NAMES_PATTERN = r"per\ ?cent|per\ mille|percentage\ points?|metric\ tons?|" + "|".join(
     sorted((re.escape(name) for name in _BY_NAME if name.isalpha()), key=len, reverse=True)
 )
 """Pattern of all names that consist of letters, the longest first; in any case."""
@@ -103,7 +106,7 @@ def denominator(text: str, start: int) -> tuple[str, int]:
     return (unit_named(match["any"] or match["time"]), match.end()) if match else ("", start)
 
 
-def amounts(values: Iterable[str], unit: str, per: str = "") -> tuple[tuple[str, Fraction], ...]:
+def amounts(values: Iterable[str | Fraction], unit: str, per: str = "") -> tuple[tuple[str, Fraction], ...]:
     """Return what values amount to in the base unit of their kind; empty for a unit without exact conversion.
 
     A rate by the second, minute or hour is of another kind than its unit. "A day" is often left out or written "daily",

@@ -139,9 +139,7 @@ def test_the_command_says_that_criteria_are_not_compared(tmp_path, monkeypatch):
     report.write_results("r.jsonl", cases="cases.jsonl")
     result = CliRunner().invoke(app, ["report", "r.jsonl", "--agreement"], catch_exceptions=False)
     assert result.exit_code == 0
-    remark = (
-        "Criteria are different questions, so a verdict on several criteria is one vote here. For the agreement "
-    )
+    remark = "Criteria are different questions, so a verdict on several criteria is one vote here. For the agreement "
     assert result.stdout.splitlines()[1].startswith(remark)
     assert result.stdout.splitlines()[0].startswith("4 items, 1 juror, 4 votes")
     figures = json.loads(CliRunner().invoke(app, ["report", "r.jsonl", "--agreement", "--json"]).stdout)

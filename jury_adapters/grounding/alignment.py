@@ -1,0 +1,223 @@
+"""Alignment: whether a sentence is in the contexts nearly verbatim, with nothing left out that changes what it says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from jury_adapters.core.judgment import Finding
+from jury_adapters.core.negations import negates
+from jury_adapters.grounding.exact_words import HARD, SOFT, exact_words
+from jury_adapters.grounding.findings import listed, says_something, short
+from jury_adapters.grounding.normalisation import unsegmented, words
+from jury_adapters.grounding.passages import Passages, common_length
+from jury_adapters.grounding.quantities import NUMBER_WORDS
+
+
+def aligned(passages: Passages, line: str) -> Finding:
+    """Return the check whether one sentence is in the contexts nearly verbatim."""
+    name, found = short(line), words(line)
+    if passages.has(line):
+        return Finding(name, True, "is in the contexts", score=1.0)
+    if unsegmented(line):
+        return Finding(name, None, "words cannot be separated")
+    if not says_something(line):
+        return Finding(name, None, "too common to be told from any other text")
+    if len(found) > _LONGEST_SENTENCE:
+        return Finding(name, None, "too long to be one sentence")
+    plain, complete = exact_words(line) or found, line.endswith((".", "!", "?")) and len(found) >= _FEWEST_WORDS
+    best, detail, where = 0.0, "no place in the contexts is like it", ""
+    for number in passages.places(found):
+        evidence = passages.lines[number]
+        for clauses in (passages.clauses(number), passages.window(number)):
+            tokens = [word for word in clauses if word not in (SOFT, HARD)]
+            share = common_length(plain, tokens) / len(plain)
+            problem = _new_or_turned(plain, tokens, share) or _left_out(plain, Place.read(clauses), complete)
+            if not problem and evidence.endswith("?") and not line.endswith("?"):
+                problem = "the contexts ask it"
+            if not problem:
+                return Finding(name, True, "nearly verbatim", evidence[:_MOST_EVIDENCE], share)
+            if share >= best:
+                best, detail, where = share, problem, evidence
+    return Finding(name, None, detail, where[:_MOST_EVIDENCE], best)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Place of the contexts: its words, and sets of their positions as the bits of integers.
+
+    Attributes:
+        tokens: the words.
+        soft: words after a comma, bracket or dash.
+        hard: words after a semicolon or colon, or the end of a sentence.
+        numbers: numbers, in digits or words.
+        kept: words that may not be left out between two words of the answer.
+        starts: words at which a part of the sentence may start.
+        whole: those at which a complete sentence may start; not the king of "the son of the king died".
+        ends: words at which a part of the sentence may end.
+    """
+
+    tokens: list[str]
+    soft: int
+    hard: int
+    numbers: int
+    kept: int
+    starts: int
+    whole: int
+    ends: int
+
+    @classmethod
+    def read(cls, clauses: Sequence[str]) -> Place:
+        """Read the words of a place and the marks between its clauses."""
+        tokens: list[str] = []
+        soft = hard = 0
+        for word in clauses:
+            if word == SOFT:
+                soft |= 1 << len(tokens)
+            elif word == HARD:
+                hard |= 1 << len(tokens)
+            else:
+                tokens.append(word)
+        kept = _bits(
+            tokens, lambda word: word in _JOINTS or _narrows(word) or (_is_number(word) and not _is_year(word))
+        )
+        starts, whole = _starts(tokens, soft | hard)
+        ends = _ends(tokens, soft, hard)
+        return cls(tokens, soft, hard, _bits(tokens, _is_number), kept, starts, whole, ends)
+
+    def follow(self, reached: int, word: str) -> int:
+        """Return the positions of the next word of an answer after those reached, with up to three words left out.
+
+        Left-out words are all that stands between two commas, or of one clause and without a number that is not a
+        year. They are not beside a number, because "5 to 7 km" and "more than 40" are not "5 km" and "40".
+        """
+        here = _bits(self.tokens, word.__eq__)
+        found = reached << 1
+        open_gap = enclosed = reached & ~self.numbers
+        for gap in range(_MOST_LEFT_OUT):
+            open_gap = (open_gap << 1) & ~(self.kept | self.hard | self.soft)
+            enclosed = (enclosed << 1) & ~self.hard & (self.soft if gap == 0 else -1)
+            nexts = ((open_gap << 1) & ~self.soft) | ((enclosed << 1) & self.soft)
+            found |= nexts & ~self.numbers & ~self.hard
+        return found & here
+
+
+def _new_or_turned(plain: Sequence[str], tokens: Sequence[str], share: float) -> str:
+    """Return the reason that the words of a sentence and of a place differ, or "" if all are there in this order."""
+    known = set(tokens)
+    if new := [word for word in plain if word not in known]:
+        return f"new here: {listed(new)}"
+    left_out = Counter(tokens) - Counter(plain)
+    if turned := sorted(word for word in left_out if _TURNS.fullmatch(word) or negates(word)):
+        return f"the contexts qualify it: {listed(turned)}"
+    if share < 1:
+        return f"only {share:.0%} of its words stand there in this order"
+    return ""
+
+
+def _left_out(plain: Sequence[str], place: Place, complete: bool) -> str:
+    """Return the reason that what is left out of a place may change a sentence, or "" if it does not."""
+    reached = _bits(place.tokens, plain[0].__eq__) & (place.whole if complete else place.starts)
+    if not reached:
+        return f"what stands before {plain[0]!r} there may change what it says"
+    for before, word in pairwise(plain):
+        if not (reached := place.follow(reached, word)):
+            return f"what stands between {before!r} and {word!r} there may change what it says"
+    return "" if reached & place.ends else f"what stands after {plain[-1]!r} there may change what it says"
+
+
+def _bits(tokens: Sequence[str], is_set: Callable[[str], bool]) -> int:
+    return sum(1 << at for at, word in enumerate(tokens) if is_set(word))
+
+
+def _starts(tokens: Sequence[str], breaks: int) -> tuple[int, int]:
+    """Return the words before which nothing is left out that narrows them: of part of a sentence, and of all of it."""
+    starts = whole = 0
+    narrowed, before = False, ""
+    for at, word in enumerate(tokens):
+        if breaks >> at & 1 or before in _COORDINATORS:
+            narrowed = False
+            before = "" if breaks >> at & 1 else before
+        bound = _is_number(word) and before in _BOUNDS
+        if not narrowed and not bound:
+            starts |= 1 << at
+            whole |= (before not in _PREPOSITIONS) << at
+        narrowed |= _narrows(word) or _is_amount(word)
+        before = word
+    return starts, whole
+
+
+def _ends(tokens: Sequence[str], soft: int, hard: int) -> int:
+    """Return the words after which nothing of the clause is left out that narrows it, nor the unit of a number."""
+    ends, narrowed = 0, False
+    for at in reversed(range(len(tokens))):
+        after = tokens[at + 1] if at + 1 < len(tokens) and not hard >> (at + 1) & 1 else ""
+        following = after if not soft >> (at + 1) & 1 else ""
+        if not following or following in _COORDINATORS:
+            narrowed = False
+        narrowed |= _narrows(following)
+        unit_left_out = following and following not in _AFTER_NUMBERS and _BARE.fullmatch(tokens[at])
+        if not narrowed and after not in _CONTINUES and (not unit_left_out or _is_year(tokens[at])):
+            ends |= 1 << at
+    return ends
+
+
+def _narrows(word: str) -> bool:
+    return _NARROWS.fullmatch(word) is not None
+
+
+def _is_number(word: str) -> bool:
+    return _DIGITS.match(word) is not None or word in NUMBER_WORDS
+
+
+def _is_amount(word: str) -> bool:
+    return _is_number(word) and not _is_year(word)
+
+
+def _is_year(word: str) -> bool:
+    return _YEAR.fullmatch(word) is not None
+
+
+_MOST_EVIDENCE = 300  # characters
+_LONGEST_SENTENCE = 300  # words; longer ones pass only if the contexts have them unchanged
+_FEWEST_WORDS = 3  # of a sentence with a verb; "Ann Weber." is a part of one
+_MOST_LEFT_OUT = 3  # words between two that are adjacent in the answer
+
+# Words that reverse or weaken the sentence around them, or report it; their endings vary, so beginnings are listed.
+_TURNS = re.compile(
+    r"(?:not|no|none|never|neither|nor|nobody|nothing|nowhere|without|lack(?:s|ed|ing)?|hardly|barely|scarcely|unless|"
+    r"if|far|whether|when|whenever|provided|except(?:ing|ions?)?|exclud\w+|instead|otherwise|only|solely|exclusively|may|"
+    r"might|could|would|should|perhaps|maybe|possibl[ye]|probabl[ye]|likely|unlikely|almost|nearly|un?able|false|falsely|"
+    r"untrue|impossib\w+|so-called|alleged\w*|illegal\w*|unlawful\w*|former\w*|rumou?r\w*|alleg\w+|claim\w*|sa(?:y|ys|id|"
+    r"ying)|according|argu(?:e|es|ed|ing)|assert\w*|insist\w*|suggest\w*|th(?:ink|inks|ought|inking)|den(?:y|ies|ied|"
+    r"ying)|doubt\w*|disput\w+|reject\w*|refus\w+|fail\w*|report(?:s|ed|edly)|suppos\w+|suspect\w*|believ\w+|expect\w*|"
+    r"plan(?:s|ned|ning)?|propos\w+|intend\w*|want(?:s|ed)?|wish(?:es|ed)?|hop(?:e|es|ed|ing)|threat\w*|attempt\w*|"
+    r"tr(?:y|ies|ied|ying)|predict\w*|forecast\w*|promis\w+|pretend\w*|forbid\w*|forbade|prohibit\w*|prevent\w*|avoid\w*|"
+    r"cancel\w*|contrary|wrong\w*|myths?|hoax\w*)"
+)
+# Words that narrow, bound or measure what is said in their own clause.
+_NARROWS = re.compile(
+    r"half(?:-\w+)?|halves|quarters?|thirds?|fifths?|tenths?|doubles?|doubled|triples?|twice|thrice|once|times|percent|"
+    r"per|each|every|more|most|less|least|few|fewer|fewest|many|much|several|some|part|partly|partially|mostly|mainly|"
+    r"largely|minority|majority|up|about|around|roughly|approximately|approx|circa|below|above|beyond|exceed\w*|minimum|"
+    r"maximum|min|max|maximally|minimally|before|after|until|till|during|while|since|must|can|shall|ought|need(?:s|ed)?|"
+    r"rarely|seldom|sometimes|occasionally|usually|often|normally|generally|always|hourly|daily|weekly|monthly|yearly|"
+    r"annually|minus|plus|non|other|another|too|so|than|as|ex|like"
+)
+# Words that join clauses, or items of a list: what stands beyond them is said of something else.
+_COORDINATORS = frozenset(("and", "but", "while", "whereas", "although", "though", "because"))
+_JOINTS = _COORDINATORS | frozenset(("or", "who", "whom", "whose", "which", "that", "where", "to", "versus", "vs"))
+_BOUNDS = frozenset(("over", "under", "within", "between", "to", "from", "or", "by", "nor"))
+_PREPOSITIONS = frozenset(
+    ("of", "for", "with", "like", "from", "to", "by", "against", "about", "in", "on", "at", "over", "under", "between",
+     "among", "or", "versus", "into", "than", "as")
+)  # fmt: skip
+# Words that go on with what stands before them, also after a bracket: "from Monday to Friday", "€ 40 (per day)".
+_CONTINUES = frozenset(("to", "or", "through", "per", "each", "plus", "minus", "every"))
+_AFTER_NUMBERS = frozenset(("and", "or", "but", "in", "on", "for", "by", "at", "from", "with", "when", "because"))
+_DIGITS = re.compile(r"[-+<>≤≥±~≈]{0,3}\d")
+_BARE = re.compile(r"[-+<>≤≥±~≈]{0,3}\d[\d.,]*|" + "|".join(sorted(NUMBER_WORDS)))
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/]\d\d)?")

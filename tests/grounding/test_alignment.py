@@ -1,0 +1,142 @@
+"""Sentences that are nearly verbatim in the contexts: what may be left out, and what changes the sentence."""
+
+import pytest
+
+from jury_adapters import Status
+from jury_adapters.checks import SentenceAlignment
+from jury_adapters.grounding import grounding_screen
+from jury_adapters.grounding.exact_words import exact_words
+from jury_adapters.grounding.normalisation import tidy
+
+SIGNS = [
+    ("It is open until 5 p.m. on Fridays and from 9 a.m. on Mondays.", "It is open until 5 a.m. on Fridays."),
+    ("Doors open at 7:30 am and close at 9:30 pm.", "Doors open at 7:30 pm."),
+    ("Doors open at noon, 12 p.m. sharp.", "Doors open at noon, 12 a.m. sharp."),
+    ("The temperature limit is -5 °C.", "The temperature limit is 5 °C."),
+    ("The temperature limit is \u22125 °C.", "The temperature limit is 5 °C."),
+    ("The temperature limit is 5 °C.", "The temperature limit is -5 °C."),
+    ("The year closed with -€ 400.", "The year closed with € 400."),
+    ("The fee rises by 5 ‰.", "The fee rises by 5 %."),
+    ("The fee rises by 5 %.", "The fee rises by 5."),
+    ("The debt is 40 million €.", "The debt is 40 million $."),
+    ("The debt is € 40 million.", "The debt is $ 40 million."),
+    ("The share is .5 percent.", "The share is 5 percent."),
+    ("The pH of the pool is > 7.", "The pH of the pool is < 7."),
+    ("The pH of the pool is ≤ 7.", "The pH of the pool is 7."),
+    ("The swim is for ages 16+ today.", "The swim is for ages 16 today."),
+    ("The count is 10⁶ today.", "The count is 106 today."),
+    ("The walk takes 5½ hours.", "The walk takes 51/2 hours."),
+    ("The limit is 5 km/h in town.", "The limit is 5 km."),
+    ("Anna writes C# at work.", "Anna writes C at work."),
+]  # fmt: skip
+LEFT_OUT = [
+    ("The doors open half an hour before each match.", "The doors open an hour before each match."),
+    ("Juniors pay half the entry fee of the seniors.", "Juniors pay the entry fee of the seniors."),
+    ("Juniors pay a quarter of the entry fee of the seniors.", "Juniors pay the entry fee of the seniors."),
+    ("Juniors pay twice the entry fee of the seniors.", "Juniors pay the entry fee of the seniors."),
+    ("The licence costs more than € 40 for adults.", "The licence costs € 40 for adults."),
+    ("The licence costs over € 40 for adults.", "The licence costs € 40 for adults."),
+    ("The licence costs up to € 40 for adults.", "The licence costs € 40 for adults."),
+    ("The licence costs nearly € 40 for adults.", "The licence costs € 40 for adults."),
+    ("The licence costs € 40 per month for adults.", "The licence costs € 40 for adults."),
+    ("The licence costs € 40 more for adults.", "The licence costs € 40 for adults."),
+    ("Each club enters at most four teams.", "Each club enters four teams."),
+    ("A club may enter at most four teams.", "A club may enter four teams."),
+    ("Each club enters four new teams.", "Each club enters four teams."),
+    ("The walk is 5 to 7 km long.", "The walk is 5 km long."),
+    ("The walk is 5-7 km long.", "The walk is 5 km long."),
+    ("The walk is 5 to 7 km long.", "The walk is 7 km long."),
+    ("The walk takes 45 minutes.", "The walk takes 45."),
+    ("Seniors pay 40, juniors 20.", "Seniors pay 20."),
+    ("Ann lives in Rome, Bo in Oslo.", "Ann lives in Oslo."),
+    ("Ann lives in Rome; Bo in Oslo.", "Ann lives in Oslo."),
+    ("Ann stayed and Bo left.", "Ann left."),
+    ("Ann left early. Bo stayed in Oslo.", "Ann stayed in Oslo."),
+    ("| Seniors | 40 |\n| Juniors | 20 |", "Seniors 20"),
+    ("Two of the members voted against it.", "The members voted against it."),
+    ("40 % of the members voted against it.", "The members voted against it."),
+    ("Most of the members voted against it.", "The members voted against it."),
+    ("The committee meets every second week.", "The committee meets every week."),
+    ("The pool is open until May.", "The pool is open."),
+    ("Drinks are free after midnight.", "Drinks are free."),
+    ("Dogs are welcome, except in the bar.", "Dogs are welcome."),
+    ("Only members vote on the budget.", "Members vote on the budget."),
+    ("It is not safe and not cheap.", "It is safe and not cheap."),
+    ("The members who paid vote on the budget.", "The members vote on the budget."),
+    ("The vice-president resigned in May.", "The president resigned in May."),
+    ("Non-members pay 40 euros.", "Members pay 40 euros."),
+    ("The king's son died in May.", "The king died in May."),
+    ("The son of the king died in May.", "The king died in May."),
+    ("According to Ann, the drug is safe.", "The drug is safe."),
+    ("Do members pay a fee?", "Members pay a fee."),
+    ("It was five degrees below zero.", "It was five degrees."),
+    ("It is closed from Monday to Friday.", "It is closed from Monday."),
+    ("The fee is € 40 (per quarter).", "The fee is € 40."),
+    ("It is far from certain that Ann left.", "It is certain that Ann left."),
+    ("The temperature fell from 20 to 5 degrees.", "The temperature fell from 20."),
+    ("The lift carries 4-6 people.", "The lift carries 6 people."),
+    ("Adults: 10 euros, Children: 5 euros", "Adults: 5 euros"),
+    ("Ann lived in Rome until 2010.", "Ann lived in Rome."),
+]  # fmt: skip
+SAME = [
+    ("It is open until 5 p.m. on Fridays and from 9 a.m. on Mondays.", "It is open until 5 pm on Fridays."),
+    ("The temperature limit is -5 °C.", "The temperature limit is \u22125°C."),
+    ("The fee rises by 5 ‰ in June.", "The fee rises by 5‰."),
+    ("The licence costs € 40 for adults.", "The licence costs 40 € for adults."),
+    ("The licence costs € 40 for adults.", "The licence costs €40."),
+    ("The licence costs more than € 40 for adults.", "The licence costs more than € 40."),
+    ("The licence costs 1,400 euros and is due in June.", "The licence costs 1400 euros."),
+    ("Ann left the firm in 2018 after a strike, and Bo stayed.", "Ann left the firm in 2018 after a strike."),
+    ("The ferry between the islands stopped running in 2018, after the storm.", "The ferry stopped running in 2018."),
+    ("Lunvik, a town of 4,000, is closed to cars.", "Lunvik is closed to cars."),
+    ("In 2018, the club sold its court; members must pay 40 euros.", "The club sold its court."),
+    ("5.1 The committee meets on Mondays.", "The committee meets on Mondays."),
+    ("Article 5: The committee meets on Mondays.", "The committee meets on Mondays."),
+    ("The harbour was built in 1874 by Marta Olsen.", "The harbour was built by Marta Olsen."),
+    ("Two of the members voted against it.", "Two of the members voted against it."),
+    ("| Seniors | 40 |\n| Juniors | 20 |", "Seniors: 40"),
+    ("The walk takes 45 minutes.", "45 minutes"),
+    ("Do members pay a fee? Members pay a fee of 40 euros.", "Members pay a fee of 40 euros."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("context", "answer"), [*SIGNS, *LEFT_OUT])
+def test_a_sentence_that_lost_what_changes_it_is_not_passed(context, answer):
+    judged = SentenceAlignment().judge(answer=answer, contexts=[context])
+    assert judged.status is Status.ABSTAIN, judged
+    assert judged.findings[0].detail
+    assert grounding_screen().judge(answer=answer, contexts=[context]).status is not Status.PASS
+
+
+@pytest.mark.parametrize(("context", "answer"), SAME)
+def test_a_sentence_that_lost_nothing_of_that_kind_passes(context, answer):
+    judged = SentenceAlignment().judge(answer=answer, contexts=[context])
+    assert judged.status is Status.PASS, judged.findings
+
+
+@pytest.mark.parametrize("text", [context for pairs in (SIGNS, LEFT_OUT, SAME) for context, _ in pairs])
+def test_a_text_passes_beside_itself(text):
+    assert SentenceAlignment().judge(answer=text, contexts=[text]).status is Status.PASS
+    assert SentenceAlignment().judge(answer=text, contexts=[f"It is so. {text} That is all."]).status is Status.PASS
+
+
+def test_the_signs_of_a_long_text_without_stops_are_kept():
+    filler = " ".join(f"word{number}" for number in range(300))
+    context = f"{filler} the limit at noon is -5 degrees {filler}"
+    assert SentenceAlignment().judge(answer="The limit at noon is -5 degrees.", contexts=[context]).status == "PASS"
+    assert SentenceAlignment().judge(answer="The limit at noon is 5 degrees.", contexts=[context]).status == "ABSTAIN"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("$1,400.00 or 1.400,00 €", ["1400.00$", "or", "1.400,00€"]),
+        ("9 -17 h", ["9", "17", "h"]),
+        ("from -5 to \u22127", ["from", "-5", "to", "-7"]),
+        ("2.15 p.m. and 5:00 AM", ["2:15pm", "and", "5am"]),
+        ("C++ at 5 m²", ["c++", "at", "5", "m2"]),
+        ("don't, cannot", ["do", "not", "can", "not"]),
+    ],
+)
+def test_words_keep_their_signs(text, found):
+    assert exact_words(tidy(text)) == found
