@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -50,16 +50,6 @@ class Run:
         return {**own, **{name: value for name, value in facts.items() if value}}
 
 
-def guard_facts(outcomes: Sequence[str]) -> dict[str, object]:
-    """Return the metadata of a run about the guards in it: the gravest outcome, and all, if there are several.
-
-    >>> guard_facts(["passed", "unjudged"])
-    {'guard': 'unjudged', 'guards': ('passed', 'unjudged')}
-    """
-    facts: dict[str, object] = {"guard": min(outcomes, key=_GUARD_OUTCOMES.index)} if outcomes else {}
-    return {**facts, "guards": tuple(outcomes)} if len(outcomes) > 1 else facts
-
-
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
     """Run with its judgment, which is passed to ``on_verdict=``.
@@ -97,6 +87,4 @@ def ending_of(error: BaseException) -> Literal["failed", "cancelled", "abandoned
     return "failed" if isinstance(error, Exception) and not names & _CANCELLED else "cancelled"
 
 
-_GUARD_OUTCOMES = ("blocked", "unjudged", "best", "annotated", "passed")
-"""Outcomes of a guard, beginning with the one that matters most."""
 _CANCELLED = {"CancelledError", "WorkflowCancelledByUser"}  # the second one is from LlamaIndex

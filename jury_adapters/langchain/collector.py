@@ -22,8 +22,9 @@ from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.context import run_context
 from jury_adapters.core.graph_commands import state_update
 from jury_adapters.core.loose_values import field_of
-from jury_adapters.core.runs import Run, guard_facts
+from jury_adapters.core.runs import Run
 from jury_adapters.core.secrets import error_text
+from jury_adapters.judges.guard_outcomes import guard_facts
 from jury_adapters.langchain.finished_runs import FinishedRun, Found, ToolCall
 from jury_adapters.langchain.guard_marks import mark_in, refusal_in, repeats, review_of
 from jury_adapters.langchain.open_runs import Failure, OpenRun

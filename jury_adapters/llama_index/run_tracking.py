@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from jury_adapters.core.background.counts import Outcome
 from jury_adapters.core.context import run_context
-from jury_adapters.core.runs import Run, guard_facts
+from jury_adapters.core.runs import Run
+from jury_adapters.judges.guard_outcomes import guard_facts
 from jury_adapters.observability.sinks import note_span
 
 if TYPE_CHECKING:

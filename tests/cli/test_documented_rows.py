@@ -46,7 +46,7 @@ def test_every_text_of_a_row_is_in_its_case(path):
 
 def test_the_documentation_lists_every_column_that_is_understood():
     page = (Path(__file__).parents[2] / "docs" / "how_to" / "judge_a_file.md").read_text(encoding="utf-8")
-    table = page.partition("| where nothing else is that |\n")[2].partition("\n\n")[0].splitlines()[1:]
+    table = page.partition("| used if none of these is there |\n")[2].partition("\n\n")[0].splitlines()[1:]
     listed = {field: columns for field, *columns in ([cell.strip() for cell in row.split("|")[1:-1]] for row in table)}
     assert list(listed) == ["question", "answer", "contexts", "reference"]
     for field, columns in listed.items():

@@ -20,7 +20,7 @@ SOURCES = sorted((ROOT / "jury_adapters" / "cli").glob("*.py"))
 
 def test_the_table_of_the_documentation_is_the_enumeration():
     page = (ROOT / "docs" / "how_to" / "judge_a_file.md").read_text(encoding="utf-8")
-    table = page.partition("| Exit code | means |\n| --- | --- |\n")[2].partition("\n\n")[0]
+    table = page.partition("| Exit code | Meaning |\n| --- | --- |\n")[2].partition("\n\n")[0]
     assert table.splitlines() == [f"| {code.value} | {code.meaning} |" for code in ExitCode]
 
 

@@ -161,9 +161,10 @@ class TestRagJury:
         assert (verdict.status, verdict.stopped_at, server.asks) == (Status.FAIL, tier, [])
 
     def test_a_verbatim_answer_is_accepted_only_when_asked_for(self, server):
-        assert self.jury(server, verbatim=True).judge(a_case()).stopped_at == "verbatim"
+        verbatim = a_case(contexts=("Paris is the capital of France, on the Seine.",))
+        assert self.jury(server, verbatim=True).judge(verbatim).stopped_at == "verbatim"
         assert server.asks == []
-        assert self.jury(server).judge(a_case()).stopped_at == "criteria"
+        assert self.jury(server).judge(verbatim).stopped_at == "criteria"
 
     def test_irrelevant_contexts_are_rejected_after_one_call(self, server):
         verdict = self.jury(server).judge(
