@@ -88,6 +88,7 @@ def test_the_margins_of_both_intervals_are_combined():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ended", "rate"), [(0.5, 0.74), (0.9, 0.9), (0.97, 0.6), (0.7, 0.2)])
 def test_the_interval_of_all_runs_covers(ended, rate):
     random = np.random.default_rng(3)

@@ -383,6 +383,7 @@ def alone(name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt-4o", "claude_3_opus"])
 def test_a_tier_of_one_judge_is_calibrated_alike_however_it_is_written(folder, name):
     guarantees = []

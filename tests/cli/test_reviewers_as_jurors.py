@@ -54,6 +54,7 @@ def width(report):
     return high - low
 
 
+@pytest.mark.slow
 def test_answers_of_two_systems_under_one_id_are_items_of_one_group(folder):
     reviewed(folder, "old", "new")
     report, said = measured()
@@ -73,12 +74,14 @@ def test_answers_of_one_system_are_told_as_before(folder):
     assert (report["items"], said) == (QUESTIONS, "")
 
 
+@pytest.mark.slow
 def test_answers_without_an_id_are_items_by_their_content(folder):
     reviewed(folder, "old", "new", ids=False)
     report, said = measured()
     assert (report["items"], said) == (2 * QUESTIONS, "")
 
 
+@pytest.mark.slow
 def test_a_group_is_a_field_of_the_labelled_cases(folder):
     reviewed(folder, "old", "new")
     assert measured("--group", "ward")[0]["items"] == 2 * QUESTIONS
