@@ -30,6 +30,41 @@ from jury_adapters.judges.experiment_rows import group_of_repeats
 from jury_adapters.judges.framework_results import FrameworkResults, evaluated_cases
 
 
+def row_items(
+    rows: Iterable[Sequence[Raw]],
+    jurors: Sequence[str],
+    items: Sequence[str],
+    *,
+    gold: Sequence[Raw],
+    groups: Sequence[object],
+) -> tuple[list[ItemVotes], tuple[str, ...]]:
+    """Return one item per plain list of votes, and the names of the jurors; see :meth:`Votes.from_rows`."""
+    table = [list(row) for row in rows]
+    width = max(map(len, table), default=0)
+    if any(len(row) != width for row in table):
+        raise ConfigurationError("every row needs one entry per juror; use None where a juror did not vote")
+    names = tuple(jurors) or tuple(f"juror {number}" for number in range(1, width + 1))
+    if len(names) != width and table:
+        raise ConfigurationError(f"there are {width} votes per item, but {len(names)} names of jurors")
+    for what, given in (("items", items), ("gold", gold), ("groups", groups)):
+        if given and len(given) != len(table):
+            raise ConfigurationError(f"{what} has {len(given)} entries for {len(table)} items")
+    collected = [
+        ItemVotes(
+            str(items[row]) if items else str(row),
+            dict(zip(names, cast, strict=True)),
+            gold=gold[row] if gold else None,
+            group=groups[row] if groups else None,
+            identity=(None, str(items[row])) if items else None,
+            own_id=str(items[row]) if items else None,
+            source="row",
+            number=row + 1,
+        )
+        for row, cast in enumerate(table)
+    ]
+    return collected, names
+
+
 def verdict_items(
     verdicts: FrameworkResults,
     on: On | None,

@@ -33,7 +33,7 @@ from jury_adapters.calibration.vote_scale import (
     passed_by_jury,
     vote_codes,
 )
-from jury_adapters.calibration.vote_sources import recorded_items, result_items, verdict_items
+from jury_adapters.calibration.vote_sources import recorded_items, result_items, row_items, verdict_items
 from jury_adapters.core.errors import ConfigurationError, unknown
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.opinions import has_selected_jurors
@@ -138,29 +138,7 @@ class Votes:
             ConfigurationError: rows have unequal lengths, or names, gold or groups do not match the votes.
             InputError: rows with the same id have different votes or different gold labels.
         """
-        table = [list(row) for row in rows]
-        width = max(map(len, table), default=0)
-        if any(len(row) != width for row in table):
-            raise ConfigurationError("every row needs one entry per juror; use None where a juror did not vote")
-        names = tuple(jurors) or tuple(f"juror {number}" for number in range(1, width + 1))
-        if len(names) != width and table:
-            raise ConfigurationError(f"there are {width} votes per item, but {len(names)} names of jurors")
-        for what, given in (("items", items), ("gold", gold), ("groups", groups)):
-            if given and len(given) != len(table):
-                raise ConfigurationError(f"{what} has {len(given)} entries for {len(table)} items")
-        collected = [
-            ItemVotes(
-                str(items[row]) if items else str(row),
-                dict(zip(names, cast, strict=True)),
-                gold=gold[row] if gold else None,
-                group=groups[row] if groups else None,
-                identity=(None, str(items[row])) if items else None,
-                own_id=str(items[row]) if items else None,
-                source="row",
-                number=row + 1,
-            )
-            for row, cast in enumerate(table)
-        ]
+        collected, names = row_items(rows, jurors, items, gold=gold, groups=groups)
         return assemble(collected, jurors=names, labels=labels, pass_label=pass_label)
 
     @classmethod

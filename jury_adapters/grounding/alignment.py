@@ -114,7 +114,7 @@ def _new_or_turned(plain: Sequence[str], tokens: Sequence[str], share: float) ->
     if turned := sorted(word for word in left_out if _TURNS.fullmatch(word) or negates(word)):
         return f"the contexts qualify it: {listed(turned)}"
     if share < 1:
-        return f"only {share:.0%} of its words stand there in this order"
+        return f"only {share:.0%} of its words are there in this order"
     return ""
 
 

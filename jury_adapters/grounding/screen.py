@@ -271,7 +271,7 @@ class ContextRelevance(Judge):
             unread = unreadable(source.passages, tidy(question))
             return abstain(nothing_compared("no word of the question", unread))
         share, missing = found
-        text = f"{share:.0%} of the question's content words stand in the contexts"
+        text = f"{share:.0%} of the question's content words are in the contexts"
         detail = f"missing: {listed(missing)}" if missing else ""
         findings, details = [Finding("question words", None, detail, score=share)], {"support": share}
         if missing and self.threshold is not None and _differs(source, question, "", source.passages.has_word):
