@@ -147,9 +147,10 @@ def negated(source: Source, lines: Sequence[str]) -> list[str]:
 
 
 def differing_numbers(source: Source, lines: Sequence[str]) -> list[str]:
-    """Return the numbers that the source has with another sign or unit only."""
+    """Return the numbers that the source has with another sign or unit only, and the days of another year."""
+    numbers = source.numbers
     asked = (quantity for line in lines for quantity in quantities(line, source.support_marks))
-    differing = (one for one in asked if source.numbers.other_sign(one) or source.numbers.other_unit(one))
+    differing = (one for one in asked if numbers.other_sign(one) or numbers.other_unit(one) or numbers.other_year(one))
     return list(dict.fromkeys(map(_signed, differing)))
 
 

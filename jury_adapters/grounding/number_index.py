@@ -42,7 +42,7 @@ class NumberIndex:
     loose: bool = True
     _values: set[str] = field(default_factory=set)
     _months: set[int] = field(default_factory=set)
-    _days: set[tuple[int, int]] = field(default_factory=set)
+    _days: dict[tuple[int, int], set[str]] = field(default_factory=dict)  # with their years; "" for a date without one
     _units: dict[str, set[str]] = field(default_factory=dict)
     _sizes: list[Decimal] = field(default_factory=list)
     _after: set[str] = field(default_factory=set)
@@ -55,8 +55,6 @@ class NumberIndex:
 
     def __post_init__(self) -> None:
         self._values.update(range_ends(self.source))
-        self._days.update(days_in(self.source))
-        self._months.update(month for month, _ in self._days)
         text = f"{self.source}\n{in_digits(self.source)}" if has_number_words(self.source) else self.source
         if self.loose:
             self._values.update(bare(digits) for digits in set(re.findall(r"\d+", text)))
@@ -64,7 +62,8 @@ class NumberIndex:
             self._values.update(found.times if found.is_time and ":" in found.text else found.readings)
             self._values.update(found.parts)
             self._add_times(found, text)
-            self._days.update(found.day)
+            for day in found.day:
+                self._days.setdefault(day, set()).update(found.readings or ("",))
             self._months.update(month for month, _ in found.day)
             for value in found.readings:
                 self._units.setdefault(value, set()).add(found.unit)
@@ -74,6 +73,9 @@ class NumberIndex:
                 self._fractions.add(found.fraction)
             if found.after:
                 self._after.add(found.after)
+        for day in days_in(self.source):  # read generously, so that most of them have been found with their year
+            self._days.setdefault(day, {""})
+        self._months.update(month for month, _ in self._days)
         self._times.update(times_in_words(text))
         self._fractions.update(shares(text))
         self._months.update(months_in(self.source))
@@ -101,6 +103,10 @@ class NumberIndex:
             return False
         seen = set().union(*(self._signs.get(value, ()) for value in asked.readings))
         return bool(seen) and asked.negative not in seen
+
+    def other_year(self, asked: Quantity) -> bool:
+        """Return whether the source has this day, and only in another year."""
+        return bool(asked.readings) and any(day in self._days for day in asked.day) and not self._has_date(asked)
 
     def has_fractions(self) -> bool:
         """Return whether the source gives a share as a fraction: "two thirds", "2/3", "one in four"."""
@@ -193,7 +199,10 @@ class NumberIndex:
     def _has_date(self, asked: Quantity) -> bool:
         if asked.readings and not any(year in self._values for year in asked.readings):
             return False
-        return any((month in self._months) if day == 0 else ((month, day) in self._days) for month, day in asked.day)
+        if any(day == 0 and month in self._months for month, day in asked.day):
+            return True
+        years = set().union(*(self._days.get(day, ()) for day in asked.day))
+        return bool(years) and (not asked.readings or "" in years or not years.isdisjoint(asked.readings))
 
     def _near(self, value: str, asked: Quantity) -> bool:
         """Return whether the source has a year of this decade or century, or a number that this one rounds."""

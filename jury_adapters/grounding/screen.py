@@ -160,8 +160,8 @@ class SentenceSupport(Judge):
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
             above it abstains if a sentence has a negation (of English and 13 other European languages) and its best
             place, a whole sentence of the contexts, has none, or the reverse; if the contexts have one of its numbers
-            with another sign or unit only; or if it has no word in addition to the question's. No threshold suits all
-            data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
+            with another sign, unit or year only; or if it has no word in addition to the question's. No threshold
+            suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
         name: the juror's name in verdicts.
 
     It abstains on texts in scripts without spaces (Chinese, Japanese, Thai), because their words cannot be separated. A
@@ -228,7 +228,7 @@ class SentenceSupport(Judge):
         if differing := negated(source, lines):
             return f"a negation differs from the contexts: {', '.join(differing[:3])}"
         numbers = differing_numbers(source, lines)
-        return f"the contexts have another sign or unit: {listed(numbers, 3)}" if numbers else ""
+        return f"the contexts have another sign, unit or year: {listed(numbers, 3)}" if numbers else ""
 
 
 @dataclass(frozen=True)
