@@ -105,7 +105,7 @@ class Chart:
     ys: Point
 
     def at(self, value: Point) -> Point:
-        """Where a pair of values stands."""
+        """Position of a pair of values on the drawing."""
         across = (value[0] - self.xs[0]) / (self.xs[1] - self.xs[0])
         up = (value[1] - self.ys[0]) / (self.ys[1] - self.ys[0])
         return self.corner[0] + across * self.size[0], self.corner[1] + (1 - up) * self.size[1]

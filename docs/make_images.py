@@ -87,7 +87,7 @@ def life_of_a_case() -> str:
 
 
 def early_stopping() -> str:
-    """What an early-stopping panel of five asks, for three cases; the panel itself says who was asked."""
+    """Jurors that an early-stopping panel of five asks in three cases, as the panel itself reports them."""
     draw = Drawing(
         (760, 308),
         "Early stopping in a panel of five",
@@ -156,7 +156,7 @@ def calls_saved() -> str:
 
 
 def cascade_funnel() -> str:
-    """How many cases each tier of the recorded cascade decides."""
+    """Number of cases that each tier of the recorded cascade decides."""
     cases = [Case.from_row(row) for row in _rows() if _fold_of(row) == 1]
     small = Ensemble([_recorded(name) for name in SMALL], min_votes=2)
     cascade = CascadedJury([Tier("small", small, "escalate_on_split"), Tier("large", _recorded(LARGE))])
@@ -227,7 +227,7 @@ def agreement_coefficients() -> str:
 
 
 def coverage_guaranteed() -> str:
-    """What a guarantee costs: the share of cases decided, and how often the guarantee is kept."""
+    """Cost of a guarantee: the share of cases decided, and how often the guarantee is kept."""
     population, targets = _population(), [round(0.86 + 0.01 * step, 2) for step in range(11)]
     decided, kept = [], []
     for target in targets:
@@ -282,7 +282,7 @@ def _funnel_tier(draw: Drawing, top: float, width: float, told: str, lines: Sequ
 
 
 def _early_stopped(votes: str, order: Sequence[int] = range(5), **options: Unpack[EnsembleOptions]) -> Verdict:
-    """What an early-stopping panel says of these votes; it asks in this order."""
+    """Verdict of an early-stopping panel on these votes, with its jurors asked in this order."""
     rank = {column: place for place, column in enumerate(order)}
     options["schedule"] = "early_stop"
     panel = Ensemble([Replay(column, rank[column]) for column in range(len(rank))], **options)

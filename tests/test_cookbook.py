@@ -43,7 +43,7 @@ def outputs(path: Path) -> list[dict[str, Any]]:
 
 
 def shown(output: dict[str, Any]) -> str:
-    """What of an output is text; a picture in base64 may hold any letters."""
+    """Text of an output. Pictures are left out, because base64 may hold any letters."""
     data = [text(value) for kind, value in output.get("data", {}).items() if kind.startswith("text/")]
     return "\n".join([text(output.get("text", "")), *data])
 

@@ -1,4 +1,4 @@
-"""What the package says of itself: one version everywhere, a citation, and commands that work."""
+"""Metadata of the package: one version everywhere, a citation, and commands that work."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""What the README promises beside its code, all of which tests/docs/test_code_blocks.py runs."""
+"""Promises of the README besides its code, all of which tests/docs/test_code_blocks.py runs."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What users of the package test with."""
+"""Tools with which users of the package test."""
 
 import asyncio
 

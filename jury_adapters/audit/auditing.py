@@ -151,7 +151,7 @@ class Audit:
 
     @property
     def kill_scope(self) -> str:
-        """How many kinds of error the kill rate of the jury is of; empty if it is of all that were asked for."""
+        """The number of error kinds in the kill rate, of those asked for; empty if the kill rate covers all or none."""
         measured, asked_for = len(self.measured_errors), self.unplaced.error_kinds
         return f"{measured} of {counted(asked_for, 'kind')} of error" if 0 < measured < asked_for else ""
 

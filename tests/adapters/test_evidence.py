@@ -1,4 +1,4 @@
-"""Which outputs of tools are evidence."""
+"""Outputs of tools that are evidence."""
 
 from typing import TypedDict
 

@@ -35,7 +35,7 @@ def wanted(item: Mapping[str, Any]) -> Case:
 
 
 def parts_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """What LangSmith has of a row: what the run took, what it gave, and what it should have given."""
+    """Parts of a row as LangSmith has them: inputs, outputs and reference outputs."""
     row = item["row"]
     if "parts" not in item:
         return dict(row)

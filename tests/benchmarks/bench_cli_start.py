@@ -1,10 +1,10 @@
-"""What starting the ``jury`` command costs: CPU of whole processes, as ratios to ``import typer``.
+"""Start-up cost of the ``jury`` command: CPU of whole processes, as ratios to ``import typer``.
 
 Run it from the repository: ``python tests/benchmarks/bench_cli_start.py``. In each round every row runs once, beside
 ``import typer``. The medians of the ratios within the rounds are reported, with the lowest and the highest, because
 seconds are those of one machine. The bytecode is cached, as it is after an installation.
 
-``libraries`` is what a judging command cannot do without: typer reads one option (its newer versions use pydantic for
+``libraries`` is the minimum that a judging command needs: typer reads one option (its newer versions use pydantic for
 that), and asyncio, a first pydantic model, PyYAML and the console of rich are imported.
 """
 

@@ -1,4 +1,4 @@
-"""What a verdict costs: microseconds per verdict of three plain-function judges, against the floor.
+"""Cost of a verdict: microseconds per verdict of three plain-function judges, against the floor.
 
 Run it from the repository: ``python tests/benchmarks/bench_core.py``. All rows are measured in one process, in turn,
 seven rounds each. A ratio is the median of the ratios within the rounds, with the lowest and the highest of them. The

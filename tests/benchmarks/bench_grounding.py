@@ -1,9 +1,9 @@
-"""How well the grounding screen does on FaithBench, beside controls and published judges; prints a Markdown table.
+"""Accuracy of the grounding screen on FaithBench, beside controls and published judges; prints a Markdown table.
 
     python tests/benchmarks/bench_grounding.py [--data DIR]
 
 DIR holds ``faithbench_dev.jsonl.gz``. It defaults to the environment variable JURY_DATA, else to ``../shared/data``
-beside the repository. FaithBench is CC BY-NC-SA: it is read from there and never copied here.
+beside the repository. FaithBench is CC BY-NC-SA: the data is read from there and never copied here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Line:
     votes: list[str]
 
     def said(self, label: str) -> str:
-        """How often a label was given, and how often rightly, with its 95 % interval."""
+        """Percentage of rows with a label, and percentage of these labels that are right, with its 95 % interval."""
         right = [gold == label for gold, vote in zip(self.golds, self.votes, strict=True) if vote == label]
         share = f"{100 * len(right) / len(self.votes):.1f}"
         if not right or len(set(self.golds)) == 1:
@@ -103,7 +103,7 @@ def read(path: Path) -> list[Row]:
 
 
 def screened(rows: Iterable[Row]) -> list[str]:
-    """What the screen says of each row."""
+    """Label that the screen gives each row."""
     screen = grounding_screen()
     return [SAYS.get(str(screen.judge(answer=row.answer, contexts=row.contexts).status), OPEN) for row in rows]
 

@@ -1,12 +1,12 @@
-"""What judging costs beside the peers, when the model costs nothing; prints a Markdown table.
+"""Overhead of judging beside the peers, with a model that costs nothing; prints a Markdown table.
 
     python tests/benchmarks/bench_langchain.py [--calls N] [--rounds N]
 
-Everybody asks the same fake chat model: no network, no latency, so what is left is overhead. The numbers are
-microseconds of CPU of this process per call of a juror: of each way the best round, and the rounds take turns, so that
-a busy machine troubles all alike. No row comes again before 500 others. The first lines are what the model itself
-takes when it is invoked. Like is compared with like: structured answers with openevals, text with langchain_classic,
-each synchronous and asynchronous. The last ones are ours with a model that is no LangChain model, beside openevals.
+All ways ask the same fake chat model, without network or latency, so that only overhead remains. The numbers are
+microseconds of CPU of this process per call of a juror, from the best round of each way. The rounds take turns, so that
+a busy machine affects all ways alike. No row is repeated before 500 others. The first lines are the time of the model
+itself. Structured answers are compared with openevals and text with langchain_classic, each synchronous and
+asynchronous. The last lines are ours with a model that is not a LangChain model, beside openevals.
 """
 
 from __future__ import annotations

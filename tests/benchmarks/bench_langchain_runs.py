@@ -1,9 +1,10 @@
-"""What a callback that judges costs an application: latency of agent runs with and without it, and the CPU it adds.
+"""Cost of a judging callback for an application: latency of agent runs with and without it, and the CPU that it adds.
 
 Run it from the repository: ``python tests/benchmarks/bench_langchain_runs.py``. An agent with one tool, whose model
-sleeps before each answer, is run many times at many at once; the jury is made of plain functions. Runs with and without
-the callback take turns, so that what else the machine does hits both alike. It also checks what must hold: a verdict
-for each run, none twice, memory flat, tasks back to where they were, and no more threads than sinks may have at once.
+sleeps before each answer, is run many times, with many runs at once. The jury is made of plain functions. Runs with and
+without the callback take turns, so that other load on the machine affects both alike. The benchmark also checks that
+each run has exactly one verdict, that memory is flat, that the number of tasks is the same as before, and that there
+are no more threads than sinks may have at once.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ async def measure(arguments: argparse.Namespace) -> None:
 
 
 async def memory(app: Any, arguments: argparse.Namespace, watched: Watched) -> str:
-    """What a round leaves in memory, traced; the rounds before it fill what is bounded (ids of the last runs)."""
+    """Traced memory that a round leaves; the rounds before it fill bounded collections (ids of the last runs)."""
     tracemalloc.start()
     sizes = []
     for _ in range(5):

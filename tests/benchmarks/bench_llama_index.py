@@ -1,9 +1,9 @@
-"""What an evaluator costs in LlamaIndex's BatchEvalRunner: the built-in one, a minimal one, and our panel of three.
+"""Cost of an evaluator in LlamaIndex's BatchEvalRunner: the built-in one, a minimal one, and our panel of three.
 
 Run it from the repository: ``python tests/benchmarks/bench_llama_index.py``. Every job evaluates the same 256 answers
-with the same asynchronous mock LLM, which answers after 0 or 50 ms. The jobs take turns, several rounds each, no two
-rounds with the same texts, and the median counts. A *call* is one question to an LLM: the built-in evaluator asks
-once per answer, the panel and the minimal evaluator beside it three times at once. CPU is that of this process.
+with the same asynchronous mock LLM, which answers after 0 or 50 ms. The jobs take turns in several rounds, each with
+texts of its own; the median is reported. A *call* is one question to an LLM: the built-in evaluator asks once per
+answer, the panel and the minimal evaluator beside it three times at once. CPU is that of this process.
 """
 
 from __future__ import annotations

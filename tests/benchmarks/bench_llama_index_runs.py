@@ -1,12 +1,12 @@
-"""What judging runs as they happen costs the runs: the same queries with and without a jury watching.
+"""Cost of judging runs as they happen: the same queries with and without a jury that watches.
 
 Run it by hand: ``python tests/benchmarks/bench_llama_index_runs.py [runs] [at once] [seconds]``.
-The last is what the model takes. Rounds with and without alternate, so that what else the machine does meets both
-alike; the medians of their pairs count. It prints the runs' own latency, the ratio with and without, and the CPU that
-watching and judging add per run.
+The last argument is the time that the model takes. Rounds with and without a jury alternate, so that other load on the
+machine affects both alike; the medians of their pairs are reported. The benchmark prints the latency of a run
+with and without a jury, their ratio, and the CPU that watching and judging add per run.
 
-LlamaIndex itself takes milliseconds of CPU per query. Where these, times the runs at once, exceed the model's seconds,
-the process is saturated, and whatever CPU is added shows in the latency.
+LlamaIndex itself takes milliseconds of CPU per query. If this time, multiplied by the number of runs at once, exceeds
+the time of the model, the process is saturated, and any added CPU increases the latency.
 """
 
 from __future__ import annotations

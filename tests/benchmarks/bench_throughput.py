@@ -1,4 +1,4 @@
-"""What a judgment costs over real HTTP: our panel of three against bare loops.
+"""Cost of a judgment over real HTTP: our panel of three against bare loops.
 
 Run it from the repository: ``python tests/benchmarks/bench_throughput.py``, or one of its scenarios:
 
@@ -9,7 +9,7 @@ Run it from the repository: ``python tests/benchmarks/bench_throughput.py``, or 
 - ``load``: the server answers 100 requests a second, and all others get 429.
 
 Every job keeps 63 requests in flight. In the first three scenarios the jobs take turns in every round, so that a
-machine that slows down slows them all. A ratio is the median of the ratios within the rounds, with the lowest and the
+slower machine affects all of them. A ratio is the median of the ratios within the rounds, with the lowest and the
 highest of them. Every job begins right after a full garbage collection, which would otherwise fall on one job or
 another by chance.
 """

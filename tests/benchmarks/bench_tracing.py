@@ -1,4 +1,4 @@
-"""What tracing costs: CPU of a verdict of three plain functions with and without ``trace_juries``.
+"""Cost of tracing: CPU of a verdict of three plain functions with and without ``trace_juries``.
 
 Run it from the repository: ``python tests/benchmarks/bench_tracing.py``. Four spans belong to a verdict. The rows take
 turns in every round. A ratio is the median of the ratios within the rounds to the row without tracing, with the lowest

@@ -23,7 +23,7 @@ CASES_IN_FLIGHT = 256  # on each worker
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured, by ``bench_throughput.py``, ``bench_distributed.py`` and ``tests/on_ray/ray_table.py``.
+    """Measurements of ``bench_throughput.py``, ``bench_distributed.py`` and ``tests/on_ray/ray_table.py``.
 
     Attributes:
         cpu_s: CPU of a worker for one judgment over HTTP.
@@ -84,7 +84,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Tier:
-    """What a vendor allows an account.
+    """Limits of a vendor for an account.
 
     Attributes:
         requests: per minute.
@@ -96,7 +96,7 @@ class Tier:
     tokens: int
 
     def allows(self, panel: Panel) -> float:
-        """How many such calls a second it allows; the rate server uses about 96 % of it, so as never to exceed it."""
+        """Calls of the panel per second; the rate server uses about 96 % of the limit, so as never to exceed it."""
         return 0.96 * min(self.requests, self.tokens / panel.tokens) / 60
 
 
@@ -183,7 +183,7 @@ def costs(cases: int) -> list[list[str]]:
 
 
 def in_flight_table() -> list[list[str]]:
-    """How the pace grows with workers and calls in flight, where nothing else limits it."""
+    """Pace by workers and calls in flight, without any other limit."""
     panel, free = PANELS[1], TIERS[-1]
     rows = []
     for workers in (1, 4, 16):
@@ -208,7 +208,7 @@ def room(cases: int) -> list[list[str]]:
 
 
 def shared_parts() -> list[list[str]]:
-    """How far the parts reach that all workers share."""
+    """Capacity of the parts that all workers share."""
     m = MEASURED
     models = 3
     return [
@@ -220,7 +220,7 @@ def shared_parts() -> list[list[str]]:
 
 
 def losses() -> list[list[str]]:
-    """What is paid again when workers are lost: four batches of each, unless a store has them."""
+    """Judgments paid again after workers are lost: four batches of each worker, unless a store has them."""
     panel, rows = PANELS[1], []
     for lost in (1, 10, 100):
         again = lost * 4 * 256

@@ -27,7 +27,7 @@ OPEN_ALL = "for (const made of document.querySelectorAll('details')) made.open =
 
 
 def told(html, tmp_path, more, *options):
-    """What the page shows after its own script has been lengthened, and its policy with it."""
+    """Content of the page after ``more`` has been added to its script, and its policy adapted."""
     (style,), (script,) = STYLE.findall(html), SCRIPT.findall(html)
     longer = f"{script}\n{more}"
     old, new = (escape(content_policy(style, one)).replace("&#x27;", "&#39;") for one in (script, longer))

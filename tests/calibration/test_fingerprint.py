@@ -1,4 +1,4 @@
-"""What a guarantee is bound to: whatever changes what a jury says makes it another jury."""
+"""The fingerprint that binds a guarantee to a jury: anything that changes the judgments of a jury changes it."""
 
 import pytest
 

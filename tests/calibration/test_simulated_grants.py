@@ -1,4 +1,4 @@
-"""How often simulated calibrations grant a guarantee: the same as the calibration itself, and true for known juries."""
+"""Simulated rates of granted guarantees: equal to those of the calibration itself, and true for known juries."""
 
 from math import log
 

@@ -1,4 +1,4 @@
-"""What ``jury review`` says of the way from labels to a guarantee."""
+"""The hint of ``jury review`` to derive a guarantee from labels."""
 
 import json
 from pathlib import Path

@@ -39,12 +39,12 @@ def rows(subset=""):
 
 
 def alone(model, subset="Natural", prompt="Metrics_Reference"):
-    """What a model says alone about each pair, and the human label."""
+    """Human label of each pair, and the vote of a model alone."""
     return [(row["gold"], row["votes"][f"{model}/{prompt}"]) for row in rows(subset)]
 
 
 def together(subset="Natural", prompt="Metrics_Reference"):
-    """What the jury says, the human label, and whether GPT-4 was asked: two small models or more, none against it."""
+    """Human label, vote of the jury, and whether GPT-4 was asked; two small models without opposition decide alone."""
     found = []
     for row in rows(subset):
         cast = [row["votes"][f"{model}/{prompt}"] for model in ("PaLM2", "LLaMA2", "Falcon")]

@@ -1,4 +1,4 @@
-"""What a command does not need, it does not import; so it starts fast."""
+"""Imports of the commands: each imports only what it needs, so that it starts fast."""
 
 from __future__ import annotations
 

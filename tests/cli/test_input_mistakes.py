@@ -1,4 +1,4 @@
-"""What is wrong with the file of cases is said so that it can be mended, and what is lost does not go unseen."""
+"""Mistakes in the file of cases: messages say how to correct them, and losses are reported."""
 
 import json
 from pathlib import Path

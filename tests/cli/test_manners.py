@@ -1,4 +1,4 @@
-"""How the command behaves for whoever types it: help, mistakes, completion, colour, pipes, JSON, quiet."""
+"""User interface of the command: help, mistakes, completion, colour, pipes, JSON, quiet."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def test_a_reader_that_leaves_early_ends_it_quietly(folder: Path, arguments: lis
 @pytest.mark.slow
 def test_completion_knows_commands_options_values_and_models(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Done]):
     def completed(line: str) -> list[str]:
-        """What bash is offered at the end of a line."""
+        """Completions that bash is offered at the end of a line."""
         words = {"_JURY_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
         return sorted(run(**words).stdout.split())
 

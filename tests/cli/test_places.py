@@ -1,4 +1,4 @@
-"""What a command writes replaces nothing that it reads, and nothing of somebody else unless it is told to."""
+"""Output files of commands: they replace no input file, and no file of somebody else without ``--force``."""
 
 import shutil
 from pathlib import Path

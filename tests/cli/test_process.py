@@ -117,7 +117,7 @@ def test_a_full_disk_is_an_error_of_the_version_too():
 
 @pytest.mark.slow
 def test_a_reader_that_is_gone_is_no_error_of_the_interpreter_either(tmp_path: Path):
-    """Which flushes its standard streams when it ends."""
+    """The interpreter flushes its standard streams when it ends."""
     process = subprocess.Popen(
         [*COMMAND, "judge", str(cases_file(tmp_path))], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean()
     )

@@ -110,7 +110,7 @@ def test_bare_labels_are_votes(juries):
 
 @pytest.fixture
 def judged(juries):
-    """What `jury judge --out` wrote of three cases, and the jury that judged: two to one, then all, then nobody."""
+    """Output of `jury judge --out` for three cases, and the jury: votes of two to one, then of all, then of none."""
     rows = [
         {"id": "a", "answer": "the ferry sails", "gold": "fail"},
         {"answer": "ferry", "gold": "pass"},

@@ -39,7 +39,7 @@ def test_every_submodule_has_its_names(submodule):
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """What a module defines itself: its classes and functions, its types, and its constants."""
+    """Names that a module defines itself: its classes and functions, its types, and its constants."""
     return [
         name
         for name, value in vars(module).items()

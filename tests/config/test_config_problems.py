@@ -1,4 +1,4 @@
-"""What is wrong with a file, said with its place and in its own words."""
+"""Messages about mistakes in a file, with their places and in the words of the file."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Model:
 
 
 def asked(rubric, case, model):
-    """What a critic does with one case, without its repair request."""
+    """Judgment of a critic on one case, without its repair request."""
     missing = missing_fields(rubric, case)
     if missing:
         return abstain(f"missing: {', '.join(missing)}")

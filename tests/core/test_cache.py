@@ -62,7 +62,7 @@ def test_the_same_question_at_once_is_asked_once_and_shared():
 
 
 def test_without_a_cache_every_question_is_asked_anew():
-    """Whether repetitions show the noise of a judge must not depend on their timing."""
+    """Repetitions must show the noise of a judge independently of their timing."""
     log = []
 
     async def together():

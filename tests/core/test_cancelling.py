@@ -1,4 +1,4 @@
-"""Whoever cancels a jury's task gets a cancelled task, at once; a juror's own CancelledError is its ERROR."""
+"""Cancellation of a jury's task takes effect at once; a juror's own CancelledError is an ERROR of the juror."""
 
 import asyncio
 from contextlib import suppress

@@ -255,7 +255,7 @@ def test_a_case_with_a_judge_that_works_keeps_its_place(server, critic, kind, as
 
 
 def test_a_users_judge_that_starts_tasks_of_its_own_keeps_the_place(server, critic):
-    """What else it does beside asking the critic is not known."""
+    """The batch cannot know what such a judge does besides asking the critic."""
     go.clear()
     server.plan = busy
     inner, source = critic(), Source(12)

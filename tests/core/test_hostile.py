@@ -50,7 +50,7 @@ def later(outcome, seconds=0.0, name="later"):
 
 
 def assert_sound(verdict):
-    """What must hold of every verdict, however hostile its jurors were."""
+    """Assert what must hold of every verdict, however hostile its jurors were."""
     text = verdict.to_json()
     assert Verdict.from_json(text) == verdict
     assert json.loads(text)

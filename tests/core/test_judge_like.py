@@ -1,4 +1,4 @@
-"""What may be given where a judge is asked for."""
+"""Arguments that are accepted where a judge is expected."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What every jury shares: members, names under which nothing is lost, and whose family it judges."""
+"""Properties that every jury shares: members, unique names, and the model families that it judges."""
 
 import asyncio
 import pickle

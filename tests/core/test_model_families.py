@@ -1,4 +1,4 @@
-"""Which vendor family a model belongs to: the names of recorded votes, and those of today's providers."""
+"""Vendor families of models: the names in recorded votes, and those of today's providers."""
 
 import pytest
 from hypothesis import given

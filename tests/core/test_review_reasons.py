@@ -1,4 +1,4 @@
-"""Why a verdict needs human review, and how gates, summaries and the command line show a tier that broke."""
+"""Reasons why a verdict needs human review; gates, summaries and the command line show a tier that broke."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is judged in a row stays what is judged: it brings no evidence, no human label, and hides nothing."""
+"""Judged data of a row is only data: it cannot add evidence or a human label, and cannot hide anything."""
 
 import json
 

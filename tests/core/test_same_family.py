@@ -1,4 +1,4 @@
-"""Whether a juror judges an answer of its own vendor family: yes, no, or unknown."""
+"""Jurors that judge an answer of their own vendor family: yes, no, or unknown."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Who is asked, in which order, and that an early-stopping jury comes to what the full vote comes to."""
+"""Order in which jurors are asked; an early-stopping jury gives the same result as the full vote."""
 
 import asyncio
 import threading

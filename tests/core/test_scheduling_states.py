@@ -158,7 +158,7 @@ class Scheduler(RuleBasedStateMachine):
         self.turn()
 
     def _look(self, task: asyncio.Task[Verdict | CapturedException]) -> None:
-        """Who still cleans up at the very moment at which the jury is done was left behind."""
+        """Record the jurors that have not ended when the jury is done."""
         self.noise += [f"{juror.name} was left" for juror in self.world.held if juror.asked != juror.ended]
 
     @staticmethod
@@ -263,7 +263,7 @@ class Scheduler(RuleBasedStateMachine):
                 self._check(result)
 
     def _check(self, verdict: Verdict) -> None:
-        """What must hold of a verdict, however its jurors came and went."""
+        """Assert what must hold of a verdict, whenever its jurors started and ended."""
         heard = {judgment.critic for judgment in verdict.jurors()}
         assert not heard & self.world.interrupted, "an interrupt is not a vote"
         for ensemble, found, voted in _pairs(self.world.jury, verdict):

@@ -1,4 +1,4 @@
-"""What looks like a key is blotted out of whatever is kept or shown, and nothing else is."""
+"""Redaction of everything that looks like a key, and of nothing else, in all that is kept or shown."""
 
 import pytest
 from support.proportion import assert_proportional

@@ -1,4 +1,4 @@
-"""What OpenAI's Chat Completions and Gemini return is read as the message that it holds."""
+"""Replies of OpenAI's Chat Completions and of Gemini, read as the messages that they hold."""
 
 import pytest
 from openai.types.chat import ChatCompletion

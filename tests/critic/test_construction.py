@@ -1,4 +1,4 @@
-"""What the constructors of the critics refuse, each with a message that says what to write instead."""
+"""Arguments that the constructors of critics refuse, each with a message that says what to write instead."""
 
 import inspect
 import math

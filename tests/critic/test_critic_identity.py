@@ -139,7 +139,7 @@ for store, jury, variables in json.loads(sys.argv[1]):
 
 
 def in_processes(*runs, jury=None, **variables):
-    """What one process after another says, given a store and the environment: the fingerprint and the status."""
+    """Fingerprint and status from one process after another, each given a store and its environment."""
     told = [[str(store), jury and str(jury), {"OPENAI_API_KEY": KEY, **environment}] for store, environment in runs]
     ran = run_script(SCRIPT, json.dumps(told), env=variables)
     assert ran.code == 0, ran.err

@@ -23,7 +23,7 @@ OPENING = re.compile(r"<([a-z]+(?:-\w{1,3})?)-([0-9a-f]{12})>\n")
 
 
 def outside(text):
-    """What stands outside of all fences, reading as the system prompt says: a fence ends with its own closing tag."""
+    """Text outside of all fences, read as the system prompt says: a fence ends with its own closing tag."""
     parts, position = [], 0
     while opening := OPENING.search(text, position):
         closing = text.find(f"\n</{opening[1]}-{opening[2]}>", opening.end() - 1)
@@ -269,7 +269,7 @@ class TestMissing:
 
 
 def test_the_text_that_this_package_adds_is_part_of_the_fingerprint():
-    """When this fails, the generated parts of the prompt have changed: raise `_FORMAT` in rubric.py, then this."""
+    """A failure means that the generated parts of the prompt have changed: raise `_FORMAT` in rubric.py, then this."""
     import hashlib
 
     from jury_adapters.critic import rubric

@@ -36,7 +36,7 @@ class Block:
 
     @property
     def first_line(self) -> str:
-        """What a block is called in lists."""
+        """The name of a block in lists."""
         return self.code.partition("\n")[0]
 
 

@@ -34,7 +34,7 @@ _NEEDS_A_SHELL = re.compile(r"[|><;&$*]")
 
 
 class PageError(AssertionError):
-    """What a page says is not what happens."""
+    """Difference between a page and what happens."""
 
 
 class PageRunner:
@@ -87,7 +87,7 @@ class PageRunner:
             raise PageError(f"{self._place(block)}: the change does not fit the files of the repository")
 
     def problem_with(self, block: Block) -> list[str]:
-        """What a block says that is not so, as text; what breaks raises."""
+        """False statements of a block, as text. Code that breaks raises its own exception."""
         try:
             self.follow(block)
         except PageError as problem:

@@ -1,6 +1,6 @@
-"""What pages take for granted: the reader's own application, cases and alerts, made of real frameworks and no network.
+"""Objects that pages assume: the reader's own application, cases and alerts, from real frameworks without a network.
 
-A setup is called before its page is followed; what it returns are names of the page.
+A setup is called before its page is followed, and returns names for the code of the page.
 """
 
 from __future__ import annotations

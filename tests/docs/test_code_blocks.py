@@ -53,7 +53,7 @@ BLOCKS = {page: blocks_of(text) for page, text in TEXTS.items()}
 
 
 def left_out(page: str, line: str) -> str:
-    """Why a block, by its first line, or a line of a shell is not run; empty when it is."""
+    """Reason why a block, given by its first line, or a shell line is not run; empty if it is run."""
     begun = next((reason for begins, reason in LINES_NOT_RUN.items() if line.startswith(begins)), "")
     return BLOCKS_NOT_RUN.get((page, line), "") or begun
 

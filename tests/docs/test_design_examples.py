@@ -61,7 +61,7 @@ def shell(command, root, **variables):
 
 
 def told_by(code, root, **variables):
-    """What a program in the copy prints as JSON."""
+    """JSON output of a program in the copy, parsed."""
     (root / "program.py").write_text(code, encoding="utf-8")
     return json.loads(shell("python program.py", root, **variables))
 

@@ -31,7 +31,7 @@ def options_of(command: str) -> frozenset[str]:
 
 
 def problem(command: str) -> str:
-    """What is wrong with a command; empty if nothing is."""
+    """The mistake in a command; empty if there is none."""
     words = shlex.split(re.split(" # | && ", command, maxsplit=1)[0])
     if words[0] == "python":
         missing = [word for word in words[1:] if word.endswith(".py") and "/" in word and not (ROOT / word).exists()]

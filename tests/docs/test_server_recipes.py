@@ -37,7 +37,7 @@ def application(framework: str) -> str:
 
 
 def alerts_after_sigterm(folder: Path, source: str) -> int:
-    """How many of the runs were judged, when the server ended right after the last of them."""
+    """Number of judged runs when the server ends right after the last run."""
     (folder / "served.py").write_text(source, encoding="utf-8")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -1,8 +1,8 @@
-"""What is fuzzed: one function per door through which text from elsewhere comes in.
+"""Fuzz targets: one function for each entry point that accepts text from elsewhere.
 
-Each takes any bytes, does with them what a user of the package would, and asserts what is promised. Whatever else is
-raised is a finding. Nothing here needs a fuzzer: :mod:`fuzz_nightly` drives these with atheris, ``test_fuzz_corpus.py``
-with the seed corpus and hypothesis.
+Each function takes any bytes, uses them as a user of the package would, and asserts what is promised. Any other
+exception is a finding. The functions do not need a fuzzer: :mod:`fuzz_nightly` calls them with atheris,
+``test_fuzz_corpus.py`` with the seed corpus and hypothesis.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def jury(data: bytes) -> None:
 
 
 def prompt(data: bytes) -> None:
-    """Whatever stands in a case, the system prompt stays, and each text stands in a fence that only its tag ends."""
+    """Check that no case changes the system prompt, and that only its own tag ends the fence of a text."""
     question, answer, *contexts = [*_text(data).split("\x1d"), "", ""][:5]
     case = Case(question=question, answer=answer, contexts=contexts)
     built = build_prompt(PLAIN, case)

@@ -53,7 +53,7 @@ def test_a_seed_with_a_wound_keeps_the_promise(name, data):
 
 
 class TestFound:
-    """What the fuzzer and the review beside it found."""
+    """Findings of the fuzzer and of the review beside it."""
 
     @pytest.mark.parametrize("text", ["-.0", '{"answer": -0.0}', "-0"])
     def test_the_rating_minus_nought_is_nought(self, text):

@@ -1,4 +1,4 @@
-"""What every judge of another package has in common: scales, thresholds, labels, checks, limits, cost."""
+"""Common behaviour of all judges of other packages: scales, thresholds, labels, checks, limits, cost."""
 
 import asyncio
 import math

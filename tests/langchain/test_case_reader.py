@@ -1,4 +1,4 @@
-"""What runs take and give, read into a case: as it is, by path, by function."""
+"""Cases read from the inputs and outputs of runs: as they are, by path, by function."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

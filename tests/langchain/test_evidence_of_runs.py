@@ -42,7 +42,7 @@ ASKED = {"messages": [("user", "When did the bridge open?")]}
 
 
 class Opening(BaseModel):
-    """When it opened."""
+    """Date of the opening."""
 
     opened: str
     source: str = "the page"

@@ -1,4 +1,4 @@
-"""What ``jury_adapters.langchain`` offers: lazily, and only what the installed packages allow."""
+"""Public names of ``jury_adapters.langchain``: loaded lazily, and only those that the installed packages allow."""
 
 import ast
 import subprocess
@@ -59,7 +59,7 @@ def test_a_name_it_does_not_have_is_an_attribute_error():
 
 
 def loaded(program, *packages):
-    """Which of the packages a program loads in a process of its own."""
+    """Those of the packages that a program loads in a process of its own."""
     code = f"import sys; {program}; print([name for name in {packages} if name in sys.modules])"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 

@@ -244,7 +244,7 @@ class TestRunEvaluator:
 
 
 class TestTraps:
-    """What other evaluators run into, run as it is, beside ours."""
+    """Pitfalls of other evaluators, run unchanged beside ours."""
 
     def test_a_callable_object_loses_its_key(self):
         class Sync:

@@ -1,4 +1,4 @@
-"""Which outputs of an agent's tools are evidence."""
+"""Outputs of an agent's tools that are evidence."""
 
 import asyncio
 from collections.abc import Sequence

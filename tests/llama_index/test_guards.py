@@ -45,7 +45,7 @@ def relevant(case):
 
 
 def both(post, *given):
-    """What the two ways give; they must agree."""
+    """The result of the synchronous and the asynchronous method, which must agree."""
     plain = post.postprocess_nodes(list(given), query_str="What is the capital?")
     later = asyncio.run(post.apostprocess_nodes(list(given), query_str="What is the capital?"))
     assert plain == later

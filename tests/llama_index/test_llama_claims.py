@@ -1,4 +1,4 @@
-"""Where a result of the hallucination evaluator has its claims."""
+"""Place of the claims in a result of the hallucination evaluator."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What ``jury_adapters.llama_index`` says where LlamaIndex is not installed."""
+"""Messages of ``jury_adapters.llama_index`` where LlamaIndex is not installed."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a guarded engine searches by, and what its writer reads, when the guard asks again."""
+"""Search queries of a guarded engine, and the prompts of its writer, when the guard asks again."""
 
 import asyncio
 

@@ -1,6 +1,6 @@
-"""Where LlamaIndex' own evaluators go wrong, and ours do not.
+"""Mistakes of LlamaIndex' own evaluators that ours do not make.
 
-Each test runs the built-in one too and asserts its wrong answer: when LlamaIndex mends it, the test says so.
+Each test also runs the built-in evaluator and asserts its wrong answer, so that it fails once LlamaIndex corrects it.
 """
 
 import asyncio

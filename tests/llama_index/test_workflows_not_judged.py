@@ -1,4 +1,4 @@
-"""What a user hears whose application is a workflow, which is judged only if it is selected."""
+"""Hints for users whose application is a workflow, which is judged only if it is selected."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""How a LangChain chat model is asked: as directly as it can be, and with nothing lost on the way."""
+"""Calls of a LangChain chat model: as direct as possible, and without any loss of data."""
 
 import asyncio
 
@@ -62,7 +62,7 @@ def reply(model, schema=None):
 
 
 async def both_ways(model, schema=None):
-    """What is seen of one call as LangChain invokes the bound model, and as we ask it."""
+    """Responses to one call, once as LangChain invokes the bound model, and once as we ask it."""
     bound = await Binding(schema=schema, cached=True).bind(model)
     messages = messages_of(ASKED)
     invoked = await bound.ainvoke(messages)

@@ -1,4 +1,4 @@
-"""What is told of a model object: everything that decides its answers, no secret, the same in every process."""
+"""Identity of a model object: everything that decides its answers, no secret, the same in every process."""
 
 import dataclasses
 import enum

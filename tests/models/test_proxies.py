@@ -1,4 +1,4 @@
-"""Which proxy an address goes through, by the environment alone."""
+"""Proxies of addresses, determined by the environment alone."""
 
 import pytest
 

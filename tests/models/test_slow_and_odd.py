@@ -1,4 +1,4 @@
-"""What fault runs have found: bodies that drip past the time limit, and errors that come as a 200."""
+"""Findings of the fault runs: bodies that arrive slowly, beyond the time limit, and errors in 200 responses."""
 
 import json
 import time

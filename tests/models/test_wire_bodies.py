@@ -151,7 +151,7 @@ def wire():
 
 @pytest.fixture(scope="module")
 def judged_by_vendor(wire, request):
-    """What came of each body that a test of this run asks for, by vendor."""
+    """Result for each body that a test of this run asks for, by vendor."""
     wire.reset(
         lambda request: well(request) if request.json["model"] == "good" else BODIES[request.json["model"]][0](request)
     )

@@ -65,7 +65,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run for one vendor: the judgment, and the requests that arrived."""
+    """Outcome of a run for one vendor: the judgment, and the requests that arrived."""
 
     judgment: list
     requests: list

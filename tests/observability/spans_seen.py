@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 
 def by_name(tree: Any) -> tuple[str, str]:
-    """How trees are sorted."""
+    """Sort key of trees."""
     return (tree if isinstance(tree, str) else tree[0], str(tree))
 
 

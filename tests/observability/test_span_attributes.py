@@ -1,4 +1,4 @@
-"""What stands in the spans, and what never does."""
+"""Attributes that the spans have, and data that they never contain."""
 
 from __future__ import annotations
 

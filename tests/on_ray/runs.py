@@ -25,7 +25,7 @@ Disturb = Callable[[Path, Path], str]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run.
+    """Outcome of a run.
 
     Attributes:
         cases: how many cases there were.

@@ -34,7 +34,7 @@ visits = st.lists(
 
 
 def played(rate_server: RateServer, plan: list[Visit]) -> list[tuple[float, int]]:
-    """When which call reached the vendor, with its tokens; permits are used as late as their lease allows."""
+    """Time at which each call reached the vendor, with its tokens; permits are used at any time of their lease."""
     now, reached = 0.0, []
     unused: dict[str, tuple[int, int]] = {}
     for visit in plan:

@@ -1,4 +1,4 @@
-"""How much happened within the busiest stretch of time."""
+"""Number of events within the busiest stretch of time."""
 
 from __future__ import annotations
 

@@ -25,13 +25,13 @@ from jury_adapters.testing import a_case, passed
 
 @dataclass
 class Told:
-    """What judging came to.
+    """Result of judging.
 
     Attributes:
         asked: numbers that a model would have been paid for.
-        kept: numbers whose judgment was handed out as durable.
+        kept: numbers whose judgment was returned as durable.
         wrong: numbers that were served with another content.
-        said: the messages, where something was not well.
+        said: the messages about problems.
     """
 
     asked: list[int] = field(default_factory=list)
@@ -46,7 +46,7 @@ def key_of(number: int) -> CacheKey:
 
 
 def opinion(number: int) -> Judgment:
-    """What is right; from one line to a few pages of the file."""
+    """The right judgment; it takes from one line to a few pages of the file."""
     return passed(reasoning=f"{number} " + "because of this " * (number * 37 % 600))
 
 

@@ -1,4 +1,4 @@
-"""What may befall the file of a store, and what is left of the judgments in it afterwards."""
+"""Faults of a store's file, and the judgments that remain in it afterwards."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _judged(path: Path, count: int, *options: str, before: Iterable[str] = ()) -
 
 
 def _mounting() -> list[str]:
-    """How to get a place for mounts of one's own; empty where the system does not let us."""
+    """Command that allows mounts of one's own; empty where the system does not permit them."""
     for command in (["unshare", "-m"], ["unshare", "-Urm"]):
         with tempfile.TemporaryDirectory() as folder:
             mount = [*command, "mount", "-t", "tmpfs", "none", folder]

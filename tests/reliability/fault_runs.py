@@ -23,15 +23,15 @@ CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"
 
 @dataclass(frozen=True)
 class Run:
-    """What came of judging through a fault.
+    """Result of judging through a fault.
 
     Attributes:
         fault: its name.
-        injected: how often it struck.
+        injected: how often it occurred.
         requests: how many requests the server got.
-        expected: judgments there had to be.
-        delivered: of these, how many there are that say something.
-        right: of these, how many say what is true.
+        expected: the required number of judgments.
+        delivered: how many of these are valid.
+        right: how many of these are right.
         duplicated: judgments beyond one for each juror and case.
         by_fallbacks: judgments by a fallback.
         seconds: wall time.

@@ -1,4 +1,4 @@
-"""What can go wrong between us and a vendor, each as a plan for the local server."""
+"""Faults between us and a vendor, each as a plan for the local server."""
 
 from __future__ import annotations
 

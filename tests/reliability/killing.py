@@ -20,14 +20,14 @@ VICTIM = Path(__file__).with_name("kill_resume.py")
 
 @dataclass(frozen=True)
 class Report:
-    """What a run with its kills came to.
+    """Result of a run with its kills.
 
     Attributes:
         kills: how often the run was killed while it was at work.
         judgments: how many judgments there are at the end.
         requests: how many requests the server got, for all of them.
         durable: at each kill, how many judgments were on the disk.
-        paid_again: requests that came twice for a judgment that was durable at a kill. The promise: none.
+        paid_again: requests that came twice for a judgment that was durable at a kill; there must be none.
         seconds: how long it all took.
     """
 
@@ -119,7 +119,7 @@ def _judgment_of(ask: Ask) -> tuple[str, int]:
 
 
 def _durable(path: Path, numbers: dict[str, int]) -> set[tuple[str, int]]:
-    """Which model has judged which case, as the file says after the kill."""
+    """Pairs of a model and a case that it has judged, read from the file after the kill."""
     with Store(path) as store:
         entries = list(store.entries())
     assert all(entry.judgment.status is truth(numbers[entry.key.case_key]) for entry in entries)

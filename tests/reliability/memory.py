@@ -1,4 +1,4 @@
-"""How much memory a batch takes, however many cases it judges."""
+"""Memory of a batch, which must not depend on its number of cases."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def cases(count: int, size: int = 1000) -> Iterator[dict[str, str]]:
 def bytes_grown(
     judge: Judge, count: int, *, store: Store | None = None, max_concurrency: int = 64, size: int = 1000
 ) -> int:
-    """How many bytes more are traced at the peak of a batch than after its first tenth."""
+    """Bytes by which the traced peak of a batch exceeds the bytes traced after its first tenth."""
     early = 0
     tracemalloc.start()
     try:
@@ -59,9 +59,9 @@ def bytes_grown(
 
 
 def blocks_grown(judge: Judge, count: int, *, max_concurrency: int = 64) -> int:
-    """How many blocks of memory more are allocated near the end of a batch than after its first tenth.
+    """Number of memory blocks that are allocated near the end of a batch beyond those after its first tenth.
 
-    Whatever is kept of a case is at least one block; counting them costs nothing, where tracing bytes doubles the time.
+    Any data kept of a case takes at least one block. Counting blocks costs nothing; tracing bytes doubles the time.
     """
     counts = []
     for number, _ in enumerate(judge.judge_many(cases(count), max_concurrency=max_concurrency)):

@@ -13,7 +13,7 @@ JURORS = 3
 
 
 def truth(number: int) -> Status:
-    """What the server will say of a case."""
+    """The status that the server gives a case."""
     return Status.FAIL if number % 3 == 0 else Status.PASS
 
 

@@ -129,7 +129,7 @@ def _written(server: PostgresServer, name: str, run: str, ranges: list[tuple[int
 
 
 def _compared(entries: list[Entry], told: set[int], errors: Counter[str], shared: int) -> tuple[int, int]:
-    """How many are lost or wrong, and how many are there too often."""
+    """Number of judgments that are lost or wrong, and number of surplus ones."""
     kept = Counter(entry.key for entry in entries)
     right = {
         entry.key for entry in entries

@@ -28,7 +28,7 @@ def key_of(number: int) -> CacheKey:
 
 
 def judgment_of(number: int, name: str) -> Judgment:
-    """What the process NAME says of it."""
+    """The judgment of a number by the process NAME."""
     return errored() if is_error(number) else passed(reasoning=f"{name} of {number}")
 
 

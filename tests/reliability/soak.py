@@ -17,11 +17,11 @@ from tests.support.vendor import WELL, Act, Ask, VendorServer, error
 
 @dataclass(frozen=True)
 class Mark:
-    """What the process held at one moment.
+    """Resources that the process held at one moment.
 
     Attributes:
         judgments: judgments so far.
-        blocks: blocks of memory allocated by Python; whatever is kept of a case is at least one.
+        blocks: blocks of memory allocated by Python; any data kept of a case takes at least one.
         peak_mb: the most memory the process has had so far, in MB.
         files: open files and sockets, of the server in the same process too.
         seconds: since the start.

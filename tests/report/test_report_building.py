@@ -1,4 +1,4 @@
-"""Where reports come from, and the forms they take."""
+"""Sources of reports, and the forms of their output."""
 
 import io
 import json

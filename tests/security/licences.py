@@ -46,9 +46,9 @@ _SAME: dict[str, str] = {
 
 
 def licence_of(found: Distribution) -> str:
-    """What a package says of itself, as an SPDX expression where it can be had; empty when it says nothing.
+    """Licence that a package declares, as an SPDX expression where possible; empty if it declares none.
 
-    The expression counts before the short text of ``License``, and that before the classifiers: of several
+    The expression takes precedence over the short text of ``License``, and that text over the classifiers. Of several
     classifiers any may be chosen, as their authors mean them.
     """
     metadata = found.metadata

@@ -63,7 +63,7 @@ class NaiveJudge(Judge):
 
 @dataclass
 class Counts:
-    """What became of the answers that a judge failed when they came plain."""
+    """Counts of judgments on attacked answers, which the judge fails without the attack, and on plain ones."""
 
     tried: Counter[str] = field(default_factory=Counter)
     flipped: Counter[str] = field(default_factory=Counter)
@@ -120,7 +120,7 @@ class RedTeam:
                 counts.silent[attack.name] += judgment.status is Status.ABSTAIN
 
     async def _judged(self, case: Case, names: Iterable[str]) -> dict[str, Judgment]:
-        """What the named judges say. The single ones are the first jurors of the juries: nobody is asked twice."""
+        """Judgments of the named judges. Single ones are the first jurors of the juries, so none is asked twice."""
         wanted, said = set(names), {}
         for jury, (alone, together) in ((self._ours, JUDGES[:2]), (self._naive, JUDGES[2:])):
             if together in wanted:

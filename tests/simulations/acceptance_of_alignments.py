@@ -1,4 +1,4 @@
-"""How often aligned rubrics are accepted: with models that can be improved, and with one that cannot.
+"""Acceptance rates of aligned rubrics: with models that can be improved, and with one that cannot.
 
     python tests/simulations/acceptance_of_alignments.py             # 100 seeds
     python tests/simulations/acceptance_of_alignments.py --seeds 10

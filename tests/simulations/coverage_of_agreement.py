@@ -63,7 +63,7 @@ class Cell(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What the batches of a cell gave for one coefficient.
+    """Result of the batches of a cell for one coefficient.
 
     Attributes:
         cell: the cell.

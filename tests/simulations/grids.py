@@ -1,4 +1,4 @@
-"""What the simulations of coverage share: the least coverage, the command line, and the cells that cover too little."""
+"""Common parts of coverage simulations: the least coverage, the command line, and the cells that cover too little."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""What planned numbers of labels and cases give, simulated: half-widths, guarantees granted, differences found.
+"""Simulated results of planned numbers of labels and cases: half-widths, guarantees granted, differences found.
 
     python tests/simulations/power_of_sample_sizes.py  # every cell of the grid, and the table of docs/measured.md
     python tests/simulations/power_of_sample_sizes.py --repetitions 200
 
 Each cell asks for a number, draws batches of that size from the population that was assumed, and applies what the
 package does with labels: the interval of the true pass rate, the calibration, the exact McNemar test, the z test. The
-exit code is 1 if intervals are wider than planned, or a guarantee or a difference is found less often than planned, but
-for the luck of the simulation; or more often than :data:`MOST` of the batches, where the saw of an exact test does not
-explain it.
+exit code is 1 if intervals are wider than planned, or if a guarantee or a difference is found less often than planned
+by more than the error of the simulation. It is also 1 if one is found in more than :data:`MOST` of the batches and the
+stepwise power of an exact test does not explain it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def url(postgres):
 
 @pytest.fixture(params=["file", pytest.param("database", marks=pytest.mark.postgres)])
 def place(request):
-    """Where a store can be: whatever takes this is promised by both kinds, and tested with both."""
+    """Place of a store, in a file or a database; tests of promises of both kinds use it, and run with both."""
     if request.param == "file":
         return InFile(request.getfixturevalue("path"))
     return InDatabase(request.getfixturevalue("url"), request.getfixturevalue("postgres"))

@@ -1,4 +1,4 @@
-"""What can be said of a store in PostgreSQL without a server: its URL, its password, and what is missing."""
+"""Messages about a PostgreSQL store without a server: its URL, its password, and missing parts."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What every store promises, in a file or a database: what was paid for once is kept, and is never paid for again."""
+"""Promises of every store, in a file or a database: a judgment that was paid for is kept, and never paid for again."""
 
 import asyncio
 import pickle

@@ -31,7 +31,7 @@ FULL = Judgment(
 
 @dataclass(frozen=True)
 class InFile:
-    """Where a store in a file of SQLite is.
+    """Place of a store in an SQLite file.
 
     Attributes:
         address: its path, as ``store=`` takes it.
@@ -55,7 +55,7 @@ class InFile:
 
 @dataclass(frozen=True)
 class InDatabase:
-    """Where a store in PostgreSQL is.
+    """Place of a store in PostgreSQL.
 
     Attributes:
         address: its URL, as ``store=`` takes it.

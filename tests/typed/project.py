@@ -198,7 +198,7 @@ async def llama_index(jury: Jury, llm: LLM, other: BaseEvaluator) -> None:
 
 
 def mistakes(jury: Jury) -> None:
-    """What a type checker must refuse; were a type lost, the comment would be unnecessary, and that is an error too."""
+    """Code that a type checker must refuse. If a type is lost, the comment is unnecessary, which is an error too."""
     Ensemble([brief], votes="majority")  # type: ignore[call-arg]
     jury.judge_many([a_case()], max_concurency=4)  # type: ignore[call-arg]
     print(jury.judge("?").verdict)  # type: ignore[attr-defined]

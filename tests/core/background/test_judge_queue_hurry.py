@@ -1,6 +1,6 @@
-"""When the background loop checks the queue: soon by itself, at once for a caller that waits or when room is short.
+"""Checks of the queue by the background loop: soon by default, and at once when a caller waits or room is short.
 
-The pause in which runs gather is made endless here, so that only what wakes the background loop at once is judged.
+The pause in which runs gather is endless here, so that runs are judged only if the background loop is woken at once.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What is told of judged runs, to whom, and in which context."""
+"""Calls of sinks and ``on_error`` about judged runs, and the context of these calls."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""What the handlers of all frameworks share: the checks of their options, and closing."""
+"""Behaviour that the handlers of all frameworks share: the checks of their options, and closing."""
 
 import pytest
 from support.judge_queues import CASE, passing

@@ -113,7 +113,7 @@ def test_errors_are_ignored_among_labels_by_default_and_vote_error_label_when_th
 
 @pytest.mark.parametrize("strategy", BALLOT_STRATEGIES)
 def test_an_error_that_cannot_count_as_a_label_is_left_out_and_said_to_be(strategy):
-    """Whether labels vote is only known from the judgments when ``on="auto"``."""
+    """With ``on="auto"``, only the judgments show whether labels vote."""
     result = strategy(errors="fail").tally([*labels("KK"), ERROR])
     assert (result.label, result.tally.on, result.tally.eligible) == ("K", "label", 2)
     assert (result.tally.errors, result.tally.ignored, result.tally.ballots[2]) == (1, 1, None)

@@ -242,7 +242,7 @@ SPLIT = [Judgment("PASS", score=score, confidence=0.9) for score in (1.0, 1.0, 0
 
 
 def asked_inside(around):
-    """How many jurors of three an early-stopping jury asks that is settled by two when it is alone."""
+    """Number of jurors that an early-stopping jury of three asks; alone, it is settled after two."""
     jurors = [Says(vote, str(n), opinion_statuses=PASS_OR_FAIL) for n, vote in enumerate(SPLIT)]
     around(Ensemble(jurors, voting="average", schedule="early_stop", threshold=0.6)).judge("?")
     return sum(juror.asked for juror in jurors)
@@ -312,7 +312,7 @@ def test_a_critic_says_by_its_rubric_which_statuses_it_may_give(answers, options
 
 
 def test_a_replayed_critic_gives_no_label_that_its_rubric_does_not_have():
-    """What the critic itself could not say would make it a vote on labels."""
+    """A label that the critic itself cannot give would turn the vote into a vote on labels."""
     answers = {"labels": {"YES": "pass", "NO": "fail"}}
     critic = ReplayedCritic("a", Rubric(name="r", criteria="Is it so?", answers=answers))
     said = [critic.judge(metadata={"votes": {"a": label}}) for label in ("NO", "odd")]

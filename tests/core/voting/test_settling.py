@@ -1,4 +1,4 @@
-"""When a vote counts as settled, no vote still out may change its status or label: checked against all votes."""
+"""Settled votes: no outstanding vote may change the status or the label, as checked against all possible votes."""
 
 import random
 from dataclasses import replace
@@ -243,7 +243,7 @@ def outcomes_in_one_order(strategy, letters, n):
 
 
 def order_matters(strategy, weights):
-    """Whether the rule looks at who voted what, and not only at how often it was voted."""
+    """Whether the rule depends on which juror cast which vote, and not only on the counts of votes."""
     if weights is not None or isinstance(strategy, Bayes | FirstDisagreement):
         return True
     if isinstance(strategy, Majority | Weighted):  # which take the first of tied labels by default

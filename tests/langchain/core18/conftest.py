@@ -1,4 +1,4 @@
-"""What needs langchain-core 1.8: collected only where it is installed."""
+"""Tests that need langchain-core 1.8, collected only where it is installed."""
 
 from importlib.util import find_spec
 
