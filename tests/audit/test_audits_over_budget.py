@@ -33,6 +33,7 @@ def whole():
     return screened()
 
 
+@pytest.mark.slow
 def test_a_juror_is_not_measured_on_what_the_screen_left_over(whole):
     """The jury asks its readers about the changes that the screen passes only, before the readers are asked alone."""
     calls = whole.usage.calls

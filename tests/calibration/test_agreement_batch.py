@@ -162,6 +162,7 @@ def test_the_rates_of_a_juror_have_the_intervals_of_the_comparison_with_human_la
         assert any("groups" in warning for found in leniency(votes) for warning in found.warnings) is bool(groups)
 
 
+@pytest.mark.slow
 def test_skewed_votes_are_named_where_the_number_misleads():
     votes = recorded("codefeedback")
     for estimate in (alpha(votes, resampling=ONCE), cohen_kappa(votes, resampling=ONCE), raw_agreement(votes)):

@@ -44,6 +44,7 @@ def fields(guarantee: Guarantee) -> dict[str, Any]:
     return {name: value for name, value in guarantee.to_dict().items() if name not in ("full_votes", "fingerprint")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["both", "path", "per_tier"])
 @pytest.mark.parametrize(
     "single",

@@ -272,6 +272,7 @@ def test_the_edges_reach_every_kind_of_estimate(pattern):
 _NO_NUMBER = "There is no number to give"
 
 
+@pytest.mark.slow
 def test_an_undefined_number_says_so_with_its_reason():
     without = [estimate for made in estimates().values() for estimate in made if estimate.value is None]
     assert len(without) >= 100

@@ -111,6 +111,7 @@ def test_verdicts_without_their_cases_need_the_judged_file(judged):
     assert "Biases" in measured("--cases", "cases.csv")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [None, "30", True, 10**400, 1.5, [3]])
 def test_a_length_that_is_none_is_unknown(judged, length):
     lines = [json.loads(line) | {"answer_length": length} for line in Path("results.jsonl").read_text().splitlines()]

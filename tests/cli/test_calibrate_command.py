@@ -275,6 +275,7 @@ def test_jurors_that_cost_nothing_are_not_of_unknown_cost_and_labels_are_told(fo
     assert "labels         valid 191 (PASS), invalid 9 (FAIL)" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_jury_file_that_was_to_be_replaced(folder):
     """The jury file itself may be what --force replaces; half of it would be no jury."""
     command = ["calibrate", VOTES, "--jury", "jury.yaml", "--pass-label", "valid", "--out", "jury.yaml", "--force"]

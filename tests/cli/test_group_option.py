@@ -122,6 +122,7 @@ def asked(folder):
     return written(folder / "asked.jsonl", rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", ["--group of jury judge", "--group of jury report"])
 def test_report_finds_a_group_in_the_judged_file_that_the_results_name(folder, given):
     """The question is not in the results; the cases lie beside them."""

@@ -64,6 +64,7 @@ def test_an_unknown_command_imports_none():
     assert of_the_command(modules) == {"app", "exit_codes", "options", "safe_console", "streams", "version"}
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_imports_no_other_command(name: str):

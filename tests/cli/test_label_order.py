@@ -59,6 +59,7 @@ def right(done: Result) -> tuple[int, int]:
     return round(jury["accuracy"] * jury["decided"]), jury["decided"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_column_of_labels_may_end_with_empty_cells(command: str) -> None:
     """As pandas writes it: an empty cell of the only column is quoted."""

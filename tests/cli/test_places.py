@@ -81,6 +81,7 @@ def test_results_never_share_a_file_with_anything_else(other: str, force: list[s
     assert Path("one").exists() == (other == "--jury")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--out", "/dev/full", "--force"], ["--json"], []], ids=" ".join)
 def test_a_full_disk_is_told_and_is_no_missed_gate(arguments: list[str]):
     """The exit code 1 would say that the answers are not good enough; and the page does not wait for the summary."""

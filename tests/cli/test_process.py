@@ -44,6 +44,7 @@ def cases_file(folder: Path, number: int = 1) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_exit_codes(tmp_path: Path):
     cases = cases_file(tmp_path)
     assert run_command("judge", cases).returncode == 0

@@ -62,6 +62,7 @@ def judge(cases, out, *options):
     return CliRunner().invoke(app, ["judge", str(cases), "--out", str(out), *options], catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_a_second_run_is_refused_while_the_first_one_writes(running, cases, tmp_path):
     out = tmp_path / "results.jsonl"
     for options in ([], ["--force"], ["--force", "--dry-run"]):

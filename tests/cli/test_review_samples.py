@@ -51,6 +51,7 @@ def answers_of(system: str, *, ids: bool = True) -> list[dict]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ids", [True, False])
 def test_labels_of_both_answers_to_the_same_random_cases_correct_the_difference(tmp_path: Path, ids: bool):
     rows = {system: answers_of(system, ids=ids) for system in "ab"}

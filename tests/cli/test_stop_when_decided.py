@@ -65,6 +65,7 @@ def told(result: Result) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_a_gate_that_is_met_ends_the_run_and_everything_says_so(folder: Path):
     options = ("--out", folder / "r.jsonl", "--junit", folder / "j.xml", "--report", folder / "p.html")
     result = run(folder, "--fail-under", 0.9, "--stop-when-decided", "--seed", 1, *options)

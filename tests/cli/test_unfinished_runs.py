@@ -50,6 +50,7 @@ def test_a_whole_run_says_nothing() -> None:
     assert json.loads(run("report", "r.jsonl", "--json").stdout)["missing_cases"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases_are_there", [True, False])
 def test_every_form_of_the_report_says_so(cases_are_there: bool) -> None:
     kill()
@@ -81,6 +82,7 @@ def test_a_comparison_names_the_run() -> None:
     assert SAID in b.compare(a).warnings[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [("--limit", 20), ("--group", "team"), ("--limit", 45, "--group", "team")])
 def test_the_users_choice_of_cases_is_the_run(more: tuple[object, ...]) -> None:
     judge(*more)
@@ -164,6 +166,7 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SAID in run("report", "r.jsonl").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planned", [None, "60", -1, True, 10**400, 1.5])
 def test_results_whose_number_is_not_one_are_reported_like_others(planned: object) -> None:
     kill()

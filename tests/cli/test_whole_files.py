@@ -15,6 +15,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_report_for_which_there_is_no_room_leaves_the_earlier_one(command, tmp_path: Path):
     rows = [{"question": "?", "answer": f"{n} is so", "contexts": ["x"]} for n in range(9)]

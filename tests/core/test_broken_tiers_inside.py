@@ -57,6 +57,7 @@ def test_a_nested_tier_that_works_is_not_named():
     verdict.require(broken_tiers=False, needs_review=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("jury", "paths"), NESTED, ids=IDS)
 def test_summary_and_pages_count_it(jury, paths):
     summary = Summary()

@@ -340,6 +340,7 @@ def test_garbage_collected_while_the_loop_is_made_may_use_it():
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("holder", ["application", "jury-adapters-loop"])
 def test_a_finaliser_inside_asyncios_policy_initialisation_may_put_a_run_before_the_judge(holder):
     # asyncio holds a lock there that one thread cannot take twice; collection is forced at that very line.

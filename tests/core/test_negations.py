@@ -70,6 +70,7 @@ def test_a_negated_claim_matches_no_plain_one_in_other_languages():
     assert len(combine_claims([("a", [one]), ("b", [two])])) == 2
 
 
+@pytest.mark.slow
 def test_time_is_linear_in_the_text():
     find_negation("n'" * 200_000)
     find_negation("ne a " * 100_000)

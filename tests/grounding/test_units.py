@@ -49,6 +49,7 @@ def judged(answer, context):
     )
 
 
+@pytest.mark.slow
 def test_each_exact_conversion_is_equal_in_both_directions():
     assert len(PAIRS) > 400
     assert [pair for pair in PAIRS if judged(*pair).findings] == []

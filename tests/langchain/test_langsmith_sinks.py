@@ -253,6 +253,7 @@ def test_a_slow_server_does_not_slow_the_application(langsmith: LangSmith, clien
     assert len(langsmith.bodies("/feedback")) == 1
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_is_an_error_of_the_sink_alone(caplog: pytest.LogCaptureFixture) -> None:
     with closing(
         Client(api_url="http://127.0.0.1:9", api_key="test", auto_batch_tracing=False, timeout_ms=500)

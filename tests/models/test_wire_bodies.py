@@ -188,6 +188,7 @@ def test_a_body_without_end_is_cut_off(judged, name):
     assert len(error) < 1000
 
 
+@pytest.mark.slow
 def test_all_of_them_together_take_no_more_memory(judged):
     assert sum(found[1] for name, found in judged.items() if name not in ("good", "requests")) < GROWTH_MIB * 1024
 

@@ -187,6 +187,7 @@ def test_the_environment_says_which_requests_go_through_the_proxy(outcomes, name
         assert forwarded.target.startswith("http://")  # the absolute form, which is for proxies alone
 
 
+@pytest.mark.slow
 @BOTH
 def test_the_password_of_a_proxy_goes_to_the_proxy_alone(outcomes, vendor):
     found = outcomes["password", vendor]

@@ -77,6 +77,7 @@ def test_no_text_becomes_markup(attack):
     assert len(rows) == len(details) == 3
 
 
+@pytest.mark.slow
 @examples(40)
 @given(st.text(alphabet=st.sampled_from("<>!-/&\"'` \n=scriptSCRIPT\u2028\x00"), max_size=60))
 def test_no_mixture_of_dangerous_characters_ends_the_data(text):

@@ -246,6 +246,7 @@ def test_the_headline_is_the_same(run: Run) -> None:
         assert cost is None
 
 
+@pytest.mark.slow
 def test_the_tiers_are_the_same(run: Run) -> None:
     tiers = run.summary["tiers"]
     on_page = re.findall(r'<div class="tier"><p dir="auto">(.*?)</p><p class="quiet">(.*?)</p>', run.page)

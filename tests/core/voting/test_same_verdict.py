@@ -202,6 +202,7 @@ AROUND = {
 }
 
 
+@pytest.mark.slow
 @examples(150)
 @given(SEEDS)
 def test_a_jury_of_early_stopping_juries_has_the_status_and_label_of_the_full_vote(chance):
