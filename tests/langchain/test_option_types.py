@@ -8,7 +8,6 @@ from jury_adapters import Case, ConfigurationError
 from jury_adapters.checks import NotEmpty
 from jury_adapters.langchain import (
     JuryCallbackHandler,
-    JuryDecisionModel,
     JuryEvaluator,
     JuryMiddleware,
     JuryPairwiseEvaluator,
@@ -69,8 +68,6 @@ def test_every_option_is_taken_or_refused_with_a_sentence(made, option):
     (lambda: summary(JuryEvaluator(NotEmpty()), ["pass_rate"]), "unknown metric= ['pass_rate']"),
     (lambda: examples(3), "examples() takes rows, each a dictionary; not 3"),
     (lambda: feedback(object(), key=3), "key= is a text, not 3"),
-    (lambda: JuryDecisionModel(3), "takes language models and judges in a list, or one judge; not 3"),
-    (lambda: JuryDecisionModel(lambda prompt: "4"), "takes language models and judges in a list, or one judge; not"),
     (lambda: conversation("When?"), "give a Case, which to_case(value) reads from a row; not 'When?'"),
     (lambda: expected_conversation({}), "give a Case, which to_case(value) reads from a row; not {}"),
 ])  # fmt: skip

@@ -120,6 +120,9 @@ def test_who_abstains_or_breaks_does_not_count_and_no_vote_is_no_probability():
 def test_wrong_use_is_said():
     with pytest.raises(ConfigurationError, match="at least one juror"):
         JuryDecisionModel([])
+    for wrong in (3, lambda prompt: "4"):
+        with pytest.raises(ConfigurationError, match="takes language models and judges in a list, or one judge; not"):
+            JuryDecisionModel(wrong)
     with pytest.raises(ConfigurationError, match="is not a model"):
         JuryDecisionModel([7])
     with pytest.raises(ConfigurationError, match="not Box"):
