@@ -87,7 +87,7 @@ def times_in_words(text: str) -> set[str]:
 
 
 def half_in_words(text: str, start: int) -> bool:
-    """Return whether the half of the day stands in words after an hour."""
+    """Return whether an hour is followed by the half of the day in words, such as "in the evening"."""
     return _HALF_AFTER.match(text, start) is not None
 
 
