@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NO_VALUE = "(no value)"
 MOST_VALUES = 200
-_PURPOSE = "the field whose values the pass rates are of, and neither has any other case"
+_PURPOSE = "the field by which pass rates are shown, and no other case has it"
 _NOTE = "Each interval is for its own row. The highest and the lowest rate of many rows differ by chance, too."
 
 

@@ -44,7 +44,7 @@ def test_cases_without_the_field_come_last_and_fields_that_no_case_has_are_refus
     report = Report.from_results(pairs)
     rates = pass_rates_by(report, "meta.ward").by_value
     assert (list(rates)[-1], rates[NO_VALUE].cases) == (NO_VALUE, 25)
-    with pytest.raises(ConfigurationError, match=r"has no wards, the field whose values.* Did you mean 'meta.ward'"):
+    with pytest.raises(ConfigurationError, match=r"has no wards, the field by which.* Did you mean 'meta.ward'"):
         pass_rates_by(Report.from_results(judged()), "wards")
 
 
