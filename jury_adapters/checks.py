@@ -12,7 +12,8 @@ True
 
 from jury_adapters.core.combinators import always_fail, always_pass
 from jury_adapters.grounding.screen import ContextRelevance, NamesAndNumbers, SentenceAlignment, SentenceSupport
-from jury_adapters.judges.text import Contains, Equals, LengthBetween, Matches, NotEmpty, RefusalCheck, ValidJSON
+from jury_adapters.judges.refusal_check import RefusalCheck
+from jury_adapters.judges.text import Contains, Equals, LengthBetween, Matches, NotEmpty, ValidJSON
 from jury_adapters.judges.toolcalls import ToolCall
 from jury_adapters.judges.trajectory import CostLimit, FinalAnswer, ForbiddenTools, NoToolErrors, StepLimit, ToolCalls
 from jury_adapters.retrieval.known_documents import RetrievalMeasure

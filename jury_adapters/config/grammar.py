@@ -308,8 +308,8 @@ CHECKS = _judges_in(
             "equals": "Equals",
             "valid_json": "ValidJSON",
             "length_between": "LengthBetween",
-            "refusal_check": "RefusalCheck",
         },
+        "judges.refusal_check": {"refusal_check": "RefusalCheck"},
         "workspace.files": {
             "file_exists": "FileExists",
             "file_content": "FileContent",
