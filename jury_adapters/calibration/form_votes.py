@@ -15,6 +15,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.opinions import Path as Place
 from jury_adapters.core.opinions import is_placeholder, juror_names
 from jury_adapters.core.tier_policies import is_screening_policy
+from jury_adapters.core.unasked import is_unasked
 from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
 _BALLOTS: dict[str, Callable[[Judgment], Raw]] = {
@@ -148,9 +149,12 @@ def _opinions(part: Part, *, screening_tiers: bool, path: Place = ()) -> dict[Pl
     """Return the opinions in one verdict by place; for a cascade, those of every tier that ran.
 
     A nested jury is one voter here, because it had one vote. A scorecard is also one voter: its criteria ask different
-    questions, so their agreement means nothing. Screening tiers are included only on request.
+    questions, so their agreement means nothing. Screening tiers are included only on request. Critics have no opinion
+    of an empty answer, about which their models were not asked.
     """
     _, judgment = part
+    if is_unasked(judgment):
+        return {}
     if not isinstance(judgment, Verdict) or is_pairwise_opinion(judgment) or judgment.voting == SCORECARD:
         return {(*path, judgment.critic or _unnamed(judgment)): part}
     found: dict[Place, Part] = {}
@@ -160,7 +164,9 @@ def _opinions(part: Part, *, screening_tiers: bool, path: Place = ()) -> dict[Pl
             found.update(_opinions(inside, screening_tiers=screening_tiers, path=(*path, tier.name)))
     if judgment.tiers:
         return found
-    return {(*path, juror.critic): (at, juror) for at, juror in jurors} or {(*path, judgment.critic or "judge"): part}
+    if not jurors:
+        return {(*path, judgment.critic or "judge"): part}
+    return {(*path, juror.critic): (at, juror) for at, juror in jurors if not is_unasked(juror)}
 
 
 def _unnamed(judgment: Judgment) -> str:

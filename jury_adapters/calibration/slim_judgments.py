@@ -16,13 +16,14 @@ from jury_adapters.calibration.stated_numbers import numbers_of
 from jury_adapters.calibration.types import Numbers
 from jury_adapters.core.judgment import Judgment, evolve
 from jury_adapters.core.tally import Tally
+from jury_adapters.core.unasked import EMPTY_ANSWER
 from jury_adapters.core.usage import NO_USAGE
 from jury_adapters.core.values import EMPTY, FrozenDict
 from jury_adapters.core.verdict import Verdict
 
 _MOST = 1 << 14  # forms that are recognised again, because labels may be different every time
 _PER_PART = 3  # confidence, rating or score, score
-_KEPT: Final = ("position_consistent", "rubric_fingerprint")
+_KEPT: Final = ("position_consistent", "rubric_fingerprint", EMPTY_ANSWER)
 """Entries of the metadata that analyses read, apart from the rating, which is a number."""
 _LEFT_OUT: dict[str, Any] = {
     "score": None, "probabilities": None, "confidence": None, "reasoning": "", "findings": (), "claims": (),

@@ -251,9 +251,9 @@ class LabelComparison:
             found.append("All human labels are equal, so nothing shows whether the jury recognises other cases.")
         if len({row.score.cases for row in rows if row.kind == "juror"}) > 1:
             found.append(
-                "Not every juror was asked about every case: a tier sees only what the tiers before it left open, and "
-                "early stopping asks some jurors only where others differ. Compare jurors that were asked about the "
-                "same cases."
+                "Not every juror was asked about every case: a tier sees only what the tiers before it left open, "
+                "early stopping asks some jurors only where others differ, and critics are not asked about empty "
+                "answers. Compare jurors that were asked about the same cases."
             )
         if not self.pass_fail and not set(self.labels) <= _PAIRWISE:
             found.append(

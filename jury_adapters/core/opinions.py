@@ -9,6 +9,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.last_result import last_result
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.tier_policies import is_screening_policy
+from jury_adapters.core.unasked import is_unasked
 from jury_adapters.core.verdict import SCORECARD, TierResult, Verdict, is_pairwise_opinion
 
 Path = tuple[str, ...]
@@ -110,6 +111,7 @@ def comparable_opinions_of(judgment: Judgment) -> Iterator[tuple[Path, Judgment]
     """Yield the opinions that answer the question of the verdict.
 
     Opinions in screening tiers and of the criteria of a scorecard are left out, because they answer another question.
+    So are those of critics on an empty answer, about which no model was asked.
     """
     return iter(_all_comparable(judgment))
 
@@ -194,7 +196,7 @@ def _all_opinions(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
 @last_result
 def _all_comparable(judgment: Judgment) -> tuple[tuple[Path, Judgment], ...]:
     apart = (*screening_tiers_in(judgment), *(path for path, _ in criteria_of(judgment)))
-    found = _all_opinions(judgment)
+    found = tuple((path, vote) for path, vote in _all_opinions(judgment) if not is_unasked(vote))
     return tuple((path, vote) for path, vote in found if not is_inside(path, apart)) if apart else found
 
 

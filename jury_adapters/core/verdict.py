@@ -16,6 +16,7 @@ from jury_adapters.core.over_budget import is_over_budget
 from jury_adapters.core.review_reasons import DOUBTFUL, ReviewReason, reasons_for_review
 from jury_adapters.core.tally import NO_TALLY, Tally
 from jury_adapters.core.tier_policies import check_policy_text, is_screening_policy
+from jury_adapters.core.unasked import asked_ballots
 from jury_adapters.core.values import EMPTY, FrozenDict, check_word, freeze_mapping, typed_tuple
 
 if TYPE_CHECKING:
@@ -143,7 +144,8 @@ class Verdict(Judgment):
     def agreement(self) -> float | None:
         """Agreeing pairs / pairs among the ballots cast (for scores 1 - mean absolute difference).
 
-        None for fewer than two ballots, and if a screening tier decided; see :attr:`by_rule`.
+        None for fewer than two ballots, and if a screening tier decided; see :attr:`by_rule`. The opinions of critics
+        on an empty answer, about which no model was asked, are not ballots here.
         """
         return pairwise_agreement(self._compared)
 
@@ -301,8 +303,8 @@ class Verdict(Judgment):
 
     @property
     def _compared(self) -> tuple[str | float, ...]:
-        """The ballots to compare for agreement."""
-        return () if self.by_rule else self.tally.valid_ballots
+        """The ballots to compare for agreement: not those of rubrics on an empty answer."""
+        return () if self.by_rule else asked_ballots(self)
 
 
 def is_pairwise_opinion(judgment: Judgment) -> TypeGuard[Verdict]:

@@ -12,6 +12,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolve
 from jury_adapters.core.model_families import family_of
 from jury_adapters.core.tolerance import reaches
+from jury_adapters.core.unasked import EMPTY_ANSWER
 from jury_adapters.core.values import JsonValue, stated
 from jury_adapters.critic.answers import Choice, Labels, Scale, Vocabulary
 from jury_adapters.critic.logprobs import expected_score, label_probabilities
@@ -91,7 +92,7 @@ def empty_answer_judgment(rubric: Rubric, case: Case, threshold: float | None = 
         return None  # which the rubric's constructor refuses
     rating = {"rating": json.loads(choice.text)} if isinstance(rubric.answers, Scale) else {}
     reasoning = "the answer is empty, so no model was asked"
-    metadata = rubric.described(rating)
+    metadata = rubric.described({**rating, EMPTY_ANSWER: True})
     status = _status(choice, threshold)
     return Judgment(status, score=choice.score, label=choice.label, reasoning=reasoning, metadata=metadata)
 

@@ -24,7 +24,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import Path, criteria_of, juror_names, opinions_of
 from jury_adapters.core.outage_bias import MissingVotes, OutageBias
 from jury_adapters.core.over_budget import is_over_budget, over_budget_note
-from jury_adapters.core.tally import Ballot
+from jury_adapters.core.unasked import asked_ballots
 from jury_adapters.core.usage import NO_USAGE, Usage
 from jury_adapters.core.verdict import Verdict
 
@@ -60,7 +60,7 @@ class Line(NamedTuple):
 
     status: Status | None
     agreement: float | None
-    ballots: tuple[Ballot, ...]
+    ballots: tuple[str | float, ...]
     on: str
     usage: Usage
     missing: MissingVotes
@@ -89,7 +89,16 @@ class Line(NamedTuple):
             for path, one in criteria_of(judgment)
             if isinstance(one, Verdict) and one.agreement is not None
         )
-        facts = (status, judgment.agreement, tally.ballots, tally.on, judgment.usage, missing, broke, criteria)
+        facts = (
+            status,
+            judgment.agreement,
+            asked_ballots(judgment),
+            tally.on,
+            judgment.usage,
+            missing,
+            broke,
+            criteria,
+        )
         return kept(*facts, stopped_early=judgment.partial)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -76,6 +76,7 @@ class JurorCount:
         uncounted: the number of its votes whose calls are unknown; see :attr:`jury_adapters.Usage.uncounted`.
         over_budget: the number of cases about which it was not asked because its call did not fit the budget; they are
             in no other number.
+        empty_answers: the number of empty answers, about which it was not asked; they are in no other number either.
     """
 
     votes: Counter[str] = field(default_factory=Counter)
@@ -86,6 +87,7 @@ class JurorCount:
     by_fallback: Counter[str] = field(default_factory=Counter)
     uncounted: int = 0
     over_budget: int = 0
+    empty_answers: int = 0
 
     def add(
         self, judgment: Judgment, verdict: Judgment, group: Hashable | None = None, *, fallback: str | None = None
@@ -219,39 +221,11 @@ Jurors: TypeAlias = Mapping[tuple[str, ...], JurorCount]
 """Counts by the path of a juror: the names of its tiers and juries, and its own."""
 
 
-def juror_rows(
-    jurors: Jurors, screening: Collection[tuple[str, ...]], criteria: Collection[tuple[str, ...]]
-) -> list[JsonValue]:
-    """Return the votes of jurors as JSON values, with whether they are in screening tiers or judge a criterion."""
-    return [
-        {"in": list(path[:-1]), "juror": path[-1], "votes": dict(count.votes), "dissent": count.dissent,
-         "compared": count.compared, "screening": path in screening, "criterion": path in criteria}
-        for path, count in jurors.items()
-    ]  # fmt: skip
-
-
 def broken_jurors(jurors: Jurors) -> list[str]:
     """Return words for the jurors that broke, also on cases that others decided, the most often broken first."""
     broke = sorted(((path, juror) for path, juror in jurors.items() if juror.errors), key=lambda one: -one[1].errors)
     words = [f"{clip(path[-1], 40)} broke {juror.errors:,} of {counted(juror.asked, 'time')}" for path, juror in broke]
     return words if len(broke) <= _MOST_BROKEN else [*words[:_MOST_BROKEN], f"{len(broke) - _MOST_BROKEN} more broke"]
-
-
-def fallback_rows(jurors: Jurors) -> list[JsonValue]:
-    """Return the votes that fallbacks gave as JSON values."""
-    return [
-        {"in": list(path[:-1]), "juror": path[-1], "votes": count.asked, "by_fallback": dict(count.by_fallback)}
-        for path, count in jurors.items()
-    ]
-
-
-def criterion_rows(criteria: Mapping[tuple[str, ...], CriterionCount]) -> list[JsonValue]:
-    """Return the results of criteria as JSON values."""
-    return [
-        {"in": list(path[:-1]), "criterion": path[-1], "votes": dict(count.votes), "pass_rate": count.pass_rate,
-         "agreement": count.mean_agreement, "with_agreement": count.with_agreement, "split": count.split}
-        for path, count in criteria.items()
-    ]  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -331,9 +305,9 @@ def failed_runs_note(failed_runs: int) -> str:
     return f"{counted(failed_runs, 'run')} of the application failed" if failed_runs else ""
 
 
-def given_up_rows(given_up: Mapping[str, GivenUp]) -> dict[str, JsonValue]:
-    """Return the models that were given up as JSON values."""
-    return {model: {"cases_not_asked": count.cases, "error": count.error} for model, count in given_up.items()}
+def empty_answers_note(number: int) -> str:
+    """Return words for the empty answers about which no model was asked; empty without any."""
+    return f"{counted(number, 'empty answer')} without a model: in no figure of the jurors" if number else ""
 
 
 @dataclass(slots=True)

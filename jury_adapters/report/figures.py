@@ -16,6 +16,7 @@ from jury_adapters.core.judgment import Judgment, Status
 from jury_adapters.core.opinions import comparable_opinions_of, juror_names, opinions_of
 from jury_adapters.core.statistics import cohen_kappa
 from jury_adapters.core.tier_policies import is_screening_policy
+from jury_adapters.core.unasked import is_unasked
 from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
 from jury_adapters.core.verdict import SCORECARD, Verdict
 from jury_adapters.report.counters import JurorCount, TierCount
@@ -197,7 +198,8 @@ def _agreements(judgment: Judgment) -> Iterator[float | None]:
             yield from _agreements(criterion)
         return
     yield judgment.agreement
-    yield pairwise_agreement([opinion for _, vote in opinions_of(judgment) if (opinion := vote.opinion) is not None])
+    asked = (vote for _, vote in opinions_of(judgment) if not is_unasked(vote))
+    yield pairwise_agreement([opinion for vote in asked if (opinion := vote.opinion) is not None])
 
 
 def histogram(scores: Sequence[float]) -> tuple[int, ...]:
@@ -248,7 +250,8 @@ def _heard(judgment: Judgment, tapes: dict[tuple[str, ...], _Tape]) -> Iterator[
         tape = tapes.get(path)
         if tape is None:
             tape = tapes[path] = _Tape()
-        tape.add(vote)
+        if not is_unasked(vote):
+            tape.add(vote)
     for path, vote in comparable_opinions_of(judgment):
         if (opinion := vote.opinion) is not None:
             yield path, str(opinion)

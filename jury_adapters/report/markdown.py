@@ -9,7 +9,7 @@ from jury_adapters.core.formatting import counted, money, percent, to_word, two_
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_scores import headings
 from jury_adapters.core.over_budget import over_budget_note
-from jury_adapters.report.counters import failed_runs_note
+from jury_adapters.report.counters import empty_answers_note, failed_runs_note
 from jury_adapters.report.flips import FLIPS_SHOWN
 from jury_adapters.report.human_rate import HOW_TO_CORRECT, human_rate
 from jury_adapters.report.model_calls import model_calls
@@ -174,7 +174,7 @@ def _headline(summary: Summary) -> str:
     for status, what in ((Status.FAIL, "failed"), (Status.ABSTAIN, "abstained"), (Status.ERROR, "errors")):
         if summary.statuses[status]:
             parts.append(f"{summary.statuses[status]:,} {what}")
-    parts += filter(None, [failed_runs_note(summary.failed_runs)])
+    parts += filter(None, [failed_runs_note(summary.failed_runs), empty_answers_note(summary.empty_answers)])
     if summary.failed_by_errors:
         parts.append(f"{summary.failed_by_errors:,} failed only because jurors broke")
     parts += filter(None, [over_budget_note(summary.over_budget, summary.decided_over_budget)])

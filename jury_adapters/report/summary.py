@@ -28,7 +28,8 @@ from jury_adapters.core.over_budget import is_over_budget, over_budget_note
 from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
-from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
+from jury_adapters.core.unasked import is_unasked
+from jury_adapters.core.usage import Usage, UsageSum
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
 from jury_adapters.report.counters import (
@@ -42,18 +43,14 @@ from jury_adapters.report.counters import (
     TierCount,
     add_bounded,
     broken_jurors,
-    criterion_rows,
     failed_runs_note,
-    fallback_rows,
-    given_up_rows,
-    juror_rows,
     models_not_asked,
     why_unusable,
     with_criterion,
     without_request_id,
 )
 from jury_adapters.report.review_order import ReviewOrder
-from jury_adapters.report.stopped_runs import missing_cases
+from jury_adapters.report.summary_values import summary_values
 
 
 class Summary:
@@ -262,6 +259,11 @@ class Summary:
         return (len(self._outcomes) or len(self._labelled)) if self.group else None
 
     @property
+    def empty_answers(self) -> int:
+        """Number of empty answers about which a juror was not asked; they are in no figure of the jurors."""
+        return max((juror.empty_answers for juror in self.jurors.values()), default=0)
+
+    @property
     def interval_words(self) -> str:
         """Words before the bounds of an interval: ``95 % interval``, with the number of groups."""
         return "95 % interval" if self.groups is None else f"95 % interval, {counted(self.groups, 'group')}:"
@@ -291,50 +293,7 @@ class Summary:
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the summary as JSON values."""
-        recorded = self.usage.recorded or NO_USAGE
-        return {
-            "label_comparison": self.label_comparison.to_dict(),
-            "cases": self.cases, "missing_cases": missing_cases(self.cases, self.planned, self.decision),
-            "unreadable_rows": self.unreadable,
-            **{name: self.statuses[status] for name, status in _COUNTED.items()},
-            "failed_by_errors": self.failed_by_errors,
-            "failed_runs": self.failed_runs,
-            "labels": dict(self.labels),
-            "pass_rate": self.pass_rate,
-            "pass_rate_warning": self.pass_rate_warning,
-            "pass_rate_interval": None if self.pass_interval is None else list(self.pass_interval),
-            "gate_decision": None if self.decision is None else {
-                "at_least": self.decision.at_least, "met": self.decision.met, "certain": self.decision.certain,
-                "error_at_most": self.decision.alpha, "cases": self.decision.cases, "cases_saved": self.cases_saved,
-                "cost_saved_usd": self.cost_saved_usd, "seed": self.decision.seed,
-            },
-            "group": self.group or None,
-            "groups": self.groups,
-            "errors_by_message": dict(self.errors),
-            "over_budget": self.over_budget,
-            "decided_over_budget": self.decided_over_budget,
-            "given_up": given_up_rows(self.given_up),
-            "broken_tiers": self.broken_tiers,
-            "mean_agreement": self.mean_agreement,
-            "split": self.split,
-            "stopped_early": self.stopped_early,
-            "needs_review": self.review,
-            "same_family": self.same_family,
-            "same_family_unknown": self.same_family_unknown,
-            "calls": self.usage.calls,
-            "cost_usd": self.usage.cost_usd,
-            "cost_complete": self.usage.cost_complete,
-            "recorded": {
-                "calls": recorded.calls, "cost_usd": recorded.cost_usd, "cost_complete": recorded.cost_complete,
-            },
-            "calls_saved": self.calls_saved,
-            "gates": None if self.gates is None else self.gates.to_dict(),
-            "jurors": juror_rows(self.jurors, self.screening_jurors, self.criteria),
-            "fallbacks": fallback_rows(self.fallback_votes),
-            "criteria": criterion_rows(self.by_criterion),
-            "tiers": [{"tier": name, **tier.to_dict()} for name, tier in self.tiers.items()],
-            "look_first": self.look_first.rows(),
-        }  # fmt: skip
+        return summary_values(self)
 
     def __str__(self) -> str:
         """Return the outcomes in words, with the jurors that broke and :attr:`pass_rate_warning`."""
@@ -404,8 +363,7 @@ class Summary:
                 juror = self.jurors[path] = JurorCount()
             if vote.error == BUDGET_EXHAUSTED:  # the juror was not asked
                 juror.over_budget += 1
+            elif is_unasked(vote):
+                juror.empty_answers += 1
             else:
                 juror.add(vote, decided if compared else NOT_COMPARED, group, fallback=fallback)
-
-
-_COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "abstained": Status.ABSTAIN, "errors": Status.ERROR}

@@ -24,7 +24,7 @@ from jury_adapters.core.formatting import (
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.label_comparison import LabelComparison
 from jury_adapters.core.verdict import Verdict
-from jury_adapters.report.counters import GateCount, failed_runs_note
+from jury_adapters.report.counters import GateCount, empty_answers_note, failed_runs_note
 from jury_adapters.report.human_rate import human_rate
 from jury_adapters.report.model_calls import model_calls
 from jury_adapters.report.stopped_runs import describe_missing, missing_cases
@@ -177,6 +177,8 @@ def _circumstances(summary: Summary) -> Iterable[Text]:
     for path, juror in summary.fallback_votes.items():
         name = clip(" / ".join(path), 60) or "(the judge itself)"
         yield _line("fallbacks", f"{name}: {juror.fallback_share}: {clip(juror.fallback_names, 80)}", "yellow")
+    if empty := empty_answers_note(summary.empty_answers):
+        yield _line("not asked", empty)
     if summary.calls_saved:
         yield _line("calls saved", f"{counted(summary.calls_saved, 'juror call was', 'juror calls were')} not needed")
 
