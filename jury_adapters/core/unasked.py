@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from jury_adapters.core.last_result import last_result
-
-if TYPE_CHECKING:
-    from jury_adapters.core.judgment import Judgment
-    from jury_adapters.core.verdict import Verdict
+from jury_adapters.core.judgment import Judgment
+from jury_adapters.core.tally import Tally
 
 EMPTY_ANSWER = "empty_answer"
 """Entry of the metadata of a judgment on an empty answer, about which no model was asked."""
@@ -25,16 +23,20 @@ def is_unasked(judgment: Judgment) -> bool:
     return bool(inside) and all(map(is_unasked, inside))
 
 
-@last_result
-def asked_ballots(verdict: Verdict) -> tuple[str | float, ...]:
-    """Return the ballots cast by jurors that were asked."""
-    cast = verdict.tally.ballots
-    unasked = [is_unasked(judgment) for judgment in verdict.judgments]
+def asked_ballots(tally: Tally, judgments: Sequence[Judgment]) -> tuple[str | float, ...]:
+    """Return the ballots cast by jurors that were asked.
+
+    Args:
+        tally: the tally of the vote.
+        judgments: the judgments of the jurors.
+    """
+    unasked = [is_unasked(judgment) for judgment in judgments]
     if True not in unasked:
-        return verdict.tally.valid_ballots
-    if len(cast) != len(unasked):  # of a file that is not ours, or a rule that keeps no ballots
-        return () if all(unasked) else verdict.tally.valid_ballots
-    return tuple(ballot for ballot, left in zip(cast, unasked, strict=True) if not left and ballot is not None)
+        return tally.valid_ballots
+    if len(tally.ballots) != len(unasked):  # of a file that is not ours, or a rule that keeps no ballots
+        return () if all(unasked) else tally.valid_ballots
+    cast = (ballot for ballot, left in zip(tally.ballots, unasked, strict=True) if not left)
+    return tuple(ballot for ballot in cast if ballot is not None)
 
 
 def _parts_of(judgment: Judgment) -> list[Judgment]:

@@ -304,7 +304,7 @@ class Verdict(Judgment):
     @property
     def _compared(self) -> tuple[str | float, ...]:
         """The ballots to compare for agreement: not those of rubrics on an empty answer."""
-        return () if self.by_rule else asked_ballots(self)
+        return _compared_in(self)
 
 
 def is_pairwise_opinion(judgment: Judgment) -> TypeGuard[Verdict]:
@@ -358,6 +358,11 @@ def is_outage(judgment: Judgment) -> bool:
 def is_doubtful(judgment: Judgment) -> bool:
     """Whether the reasons for review include split jurors or something that broke."""
     return not DOUBTFUL.isdisjoint(judgment.review_reasons)
+
+
+@last_result
+def _compared_in(verdict: Verdict) -> tuple[str | float, ...]:
+    return () if verdict.by_rule else asked_ballots(verdict.tally, verdict.judgments)
 
 
 @last_result

@@ -92,7 +92,7 @@ class Line(NamedTuple):
         facts = (
             status,
             judgment.agreement,
-            asked_ballots(judgment),
+            asked_ballots(tally, judgment.judgments),
             tally.on,
             judgment.usage,
             missing,

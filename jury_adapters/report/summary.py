@@ -29,9 +29,10 @@ from jury_adapters.core.return_values import is_failed_run
 from jury_adapters.core.sequential_gate import GateDecision
 from jury_adapters.core.statistics import wilson
 from jury_adapters.core.unasked import is_unasked
-from jury_adapters.core.usage import Usage, UsageSum
+from jury_adapters.core.usage import NO_USAGE, Usage, UsageSum
 from jury_adapters.core.values import JsonValue
 from jury_adapters.core.verdict import Verdict, is_pairwise_opinion, outage_as_error
+from jury_adapters.report.count_rows import criterion_rows, fallback_rows, gate_row, given_up_rows, juror_rows
 from jury_adapters.report.counters import (
     NOT_COMPARED,
     OTHER,
@@ -50,7 +51,7 @@ from jury_adapters.report.counters import (
     without_request_id,
 )
 from jury_adapters.report.review_order import ReviewOrder
-from jury_adapters.report.summary_values import summary_values
+from jury_adapters.report.stopped_runs import missing_cases
 
 
 class Summary:
@@ -293,7 +294,49 @@ class Summary:
 
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the summary as JSON values."""
-        return summary_values(self)
+        recorded = self.usage.recorded or NO_USAGE
+        return {
+            "label_comparison": self.label_comparison.to_dict(),
+            "cases": self.cases, "missing_cases": missing_cases(self.cases, self.planned, self.decision),
+            "unreadable_rows": self.unreadable,
+            **{name: self.statuses[status] for name, status in _COUNTED.items()},
+            "failed_by_errors": self.failed_by_errors,
+            "failed_runs": self.failed_runs,
+            "empty_answers": self.empty_answers,
+            "labels": dict(self.labels),
+            "pass_rate": self.pass_rate,
+            "pass_rate_warning": self.pass_rate_warning,
+            "pass_rate_interval": None if self.pass_interval is None else list(self.pass_interval),
+            "gate_decision": None if self.decision is None else gate_row(
+                self.decision, cases_saved=self.cases_saved, cost_saved_usd=self.cost_saved_usd
+            ),
+            "group": self.group or None,
+            "groups": self.groups,
+            "errors_by_message": dict(self.errors),
+            "over_budget": self.over_budget,
+            "decided_over_budget": self.decided_over_budget,
+            "given_up": given_up_rows(self.given_up),
+            "broken_tiers": self.broken_tiers,
+            "mean_agreement": self.mean_agreement,
+            "split": self.split,
+            "stopped_early": self.stopped_early,
+            "needs_review": self.review,
+            "same_family": self.same_family,
+            "same_family_unknown": self.same_family_unknown,
+            "calls": self.usage.calls,
+            "cost_usd": self.usage.cost_usd,
+            "cost_complete": self.usage.cost_complete,
+            "recorded": {
+                "calls": recorded.calls, "cost_usd": recorded.cost_usd, "cost_complete": recorded.cost_complete,
+            },
+            "calls_saved": self.calls_saved,
+            "gates": None if self.gates is None else self.gates.to_dict(),
+            "jurors": juror_rows(self.jurors, self.screening_jurors, self.criteria),
+            "fallbacks": fallback_rows(self.fallback_votes),
+            "criteria": criterion_rows(self.by_criterion),
+            "tiers": [{"tier": name, **tier.to_dict()} for name, tier in self.tiers.items()],
+            "look_first": self.look_first.rows(),
+        }  # fmt: skip
 
     def __str__(self) -> str:
         """Return the outcomes in words, with the jurors that broke and :attr:`pass_rate_warning`."""
@@ -367,3 +410,6 @@ class Summary:
                 juror.empty_answers += 1
             else:
                 juror.add(vote, decided if compared else NOT_COMPARED, group, fallback=fallback)
+
+
+_COUNTED = {"passed": Status.PASS, "failed": Status.FAIL, "abstained": Status.ABSTAIN, "errors": Status.ERROR}
