@@ -16,6 +16,7 @@ from jury_adapters.core.assessment import assess_case
 from jury_adapters.core.case import Case
 from jury_adapters.core.context import changed_context, run_context
 from jury_adapters.core.description import Traits, described, model_of, names_of
+from jury_adapters.core.judge_calls import case_of_call
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken, evolve
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.preparation import load_models
@@ -213,7 +214,7 @@ class Judge(ABC):
         Raises:
             ValueError: the fields do not make a Case.
         """
-        found = Case.of(case, fields)
+        found = case_of_call("judge", case, fields)
         OUTSTANDING.add(self, found, WAITING_THREAD)
         try:
             if self.inline and self.timeout is None:
@@ -231,7 +232,7 @@ class Judge(ABC):
             ValueError: the fields do not make a Case.
         """
         event_loop.require_asyncio("ajudge()")
-        return await run_judge(self, Case.of(case, fields))
+        return await run_judge(self, case_of_call("ajudge", case, fields))
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
         """Judge many cases and yield the judgments in input order, or with ``ordered=False`` as they finish.
