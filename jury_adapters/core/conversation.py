@@ -96,7 +96,7 @@ class Conversation:
         return self._of([*self._messages, *later._messages])
 
     def turns(self) -> list[Self]:
-        """Return the turns of the conversation, each with one question; messages before the first are one of their own."""
+        """Return the turns of the conversation; the messages before the first question are one of their own."""
         starts = [place for place, one in enumerate(self._messages) if one.role == "user" and not one.aside]
         bounds = [*(starts if starts[:1] == [0] else [0, *starts]), len(self._messages)]
         return [self._of(self._messages[start:end]) for start, end in pairwise(bounds)]

@@ -14,7 +14,7 @@ from jury_adapters.core import event_loop
 from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.assessment import assess_case
 from jury_adapters.core.case import Case
-from jury_adapters.core.context import changed_context, run_context
+from jury_adapters.core.context import TimeLimit, changed_context, run_context
 from jury_adapters.core.description import Traits, described, model_of, names_of
 from jury_adapters.core.judge_calls import case_of_call
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken, evolve
@@ -97,12 +97,14 @@ class Judge(ABC):
                     lambda: event_loop.run_inline(assess_case(self, case)), seconds
                 )
             async with asyncio.timeout(seconds) as deadline:
-                with changed_context(time_limits=(*run_context().time_limits, deadline)):
+                limit = TimeLimit(deadline)
+                with changed_context(time_limits=(*run_context().time_limits, limit)):
                     outcome: Outcome = await assess_case(self, case)
                 return outcome
         except TimeoutError as error:
             if isinstance(error, event_loop.Abandoned) or (not self.inline and deadline.expired()):
-                failure = self.failure("timeout", f"no judgment within {seconds:g} s")
+                tried = "" if self.inline or not limit.last_error else f"; last error: {limit.last_error}"
+                failure = self.failure("timeout", f"no judgment within {seconds:g} s{tried}")
                 asks = self.estimate(case).calls > 0  # a vendor may bill what it answers too late
                 return evolve(failure, usage=UNCOUNTED) if asks else failure
             raise

@@ -162,9 +162,7 @@ def test_a_state_with_a_question_beside_its_messages_is_still_in_its_turn(questi
 def test_a_conversation_that_has_ended_is_not_the_turn_of_another_question():
     ended = [HumanMessage("How deep?"), AIMessage("", tool_calls=[{"name": "sound", "args": {}, "id": "1"}]),
              ToolMessage(DEPTH, tool_call_id="1"), AIMessage("74 metres.")]  # fmt: skip
-    (case,) = judged(
-        RunnableLambda(lambda _: "It is blue."), {"messages": ended, "question": "What colour has it?"}
-    )
+    (case,) = judged(RunnableLambda(lambda _: "It is blue."), {"messages": ended, "question": "What colour has it?"})
     assert (case.question, case.contexts, case.trajectory) == ("What colour has it?", (), ())
 
 

@@ -33,6 +33,10 @@ def all_broke():
     return Ensemble([judge(name=name)(lambda case: 1 / 0) for name in ("east", "west")], name="none")
 
 
+def a_tier_broke():
+    return CascadedJury([Tier("quick", lost, "reject_on_any_fail"), Tier("rest", passes)])
+
+
 def abstains():
     return judge(name="unsure")(lambda case: Status.ABSTAIN)
 
@@ -68,10 +72,7 @@ def test_an_answer_without_a_decision_is_unjudged_everywhere(how, jury, status, 
     heard, watched = [], Watched()
     guard = JuryMiddleware(jury(), on_undecided="allow", on_verdict=heard.append, name="desk")
     agent = create_agent(ScriptedChat(script=script), [sailings], middleware=[guard])
-    if how == "sync":
-        state = agent.invoke(ASKED, watched.config)
-    else:
-        state = asyncio.run(agent.ainvoke(ASKED, watched.config))
+    state = agent.invoke(ASKED, watched.config) if how == "sync" else asyncio.run(agent.ainvoke(ASKED, watched.config))
     last = state["messages"][-1]
     assert last.text == "At 8:15."
     assert last.additional_kwargs["jury"] == {"kind": "unjudged", "by": "desk", "status": status}
@@ -100,9 +101,7 @@ def test_the_mark_of_a_fault_outlives_a_jury_that_does_not_decide(first):
 
 
 @BOTH
-@pytest.mark.parametrize("jury", [
-    all_broke, one_broke, abstains, lambda: CascadedJury([Tier("quick", lost, "reject_on_any_fail"), Tier("rest", passes)]),
-])  # fmt: skip
+@pytest.mark.parametrize("jury", [all_broke, one_broke, abstains, a_tier_broke])
 def test_a_call_that_is_made_without_a_decision_is_unjudged(how, jury):
     heard = []
     guard = JuryMiddleware(jury(), when="tools", on_undecided="allow", on_verdict=heard.append, name="calls")
