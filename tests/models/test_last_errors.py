@@ -57,7 +57,7 @@ def test_the_deadline_of_a_call_names_it_too():
         raise DOWN
 
     limiter = Limiter(Limits(deadline_s=0.1))
-    with pytest.raises(ModelError, match="deadline of 0.1 s; last error: connection: the harbour does not answer"):
+    with pytest.raises(ModelError, match=r"deadline of 0\.1 s; last error: connection: the harbour does not answer"):
         asyncio.run(limiter.call(attempt, spent=lambda _: 0))
 
 
