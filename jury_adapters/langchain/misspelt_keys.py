@@ -31,13 +31,14 @@ class MisspeltKeys:
             case: the case that was read from it.
             name: the name of the runnable.
         """
-        for key in value if isinstance(value, Mapping) and len(self._seen) < _MOST_REPORTED else ():
+        given = value if isinstance(value, Mapping) and len(self._seen) < _MOST_REPORTED else {}
+        for key, text in given.items():
             if not isinstance(key, str) or key in self._seen or key in ALIASES or key in Case.model_fields:
                 continue
             self._seen.add(key)
             meant = meant_field(key)
             field = ALIASES.get(meant, meant)
-            if meant and field == "answer" and case.answer == value[key] and not names_an_answer(key):
+            if meant and field == "answer" and case.answer == text and not names_an_answer(key):
                 _log.warning(
                     "%s: the key %s of the input is taken as the answer, because it is the only text. Did you mean %r?",
                     name, plain_repr(key), meant,
