@@ -6,7 +6,17 @@ import asyncio
 import copy
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, Unpack
 
@@ -216,7 +226,7 @@ class Judge(ABC):
         Raises:
             ValueError: the fields do not make a Case.
         """
-        found = case_of_call("judge", case, fields)
+        found = case_of_call("judge", case, fields, _batch_options)
         OUTSTANDING.add(self, found, WAITING_THREAD)
         try:
             if self.inline and self.timeout is None:
@@ -234,7 +244,7 @@ class Judge(ABC):
             ValueError: the fields do not make a Case.
         """
         event_loop.require_asyncio("ajudge()")
-        return await run_judge(self, case_of_call("ajudge", case, fields))
+        return await run_judge(self, case_of_call("ajudge", case, fields, _batch_options))
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
         """Judge many cases and yield the judgments in input order, or with ``ordered=False`` as they finish.
@@ -381,3 +391,10 @@ class Judge(ABC):
         from jury_adapters.core import FunctionJudge
 
         return FunctionJudge(function, name=name, threshold=threshold, timeout=timeout, cost=cost, blocking=blocking)
+
+
+def _batch_options() -> Collection[str]:
+    """Return the names of the options of :meth:`Judge.judge_many`."""
+    from jury_adapters.core import BatchOptions
+
+    return BatchOptions.__annotations__.keys()

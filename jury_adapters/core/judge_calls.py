@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError
 
 
-def case_of_call(call: str, case: Case | str | Mapping[str, Any] | None, fields: Mapping[str, Any]) -> Case:
+def case_of_call(
+    call: str,
+    case: Case | str | Mapping[str, Any] | None,
+    fields: Mapping[str, Any],
+    batch_options: Callable[[], Collection[str]],
+) -> Case:
     """Return the case for the arguments of a call.
 
     Args:
         call: the name of the method, ``"judge"`` or ``"ajudge"``.
         case: its positional argument.
         fields: its keyword arguments.
+        batch_options: returns the names of the options of the method for many cases; called for a wrong call only.
 
     Raises:
         ConfigurationError: the arguments do not make a case; if one of them is an option of the method for many cases,
@@ -24,9 +30,8 @@ def case_of_call(call: str, case: Case | str | Mapping[str, Any] | None, fields:
     try:
         return Case.of(case, fields)
     except ConfigurationError:
-        from jury_adapters.core import BatchOptions  # needs this module
-
-        options = [name for name in fields if name in BatchOptions.__annotations__]
+        known = batch_options()
+        options = [name for name in fields if name in known]
         if not options:
             raise
     named = ", ".join(f"{name}=" for name in options)
