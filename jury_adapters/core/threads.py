@@ -61,7 +61,10 @@ def continued(took: Found, gave: Found, *, whole_thread: bool = False) -> Found:
 
 def steps_so_far(inputs: object, outputs: object) -> tuple[Step, ...]:
     """Return the finished tool calls of the turn that outputs go on with; empty if the outputs have them themselves."""
-    before = _turn_so_far(read_inputs(inputs), read_outputs(outputs))
+    try:
+        before = _turn_so_far(read_inputs(inputs), read_outputs(outputs))
+    except Exception:  # a function of the application reads values that have no text of their own
+        before = None
     steps = () if before is None else before.steps
     return tuple(step for step in steps if step.output is not None or step.error is not None)
 

@@ -202,3 +202,12 @@ def test_the_thread_of_a_step_has_the_turns_of_its_inputs():
     assert case.trajectory[1:] == (Step(text="74 metres."), Step(text="(the user goes on: Really?)"))
     assert case.contexts == (DEPTH,)
     assert to_case(parts).contexts == ()
+
+
+def test_a_map_that_reads_what_nothing_else_can_is_still_enough():
+    deep: object = "74"
+    for _ in range(300):
+        deep = [deep]
+    chain = RunnableLambda(lambda given: {"depth": deep})
+    (case,) = judged(chain, {"lake": deep}, field_map=lambda row: Case(question="How deep?", answer="74"))
+    assert (case.answer, case.contexts) == ("74", ())
