@@ -16,6 +16,21 @@ if TYPE_CHECKING:
     from jury_adapters.core.case import Case
 
 
+class TimeLimit:
+    """Time limit of a judge that is running, and what failed within it.
+
+    Attributes:
+        timeout: the limit itself.
+        last_error: the kind and the message of the last failed attempt of a model; empty if none failed.
+    """
+
+    __slots__ = ("last_error", "timeout")
+
+    def __init__(self, timeout: Timeout) -> None:
+        self.timeout = timeout
+        self.last_error = ""
+
+
 class RunContext(NamedTuple):
     """Settings and state that a batch, an adapter, a jury or a juror sets for the judges that it runs.
 
@@ -38,7 +53,7 @@ class RunContext(NamedTuple):
     judging: bool = False
     run: Run | None = None
     traced: bool = False
-    time_limits: tuple[Timeout, ...] = ()
+    time_limits: tuple[TimeLimit, ...] = ()
 
 
 class Call:
@@ -69,7 +84,13 @@ def run_context() -> RunContext:
 
 def is_out_of_time() -> bool:
     """Whether the time limit of a judge that is running has expired, so that its calls are being cancelled."""
-    return any(limit.expired() for limit in run_context().time_limits)
+    return any(limit.timeout.expired() for limit in run_context().time_limits)
+
+
+def note_failed_attempt(kind: str, error: object) -> None:
+    """Record in the time limits of the judges that are running that an attempt of a model failed."""
+    for limit in run_context().time_limits:
+        limit.last_error = f"{kind}: {error}"
 
 
 def enter_call(judge: object, case: Case) -> Call:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, Self
 
 from jury_adapters.core.case_parts import Message, Step
@@ -66,7 +67,10 @@ class Conversation:
     @classmethod
     def of(cls, messages: Iterable[object]) -> Self:
         """Return the conversation of messages in order. Values that are not messages are skipped without an error."""
-        read = [found for message in plain_messages(messages) if (found := _read(message)) is not None]
+        return cls._of([found for message in plain_messages(messages) if (found := _read(message)) is not None])
+
+    @classmethod
+    def _of(cls, read: Sequence[_Read]) -> Self:
         asked = _last_question(read)
         turn = [one for one in read[asked + 1 :] if one.role not in ("system", "user")]
         steps, answer = _steps(turn)
@@ -86,6 +90,16 @@ class Conversation:
             images=_images([*read[max(asked, 0) : asked + 1], *turn], answer),
             _messages=tuple(read),
         )
+
+    def followed_by(self, later: Self) -> Self:
+        """Return the conversation of these messages and later ones."""
+        return self._of([*self._messages, *later._messages])
+
+    def turns(self) -> list[Self]:
+        """Return the turns of the conversation; the messages before the first question are one of their own."""
+        starts = [place for place, one in enumerate(self._messages) if one.role == "user" and not one.aside]
+        bounds = [*(starts if starts[:1] == [0] else [0, *starts]), len(self._messages)]
+        return [self._of(self._messages[start:end]) for start, end in pairwise(bounds)]
 
     def as_messages(self) -> list[dict[str, object]]:
         """Return every message of the conversation in OpenAI's format, with consecutive numbers as ids of calls."""

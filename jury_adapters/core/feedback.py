@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from jury_adapters.core.judgment import Judgment, Status, reason_with_label
+from jury_adapters.core.judgment import BROKE, Judgment, Status, reason_with_label
 from jury_adapters.core.verdict import SCORECARD, Verdict, is_pairwise_opinion
 
 
@@ -24,10 +24,27 @@ def feedback_of(judgment: Judgment, *, errors: bool = True) -> str:
     >>> feedback_of(jury.judge(answer="!"))
     'late; 1 juror could not judge: c (ZeroDivisionError: division by zero); a voted PASS'
     """
-    reasons = [reason for _, reason in reasons_of(judgment)] or [reason_of(judgment)]
     notes = list(notes_of(judgment, errors=errors))
-    stated = (without_errors(reason, judgment, quoted_in=notes if errors else None) for reason in reasons)
-    return "; ".join([*dict.fromkeys(filter(None, stated)), *notes])
+    reasons = reasons_beside(notes, judgment, errors=errors)
+    if not any(reason_of(juror) for _, juror in agreeing_jurors(judgment)):
+        reasons = [without_errors(reason_of(judgment), judgment, quoted_in=notes if errors else None)]
+    return "; ".join([*filter(None, reasons), *notes])
+
+
+def reasons_beside(notes: Sequence[str], judgment: Judgment, *, errors: bool = True) -> list[str]:
+    """Return the different reasons of the jurors that agree with their jury, without what notes on them already say.
+
+    Args:
+        notes: the notes; see :func:`notes_of`.
+        judgment: the judgment.
+        errors: whether the notes quote the errors of jurors that broke. No reason has an error that they quote; if they
+            quote none, no reason has any.
+    """
+    quoted = notes if errors else None
+    found = dict.fromkeys(without_errors(reason, judgment, quoted_in=quoted) for _, reason in reasons_of(judgment))
+    if not _broke(judgment) or not notes:
+        return list(found)
+    return [reason for reason in found if reason != BROKE and not any(reason in note for note in notes)]
 
 
 def without_errors(text: str, judgment: Judgment, *, quoted_in: Iterable[str] | None = None) -> str:
@@ -87,11 +104,7 @@ def notes_of(judgment: Judgment, *, errors: bool = True) -> Iterator[str]:
         for criterion in _criteria(judgment)
         if _broke(criterion) and not _has_jurors(criterion)
     )
-    broken = [
-        f"{name} ({_clipped(juror.error or 'no reason')})" if errors else name
-        for name, juror in jurors
-        if _broke(juror)
-    ]
+    broken = [f"{name} ({_why_broken(juror)})" if errors else name for name, juror in jurors if _broke(juror)]
     if broken:
         yield f"{len(broken)} juror{'s' if len(broken) > 1 else ''} could not judge: {', '.join(broken)}"
     for name, juror in jurors:
@@ -165,8 +178,17 @@ def _broke(juror: Judgment) -> bool:
     return juror.status is Status.ERROR
 
 
+def _why_broken(juror: Judgment) -> str:
+    """Return the error of a juror that broke, and what its reason adds to it."""
+    error = _clipped(juror.error or "no reason")
+    if error != _TIMEOUT or not juror.reasoning or _TIMEOUT in juror.reasoning:
+        return error
+    return f"{error}: {_clipped(juror.reasoning)}"
+
+
 def _clipped(text: str) -> str:
     return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}..."
 
 
+_TIMEOUT: Final = "timeout"  # the error of a juror that took longer than it may, which does not say why
 _LONGEST_ERROR: Final = 200

@@ -7,7 +7,6 @@ to fields.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 from jury_adapters.core.case_parts import Message, Step
@@ -30,7 +29,6 @@ from jury_adapters.core.loose_values import (
     opened,
     page_of,
     response_text,
-    role_in,
     steps_of,
     text_of,
     texts_of,
@@ -48,6 +46,9 @@ GIVEN_STEPS = "given steps"
 
 THREAD = "thread"
 """Key in :data:`Found` for the :class:`Conversation` from which the run was read, if it was the whole run."""
+
+SO_FAR = "so far"
+"""Key in :data:`Found` for the :class:`Conversation` of the inputs whose last turn the outputs may go on with."""
 
 CONFLICTS = "conflicts"
 """Key in :data:`Found` for the sentences that report ignored values."""
@@ -68,15 +69,22 @@ def read_inputs(value: object) -> Found:
         return {} if value is None else {"question": value}
     thread = messages_in(value)
     if thread is not None:
-        return asked(Conversation.of(thread))
+        read = Conversation.of(thread)
+        return {**asked(read), SO_FAR: read}
     if not isinstance(value, Mapping):
         return _documents_or(value, "question")
     found, taken = _take(value, ("question", "contexts", "reference", "attachments"), images_of="question")
     name, messages = _thread_of(value)
-    if messages is not None and (name in EARLIER or "question" in found):
+    if messages is not None and name in EARLIER:
         found["messages"] = before(messages, found.get("question"))
     elif messages is not None:
-        found = {**asked(Conversation.of(messages)), **found}
+        read = Conversation.of(messages)
+        if found.get("question") in (None, read.question) or read.ends_in_call:
+            found[SO_FAR] = read
+        if "question" in found:
+            found["messages"] = before(messages, found["question"])
+        else:
+            found = {**asked(read), **found}
     if "question" not in found:
         _take_the_rest(value, found, "question", taken)
     return _with_scalars(value, found, taken)
@@ -104,7 +112,7 @@ def read_outputs(value: object) -> Found:
         return _from_mapping(value)
     if len(present(value)) == 1:  # LangSmith wraps values other than mappings: {"output": ...}
         return {**read_answer(value[name]), **reported(columns.conflicts)}
-    around = _from_mapping({**value, **{key: None for key in value if key in _ANSWERS}})
+    around = _from_mapping({**value, **{key: None for key in value if key in ANSWERS}})
     for replaced in ("answer", THREAD):
         around.pop(replaced, None)
     return {**around, **read_answer_column(value[name]), **reported(columns.conflicts)}
@@ -144,19 +152,6 @@ def read_answer_column(value: object) -> Found:
         given = None if name is None else state[name]
         return {"answer": given if isinstance(given, str) else json_text(value)}
     return {"answer": text_of(value)}
-
-
-def read_thread(value: object) -> Found:
-    """Read the outputs of a run like :func:`read_outputs`, but with all turns of a conversation, not only the last."""
-    found = read_outputs(value)
-    thread = _thread_in(value)
-    if thread is not None:
-        found.pop("messages", None)
-        found.update(_all_turns(thread))
-        _mark_structured(found, _structured_in(value))
-    if not found.get("trajectory") and found.get("answer"):
-        found["trajectory"] = (Step(text=found["answer"]),)  # an answer without steps is a trajectory of one step
-    return found
 
 
 def asked(read: Conversation) -> Found:
@@ -232,7 +227,7 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
         taken.add("intermediate_steps")
     structured = value.get("structured_response")
     if structured is not None:
-        _mark_structured(found, structured)
+        mark_structured(found, structured)
         found["answer"] = response_text(structured)
         taken.add("structured_response")
     if not found.keys() & {"answer", "candidates"}:
@@ -240,7 +235,7 @@ def _from_mapping(value: Mapping[str, Any]) -> Found:
     return _with_scalars(value, found, taken)
 
 
-def _mark_structured(found: Found, response: object) -> None:
+def mark_structured(found: Found, response: object) -> None:
     """Mark the steps that only repeat a structured response."""
     steps = found.get("trajectory", ())
     if response is not None and steps:
@@ -250,18 +245,12 @@ def _mark_structured(found: Found, response: object) -> None:
         found["trajectory"] = with_echoes(steps, tools)
 
 
-def _structured_in(value: object) -> object:
-    """Return the structured response in the outputs of a run."""
-    value = opened(value)
-    return value.get("structured_response") if isinstance(value, Mapping) else None
-
-
 def _take(
     value: Mapping[str, Any], fields: Sequence[str], *, part_of: str = "", images_of: ImageRole = "context"
 ) -> tuple[Found, set[str]]:
     """Return each field from the best of its names, and the keys that were read."""
     there = present(value)
-    taken = {name for name in _MESSAGES if name in value and messages_in(value[name]) is not None}
+    taken = {name for name in THREADS if name in value and messages_in(value[name]) is not None}
     found: Found = {}
     pair = pair_in(there) if "candidates" in fields else None
     if pair is not None:
@@ -327,40 +316,11 @@ def _with_scalars(value: Mapping[str, Any], found: Found, taken: set[str]) -> Fo
 
 def _thread_of(value: Mapping[str, Any]) -> tuple[str, list[object] | None]:
     """Return the name of the messages in a mapping, and the messages."""
-    for name in (*_MESSAGES, _GEMINI_REQUEST):
+    for name in (*THREADS, _GEMINI_REQUEST):
         thread = messages_in(value[name]) if name in value else None
         if thread is not None:
             return name, thread
     return "", None
-
-
-def _thread_in(value: object) -> list[object] | None:
-    """Return the messages in the outputs of a run, also if they are nested; None without any."""
-    value = opened(value)
-    thread = messages_in(value)
-    if thread is not None or not isinstance(value, Mapping):
-        return thread
-    inner = next((value[name] for name in (*_MESSAGES, *_ANSWERS) if value.get(name) is not None), None)
-    return None if inner is None or isinstance(inner, str) else _thread_in(inner)
-
-
-def _all_turns(thread: Sequence[object]) -> Found:
-    """Return the first question, the last answer, and the steps of every turn with the messages in between."""
-    starts = [position for position, message in enumerate(thread) if role_in(message) == "user"]
-    bounds = [*(starts if starts[:1] == [0] else [0, *starts]), len(thread)]
-    turns = [Conversation.of(thread[start:end]) for start, end in pairwise(bounds)]
-    steps: list[Step] = []
-    question: str | None = None
-    for position, turn in enumerate(turns):
-        if question is None:
-            question = turn.question
-        elif turn.question is not None:
-            steps.append(Step(text=f"(the user goes on: {turn.question})"))
-        steps += turn.steps
-        if turn.answer is not None and position < len(turns) - 1:
-            steps.append(Step(text=turn.answer))
-    found: Found = {"question": question, "answer": turns[-1].answer, "trajectory": tuple(steps)}
-    return {name: given for name, given in found.items() if given is not None}
 
 
 def _are_steps(value: object) -> bool:
@@ -399,15 +359,16 @@ def _graph_trajectory(value: Mapping[str, Any]) -> Found:
         turns = value.get(part)
         if isinstance(turns, list) and turns:
             found.update(read(turns[-1]))
-    found.pop(THREAD, None)  # it has only the last turn
+    for one_turn in (THREAD, SO_FAR):
+        found.pop(one_turn, None)
     found["trajectory"] = graph_steps(value)
     return found
 
 
-_MESSAGES = ("messages", *EARLIER, "trajectory")
-_TURNS = frozenset({*_MESSAGES, "intermediate_steps"})
+THREADS = ("messages", *EARLIER, "trajectory")
+_TURNS = frozenset({*THREADS, "intermediate_steps"})
 _GEMINI_REQUEST = "contents"
-_ANSWERS = FIELD_NAMES["answer"].in_its_part
+ANSWERS = FIELD_NAMES["answer"].in_its_part
 _CONTEXTS = frozenset(FIELD_NAMES["contexts"].everywhere)
-_IN_OUTPUTS = frozenset({*_ANSWERS, *_MESSAGES, "generations", "intermediate_steps", "structured_response"})
+_IN_OUTPUTS = frozenset({*ANSWERS, *THREADS, "generations", "intermediate_steps", "structured_response"})
 _STEP = Step.model_fields.keys()

@@ -6,7 +6,17 @@ import asyncio
 import copy
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, Unpack
 
@@ -14,8 +24,9 @@ from jury_adapters.core import event_loop
 from jury_adapters.core.arguments import explains_wrong_calls
 from jury_adapters.core.assessment import assess_case
 from jury_adapters.core.case import Case
-from jury_adapters.core.context import changed_context, run_context
+from jury_adapters.core.context import TimeLimit, changed_context, run_context
 from jury_adapters.core.description import Traits, described, model_of, names_of
+from jury_adapters.core.judge_calls import case_of_call
 from jury_adapters.core.judgment import ANY_OPINION, Judgment, OpinionStatuses, Status, broken, evolve
 from jury_adapters.core.outstanding import OUTSTANDING, WAITING_THREAD
 from jury_adapters.core.preparation import load_models
@@ -96,12 +107,14 @@ class Judge(ABC):
                     lambda: event_loop.run_inline(assess_case(self, case)), seconds
                 )
             async with asyncio.timeout(seconds) as deadline:
-                with changed_context(time_limits=(*run_context().time_limits, deadline)):
+                limit = TimeLimit(deadline)
+                with changed_context(time_limits=(*run_context().time_limits, limit)):
                     outcome: Outcome = await assess_case(self, case)
                 return outcome
         except TimeoutError as error:
             if isinstance(error, event_loop.Abandoned) or (not self.inline and deadline.expired()):
-                failure = self.failure("timeout", f"no judgment within {seconds:g} s")
+                tried = "" if self.inline or not limit.last_error else f"; last error: {limit.last_error}"
+                failure = self.failure("timeout", f"no judgment within {seconds:g} s{tried}")
                 asks = self.estimate(case).calls > 0  # a vendor may bill what it answers too late
                 return evolve(failure, usage=UNCOUNTED) if asks else failure
             raise
@@ -213,7 +226,7 @@ class Judge(ABC):
         Raises:
             ValueError: the fields do not make a Case.
         """
-        found = Case.of(case, fields)
+        found = case_of_call("judge", case, fields, _batch_options)
         OUTSTANDING.add(self, found, WAITING_THREAD)
         try:
             if self.inline and self.timeout is None:
@@ -231,7 +244,7 @@ class Judge(ABC):
             ValueError: the fields do not make a Case.
         """
         event_loop.require_asyncio("ajudge()")
-        return await run_judge(self, Case.of(case, fields))
+        return await run_judge(self, case_of_call("ajudge", case, fields, _batch_options))
 
     def judge_many(self, cases: Iterable[CaseLike], **options: Unpack[BatchOptions]) -> Iterator[Judgment]:
         """Judge many cases and yield the judgments in input order, or with ``ordered=False`` as they finish.
@@ -378,3 +391,10 @@ class Judge(ABC):
         from jury_adapters.core import FunctionJudge
 
         return FunctionJudge(function, name=name, threshold=threshold, timeout=timeout, cost=cost, blocking=blocking)
+
+
+def _batch_options() -> Collection[str]:
+    """Return the names of the options of :meth:`Judge.judge_many`."""
+    from jury_adapters.core import BatchOptions
+
+    return BatchOptions.__annotations__.keys()

@@ -49,6 +49,7 @@ OpinionStatuses: TypeAlias = frozenset[Status | None]
 PASS_OR_FAIL: Final[OpinionStatuses] = frozenset({Status.PASS, Status.FAIL})
 LABEL_ONLY: Final[OpinionStatuses] = frozenset({None})
 ANY_OPINION: Final = PASS_OR_FAIL | LABEL_ONLY
+BROKE: Final = "the judge broke"
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +309,7 @@ def broken(error: BaseException | str, reasoning: str = "", **details: Any) -> J
     if isinstance(error, BaseException):
         error = error_text(error)
     error = stated(error, "unknown")
-    return Judgment(Status.ERROR, error=error, reasoning=stated(reasoning, f"the judge broke: {error}"), **details)
+    return Judgment(Status.ERROR, error=error, reasoning=stated(reasoning, f"{BROKE}: {error}"), **details)
 
 
 def evolve(judgment: J, **changes: Any) -> J:

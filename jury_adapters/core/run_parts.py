@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from jury_adapters.core.evidence import DEFAULT_EVIDENCE, Evidence
 from jury_adapters.core.field_names import differ, ignored
-from jury_adapters.core.input_output import CONFLICTS, GIVEN_STEPS, QUESTION_GUESS, THREAD, WHOLE_PART, Found
+from jury_adapters.core.input_output import CONFLICTS, GIVEN_STEPS, QUESTION_GUESS, SO_FAR, THREAD, WHOLE_PART, Found
+from jury_adapters.core.threads import continued
 
 REFERENCE_MESSAGES, RUN_MESSAGES = "reference_messages", "run_messages"
 """Metadata keys for all messages of a reference run, and of the run that is compared with it."""
@@ -19,7 +20,7 @@ def merged(
 
     The question is taken from the inputs, because outputs may repeat it shortened or rephrased. If none of the inputs
     is known as the question, or a text alone, that of the outputs is used, such as the user's message in the state of
-    an agent.
+    an agent. Outputs that go on with a turn in the inputs have the steps of that turn, too.
 
     Args:
         took: the fields of the inputs.
@@ -32,7 +33,9 @@ def merged(
     Raises:
         Exception: any exception of a predicate of the rule.
     """
+    gave = continued(took, gave)
     fields: Found = {**took, **gave, **wanted}
+    fields.pop(SO_FAR, None)
     conflicts = [said for part in (took, gave, wanted) for said in part.get(CONFLICTS, ())]
     conflicts += _between_parts(took, gave, wanted)
     fields.pop(CONFLICTS, None)

@@ -36,9 +36,15 @@ from jury_adapters.models.langchain_binding import unheard
 _log = logging.getLogger(__name__)
 
 OnFail: TypeAlias = Literal["retry", "block", "annotate"]
-Outcome: TypeAlias = Literal["accepted", "annotated", "rejected", "blocked"]
-"""Outcome of an answer: shown as it is, shown with a mark, sent back to the model, or replaced by the refusal."""
+Outcome: TypeAlias = Literal["accepted", "annotated", "unjudged", "rejected", "blocked"]
+"""Outcome of an answer: passed, shown although it failed, shown undecided, sent back to the model, or withheld."""
 
+
+class DefaultNumber(int):
+    """Number that is the default of an option, which differs from the same number if a caller gives it."""
+
+
+MAX_RETRIES: Final = DefaultNumber(2)
 REFUSAL: Final = "I cannot answer this: my answer did not pass its review."
 UNREVIEWED: Final = "I cannot answer this: my answer could not be reviewed."
 
@@ -83,12 +89,10 @@ class AgentGuard:
         ):
             if value not in known:
                 raise ConfigurationError(unknown(option, value, known))
-        if isinstance(max_retries, bool) or not isinstance(max_retries, int) or max_retries < 0:
-            raise ConfigurationError(f"max_retries is a whole number from 0, not {plain_repr(max_retries)}")
         if not isinstance(refusal, str) or not refusal.strip():
             raise ConfigurationError(f"refusal is the text that the user gets instead, not {plain_repr(refusal)}")
         self.on_fail = on_fail
-        self.max_retries = max_retries if on_fail == "retry" else 0
+        self.max_retries = _retries(max_retries, on_fail)
         self.keep_drafts = keep_drafts
         self.advice = advice
         self._on_undecided = on_undecided
@@ -168,7 +172,7 @@ class AgentGuard:
             return "accepted"
         if judgment.status is Status.PASS or is_undecided(judgment, self._on_undecided):  # the model cannot correct it
             closed = calls and self.on_fail != "annotate"
-            return "accepted" if (self._on_undecided or ("block" if closed else "allow")) == "allow" else "blocked"
+            return "unjudged" if (self._on_undecided or ("block" if closed else "allow")) == "allow" else "blocked"
         if self.on_fail == "annotate":
             return "annotated"
         return "rejected" if attempts < self.max_retries else "blocked"
@@ -229,6 +233,20 @@ class AgentGuard:
                 continue
             if inspect.isawaitable(answer):
                 yield answer
+
+
+def _retries(given: int, on_fail: OnFail) -> int:
+    """Return the maximum number of retries per turn."""
+    if isinstance(given, DefaultNumber):
+        return int(given) if on_fail == "retry" else 0
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise ConfigurationError(f"max_retries is a whole number from 0, not {plain_repr(given)}")
+    if given and on_fail != "retry":
+        raise ConfigurationError(
+            f"max_retries={given} goes with on_fail='retry': with on_fail={on_fail!r} the model is not asked again. "
+            "Give one of the two"
+        )
+    return given
 
 
 def _passed_by_outage(judgment: Judgment) -> bool:

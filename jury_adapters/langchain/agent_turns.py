@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
@@ -13,8 +13,11 @@ from jury_adapters.langchain.guard_marks import MARK, mark_of
 
 M = TypeVar("M", bound=BaseMessage)
 
-Kind: TypeAlias = Literal["blocked", "annotated", "tool"]
-"""``"blocked"``: replaces an answer. ``"annotated"``: accepted with a mark. ``"tool"``: replaces a tool call."""
+Shown: TypeAlias = Literal["annotated", "unjudged"]
+"""``"annotated"``: shown although it failed. ``"unjudged"``: shown although the jury did not decide."""
+
+Kind: TypeAlias = Shown | Literal["blocked", "tool"]
+"""``"blocked"``: replaces an answer. ``"tool"``: replaces a tool call."""
 
 
 def marked(kind: Kind, by: str, judgment: Judgment) -> dict[str, Any]:
@@ -22,9 +25,14 @@ def marked(kind: Kind, by: str, judgment: Judgment) -> dict[str, Any]:
     return {MARK: {"kind": kind, "by": by, "status": judgment.status and str(judgment.status)}}
 
 
-def annotated(message: M, by: str, judgment: Judgment) -> M:
-    """Return a message that the middleware ``by`` accepts with a mark."""
-    extra = {**message.additional_kwargs, **marked("annotated", by, judgment)}
+def with_mark(message: M, kind: str, by: str, judgment: Judgment) -> M:
+    """Return a message as the middleware ``by`` shows it: with a mark, if its outcome is one of :data:`Shown`.
+
+    An answer that another jury annotated stays so, even if this one did not decide.
+    """
+    if kind not in get_args(Shown) or (kind == "unjudged" and mark_of(message).get("kind") == "annotated"):
+        return message
+    extra = {**message.additional_kwargs, **marked(cast(Shown, kind), by, judgment)}
     return message.model_copy(update={"additional_kwargs": extra})
 
 

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 
+from jury_adapters.core.background.shown_options import shows_options_of
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.langchain.collector import Collector, Kind
@@ -111,6 +112,7 @@ class RunEvents(GraphEvents):
         )
 
 
+@shows_options_of(RunWatcher)
 class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
     """Callback handler that judges the runs of an application in the background, for synchronous and asynchronous code.
 
@@ -122,7 +124,12 @@ class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
     LangGraph before 1.1.8 does not tell that a graph stopped at a breakpoint (``interrupt_before``,
     ``interrupt_after``), so its state is judged. Pause with ``interrupt()`` there.
 
-    The arguments and methods are those of :class:`RunWatcher`.
+    Args:
+        jury: the jury, any other judge, or a function of a case.
+        **options: as for the base class.
+
+    Raises:
+        ConfigurationError: an option is out of range, or a name in ``select`` is a misspelt ``"retriever"``.
 
     >>> handler = JuryCallbackHandler(jury, on_verdict=log_verdicts())  # doctest: +SKIP
     >>> chain.invoke("Why is the sky blue?", config={"callbacks": [handler]})  # doctest: +SKIP
@@ -131,6 +138,7 @@ class JuryCallbackHandler(RunWatcher, RunEvents, BaseCallbackHandler):
     """
 
 
+@shows_options_of(JuryCallbackHandler)
 class judge_runs:  # noqa: N801  used like a function
     """Judge the runs inside a ``with`` (or ``async with``) block, in code that does not accept callbacks.
 
@@ -140,9 +148,7 @@ class judge_runs:  # noqa: N801  used like a function
     Args:
         jury: the jury, any other judge, or a function of a case; the end of the block then waits up to
             ``exit_timeout`` seconds for pending runs. Or a handler that outlives the block; the end then does not wait.
-        **options: the options of :class:`RunWatcher`: ``select``, ``field_map``, ``evidence_tools``,
-            ``max_open``, ``on_verdict``, ``on_error``, ``sample``, ``max_pending``, ``max_concurrency``, ``store``,
-            ``budget``, ``exit_timeout``.
+        **options: as for :class:`JuryCallbackHandler`.
 
     Raises:
         ConfigurationError: an option is out of range, or is given together with a handler, which has its own options.

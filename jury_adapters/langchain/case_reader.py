@@ -20,11 +20,12 @@ from jury_adapters.core.evidence import Evidence, EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike, field_map_of
 from jury_adapters.core.field_names import FIELD_NAMES
 from jury_adapters.core.graph_commands import state_update
-from jury_adapters.core.input_output import QUESTION_GUESS, read_inputs, read_outputs, read_thread
+from jury_adapters.core.input_output import QUESTION_GUESS, SO_FAR, read_inputs, read_outputs
 from jury_adapters.core.loose_values import opened
 from jury_adapters.core.references import read_reference
 from jury_adapters.core.retrieved_ids import add_retrieved_ids
 from jury_adapters.core.run_parts import merged
+from jury_adapters.core.threads import continued, read_thread
 
 _log = logging.getLogger(__name__)
 
@@ -110,6 +111,9 @@ class CaseReader:
                 contexts, generator, metadata,
             )  # fmt: skip
         took, gave = read_inputs(inputs), self._read_outputs(outputs)
+        if self._read_outputs is read_thread:
+            gave = continued(took, gave, whole_thread=True)
+            took.pop(SO_FAR, None)
         wanted = self._read_reference(reference_outputs) if reference_outputs is not None else {}
         fields = merged(took, gave, wanted, contexts, self.evidence)
         guess = took.get(QUESTION_GUESS)

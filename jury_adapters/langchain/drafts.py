@@ -21,7 +21,7 @@ from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun
 from jury_adapters.core.withheld import without_texts
 from jury_adapters.langchain.agent_guard import AgentGuard, Outcome
-from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, open_calls, sent_back
+from jury_adapters.langchain.agent_turns import is_blocked, last_ai, open_calls, sent_back, with_mark
 
 Reviewed: TypeAlias = ModelResponse[Any] | ExtendedModelResponse[Any]
 
@@ -172,9 +172,9 @@ class Review:
             refusal = self.guard.refusal_of(judgment, like=draft)
             response = ModelResponse(result=[refusal], structured_response=None)
             judgment = without_texts(judgment)
-        elif outcome == "annotated" and draft is not None:
-            extra = {**draft.additional_kwargs, **marked("annotated", self.guard.name, judgment)}
-            response = _with_draft(response, draft, additional_kwargs=extra)
+        elif outcome != "accepted" and draft is not None:
+            shown = with_mark(draft, outcome, self.guard.name, judgment)
+            response = _with_draft(response, draft, additional_kwargs=shown.additional_kwargs)
         self.call.verdict = judgment.to_dict()
         return self.leave(response)
 

@@ -37,10 +37,10 @@ def review_of(outputs: object) -> Literal["blocked", "unjudged", "annotated", "p
     return mark_in(outputs) or ("passed" if verdict.get("status") == "PASS" else "unjudged")
 
 
-def mark_in(outputs: object) -> Literal["blocked", "annotated", ""]:
+def mark_in(outputs: object) -> Literal["blocked", "unjudged", "annotated", ""]:
     """Return what the mark on the last message of a run says that the middleware did with it; empty without a mark."""
     kind = mark_of(_last_message(outputs)).get("kind")
-    return "blocked" if kind == "blocked" else "annotated" if kind == "annotated" else ""
+    return kind if kind in ("blocked", "unjudged", "annotated") else ""
 
 
 def _last_message(outputs: object) -> object:

@@ -22,7 +22,7 @@ from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.installation import needs_extra
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
-from jury_adapters.core.judgment import Judgment, Status
+from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.runs import JudgedRun, Sink
 from jury_adapters.core.withheld import without_texts
 
@@ -36,8 +36,8 @@ except ImportError as missing:
 
 from jury_adapters.core.undecided import OnUndecided
 from jury_adapters.langchain.agent_cases import case_of_call
-from jury_adapters.langchain.agent_guard import REFUSAL, AgentGuard, OnFail
-from jury_adapters.langchain.agent_turns import annotated, is_blocked, last_ai, marked, rejected_rounds
+from jury_adapters.langchain.agent_guard import MAX_RETRIES, REFUSAL, AgentGuard, OnFail
+from jury_adapters.langchain.agent_turns import is_blocked, last_ai, marked, rejected_rounds, with_mark
 from jury_adapters.langchain.direct_answers import DirectAnswer, ToolResult
 from jury_adapters.langchain.drafts import TURNS, Review, Reviewed, is_draft
 from jury_adapters.langchain.judged_tools import NamedTools, read_judged_tools
@@ -62,14 +62,15 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
     of the model.
 
     The message with ``refusal`` is marked in ``additional_kwargs["jury"]``: ``kind`` is ``"blocked"``, with
-    ``by`` and ``status``. The ``kind`` of an accepted, marked answer is ``"annotated"``, and that of the message that
-    replaces a rejected tool call is ``"tool"``.
+    ``by`` and ``status``. The ``kind`` of an answer that failed and is shown is ``"annotated"``, that of one on which
+    the jury did not decide is ``"unjudged"``, and that of the message that replaces a rejected tool call is ``"tool"``.
 
     Args:
         jury: any judge, or a function of a case. Its case has the question, the answer, the trajectory of this turn,
             the outputs of tools as contexts, and the earlier conversation.
         on_fail: ``"retry"``, ``"block"`` or ``"annotate"``.
-        max_retries: the maximum number of retries per turn; 0 is the same as ``"block"``.
+        max_retries: the maximum number of retries per turn, only with ``on_fail="retry"``; 0 is the same as
+            ``"block"``.
         when: ``"final"``: the final answer of the agent, also a structured one or that of a ``return_direct`` tool. The
             latter is never retried, because no model wrote it; if it is withheld, its command is dropped too; a command
             for the parent graph is a handoff and not an answer. ``"every_model"``: every output of the model, including
@@ -94,7 +95,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
             :class:`jury_adapters.core.evidence.Evidence` has the default. Unknown names are refused, as in ``tools``.
         on_verdict: called with a :class:`jury_adapters.results.JudgedRun` for each judged draft or tool call, also
             rejected ones, before the agent continues; one function or several, plain or asynchronous. Exceptions are
-            logged. ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"rejected"`` or ``"blocked"``.
+            logged. ``run.metadata["outcome"]`` is ``"accepted"``, ``"annotated"``, ``"unjudged"`` (let through
+            because ``on_undecided`` is ``"allow"``), ``"rejected"`` or ``"blocked"``.
         keep_drafts: whether ``jury_drafts`` in the state keeps the drafts of this turn that the user did not get. The
             key is not in the result, but it is in checkpoints and in the streams of updates and values.
         name: the name of this middleware, and of its nodes; by default that of the jury, with a number while another
@@ -134,7 +136,7 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         jury: JudgeLike,
         *,
         on_fail: OnFail = "retry",
-        max_retries: int = 2,
+        max_retries: int = MAX_RETRIES,
         when: When = "final",
         on_undecided: OnUndecided | None = None,
         tools: Sequence[str] | None = None,
@@ -151,6 +153,8 @@ class JuryMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         if tools is not None and when != "tools":
             raise ConfigurationError("tools= is a list of names, and goes with when='tools'")
+        if feedback is not None and on_fail in ("block", "annotate") and when != "tools":
+            raise ConfigurationError(f"feedback= goes with on_fail='retry': with on_fail={on_fail!r} no model gets it")
         self._guard = AgentGuard(
             jury,
             on_fail=on_fail,
@@ -288,7 +292,7 @@ class _FinalJury(_ModelJury):
             if guard.keep_drafts:
                 update["jury_drafts"] = [guard.draft_of(case, judgment, text=answer.text)]
             return run, answer.refused(guard.refusal_of(judgment, like=None), update)
-        mark = partial(annotated, by=guard.name, judgment=judgment) if outcome == "annotated" else None
+        mark = None if outcome == "accepted" else partial(with_mark, kind=outcome, by=guard.name, judgment=judgment)
         return run, answer.given({"jury_verdict": judgment.to_dict()}, mark)
 
 
@@ -307,7 +311,7 @@ class _ToolJury(JuryMiddleware):
         case, judgment = self._guard.judged(lambda: case_of_call(request, self._guard.case_of))
         run, refusal = self._decided(request, case, judgment)
         self._guard.tell(run)
-        return self._noted(handler(request), judgment) if refusal is None else refusal
+        return self._noted(handler(request), run) if refusal is None else refusal
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
@@ -317,7 +321,7 @@ class _ToolJury(JuryMiddleware):
         case, judgment = await self._guard.ajudged(lambda: case_of_call(request, self._guard.case_of))
         run, refusal = self._decided(request, case, judgment)
         await self._guard.atell(run)
-        return self._noted(await handler(request), judgment) if refusal is None else refusal
+        return self._noted(await handler(request), run) if refusal is None else refusal
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -359,10 +363,10 @@ class _ToolJury(JuryMiddleware):
         refusal = ToolMessage(said, tool_call_id=call["id"], name=call["name"], status="error", additional_kwargs=extra)
         return run, refusal
 
-    def _noted(self, result: ToolResult, judgment: Judgment) -> ToolResult:
-        if judgment.status is not Status.FAIL or not isinstance(result, ToolMessage):
+    def _noted(self, result: ToolResult, run: JudgedRun) -> ToolResult:
+        if not isinstance(result, ToolMessage):
             return result
-        return annotated(result, self.name, judgment)
+        return with_mark(result, str(run.run.metadata["outcome"]), self.name, run.judgment)
 
 
 def _name(middleware: JuryMiddleware, jury: object, name: str | None) -> str:

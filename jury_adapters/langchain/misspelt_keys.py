@@ -1,4 +1,4 @@
-"""Warnings about keys of an input that are probably misspelt fields of a case, and so were not read as them."""
+"""Warnings about keys of an input that are probably misspelt fields of a case."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.column_checks import has_field, meant_field
 from jury_adapters.core.errors import plain_repr
 from jury_adapters.core.field_names import ALIASES
+from jury_adapters.core.unnamed_answer import names_an_answer
 
 _log = logging.getLogger(__name__)
 _MOST_REPORTED = 20
@@ -23,19 +24,26 @@ class MisspeltKeys:
         self._seen: set[str] = set()
 
     def tell(self, value: object, case: Case, name: str) -> None:
-        """Log a warning for each key that is similar to a field which the case does not have.
+        """Log a warning for each key that is similar to a field, and was not read as it, or only as the one text.
 
         Args:
             value: the input; only a mapping is checked.
             case: the case that was read from it.
             name: the name of the runnable.
         """
-        for key in value if isinstance(value, Mapping) and len(self._seen) < _MOST_REPORTED else ():
+        given = value if isinstance(value, Mapping) and len(self._seen) < _MOST_REPORTED else {}
+        for key, text in given.items():
             if not isinstance(key, str) or key in self._seen or key in ALIASES or key in Case.model_fields:
                 continue
             self._seen.add(key)
             meant = meant_field(key)
-            if meant and not has_field(case, ALIASES.get(meant, meant)):
+            field = ALIASES.get(meant, meant)
+            if meant and field == "answer" and case.answer == text and not names_an_answer(key):
+                _log.warning(
+                    "%s: the key %s of the input is taken as the answer, because it is the only text. Did you mean %r?",
+                    name, plain_repr(key), meant,
+                )  # fmt: skip
+            elif meant and not has_field(case, field):
                 _log.warning(
                     "%s: the key %s of the input means nothing here. Did you mean %r?", name, plain_repr(key), meant
                 )

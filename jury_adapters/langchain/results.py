@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from jury_adapters.core.feedback import feedback_of, notes_of, reasons_of
+from jury_adapters.core.feedback import feedback_of, notes_of, reasons_beside, without_errors
 from jury_adapters.core.judgment import Judgment
 from jury_adapters.core.verdict import Verdict, lacks_criteria
 
@@ -20,13 +20,16 @@ def value_of(judgment: Judgment) -> str:
 def comment_of(judgment: Judgment) -> str:
     """Return the jury's reasoning, and the reasons and notes that it does not quote, each once.
 
+    The error of a juror that broke is in the note that names the juror, and not in its reason, too.
+
     It also says why there is no score: FAIL is due to failed jurors alone, or a criterion is undecided.
     """
     if not isinstance(judgment, Verdict):
         return feedback_of(judgment)
-    own = judgment.reasoning
-    reasons = dict.fromkeys(reason for _, reason in reasons_of(judgment))
-    lines = [own, "; ".join([*(reason for reason in reasons if not _quotes(own, reason)), *notes_of(judgment)])]
+    notes = list(notes_of(judgment))
+    own = without_errors(judgment.reasoning, judgment, quoted_in=notes)
+    unsaid = [reason for reason in reasons_beside(notes, judgment) if not _quotes(own, reason)]
+    lines = [own, "; ".join([*unsaid, *notes])]
     if judgment.failed_by_errors:
         lines.append("FAIL only because jurors broke: there is no score")
     elif lacks_criteria(judgment):

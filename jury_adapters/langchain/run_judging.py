@@ -6,7 +6,9 @@ import logging
 from collections.abc import Sequence
 from typing import Self, Unpack
 
+from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions, WatchOptions
+from jury_adapters.core.background.shown_options import shows_options_of
 from jury_adapters.core.background.watch import RunWatch, queue_of
 from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
@@ -17,6 +19,7 @@ from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.loose_values import opened, text_of, texts_of
 from jury_adapters.core.retrieved_ids import retrieved_ids
 from jury_adapters.core.retriever_cases import with_retrieved_ids
+from jury_adapters.core.threads import steps_so_far
 from jury_adapters.langchain.answer_guess import AnswerGuess, unread_answer
 from jury_adapters.langchain.case_reader import CaseReader
 from jury_adapters.langchain.collector import RETRIEVER, Collector
@@ -36,6 +39,7 @@ class RunOptions(WatchOptions, total=False):
     evidence_tools: EvidenceTools
 
 
+@shows_options_of(JudgeQueue)
 class RunWatcher(RunWatch):
     """Base of the handler of LangChain's events: the options, and the queueing of finished runs for judging.
 
@@ -54,8 +58,7 @@ class RunWatcher(RunWatch):
             predicate of a step; by default all but those known to repeat what the model wrote. See
             :class:`jury_adapters.core.evidence.Evidence`.
         max_open: the maximum number of runs under way; a further one drops the oldest, which is counted as evicted.
-        **options: as for :class:`jury_adapters.JudgeQueue`: ``on_verdict``, ``on_error``, ``sample``, ``max_pending``,
-            ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
+        **options: as for :class:`jury_adapters.JudgeQueue`.
 
     Raises:
         ConfigurationError: an option is out of range, or a name in ``select`` is a misspelt ``"retriever"``.
@@ -135,8 +138,9 @@ class RunWatcher(RunWatch):
 def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
     """Return the case of a finished run.
 
-    Its contexts are the retrieved documents and the outputs of the other tools that are evidence. The case of a
-    retriever has no answer; the ids of its documents are in ``metadata["retrieved_ids"]``.
+    Its contexts are the retrieved documents and the outputs of the other tools that are evidence, also those of the
+    turn in the inputs that a step of an agent goes on with. The case of a retriever has no answer; the ids of its
+    documents are in ``metadata["retrieved_ids"]``.
 
     Raises:
         InputError: a path of the field map does not exist.
@@ -153,7 +157,9 @@ def case_of(finished: FinishedRun, reader: CaseReader) -> Case:
     outputs = with_executed_calls(outputs, found.calls)
     case = reader.case(inputs, outputs, contexts=passages, generator=found.model)
     changes: dict[str, object] = {}
-    steps = heard if len(heard) > sum(step.tool is not None for step in case.trajectory) else case.trajectory
+    steps = (*steps_so_far(inputs, outputs), *heard)
+    if len(steps) <= sum(step.tool is not None for step in case.trajectory):
+        steps = case.trajectory
     outputs_of = reader.evidence.contexts
     if case.contexts in (passages, outputs_of(case.trajectory)):  # otherwise, the run itself gave its contexts
         retrieved = {step.output for step, call in zip(heard, found.calls, strict=True) if call.documents}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from jury_adapters.core.background.options import WatchOptions
+from jury_adapters.core.background.shown_options import shows_options_of
 from jury_adapters.core.evidence import EvidenceTools
 from jury_adapters.core.field_map import FieldMapLike
 from jury_adapters.core.judge_like import JudgeLike
@@ -16,6 +17,7 @@ from jury_adapters.llama_index.engines import Engines
 from jury_adapters.llama_index.spans import JurySpanHandler
 
 
+@shows_options_of(JurySpanHandler)
 class judge_runs:  # noqa: N801  used like a function
     """Judge every query, chat and agent run of this process inside a ``with`` (or ``async with``) block.
 
@@ -28,8 +30,7 @@ class judge_runs:  # noqa: N801  used like a function
         events: whether to also emit a :class:`JuryVerdictEvent` per judged run, for LlamaIndex's event handlers.
         evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JurySpanHandler`.
         field_map: where the fields of a case are in the inputs and outputs of a run; see :class:`JurySpanHandler`.
-        **options: those of :class:`JurySpanHandler`: ``max_open``, ``on_verdict``, ``on_error``, ``sample``,
-            ``max_pending``, ``max_concurrency``, ``store``, ``budget``, ``exit_timeout``.
+        **options: as for :class:`JurySpanHandler`.
 
     Raises:
         ConfigurationError: an option is out of range.

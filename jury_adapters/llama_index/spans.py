@@ -25,6 +25,7 @@ from pydantic import PrivateAttr
 from jury_adapters.core.background.counts import Counts, Outcome
 from jury_adapters.core.background.judge_queue import JudgeQueue
 from jury_adapters.core.background.options import MAX_OPEN, JudgeQueueOptions
+from jury_adapters.core.background.shown_options import shows_options_of
 from jury_adapters.core.background.sink_calls import sinks_of
 from jury_adapters.core.background.watch import RunWatch, queue_of
 from jury_adapters.core.case import Case
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+@shows_options_of(JudgeQueue)
 class JurySpanHandler(RunWatch, BaseSpanHandler[BaseSpan]):  # type: ignore[misc]  # `close` of both
     """Span handler that has each root run judged in the background.
 

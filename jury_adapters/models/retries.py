@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from jury_adapters.core.case_slots import CaseSlot
-from jury_adapters.core.context import is_out_of_time, run_context
+from jury_adapters.core.context import is_out_of_time, note_failed_attempt, run_context
 from jury_adapters.core.deadlines import Deadline
 from jury_adapters.core.errors import ConfigurationError, ModelError, plain_repr
 from jury_adapters.core.jitter import backoff
@@ -190,7 +190,7 @@ class Limiter:
     async def _tried(
         self, tries: int, attempt: Attempt[T], estimate: int, spent: Callable[[T], int], ticket: int = 0
     ) -> T:
-        deadline = Deadline(self.limits.deadline_s)
+        deadline, failed = Deadline(self.limits.deadline_s), list[ModelError]()
         try:
             with deadline:
                 try:
@@ -199,14 +199,16 @@ class Limiter:
                     if not error.transient:
                         raise
                     if tries > 1:
-                        return await self._again(error, attempt, estimate, spent, deadline)
+                        failed.append(error)
+                        return await self._again(failed, attempt, estimate, spent, deadline)
                     self.breaker.gave_up(error, ticket)
                     raise
         except TimeoutError:
             if not deadline.expired:  # the model's own timeout, not ours
                 raise
             _log.info("%s: gave up after %g s, the deadline of one call", self._name, self.limits.deadline_s)
-            late = ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s", "timeout")
+            last = f"; last error: {failed[-1].kind}: {failed[-1]}" if failed else ""
+            late = ModelError(f"no answer within the deadline of {self.limits.deadline_s:g} s{last}", "timeout")
             if self.breaker.troubled:  # else the call has waited for the rate limit or for slots
                 self.breaker.gave_up(late, ticket)
             raise late from None
@@ -245,6 +247,7 @@ class Limiter:
             if error.kind == "rate_limited":
                 self._rate.refused(rate, sent)
             self.breaker.saw(error)
+            note_failed_attempt(error.kind, error)
             raise
         except asyncio.CancelledError:
             if deadline.expired or is_out_of_time():
@@ -265,15 +268,24 @@ class Limiter:
             self.breaker.refuse()
 
     async def _again(
-        self, first: ModelError, attempt: Attempt[T], estimate: int, spent: Callable[[T], int], deadline: Deadline
+        self,
+        failed: list[ModelError],
+        attempt: Attempt[T],
+        estimate: int,
+        spent: Callable[[T], int],
+        deadline: Deadline,
     ) -> T:
-        """Try again after a first failure; the common case, a first success, does not get here."""
-        failed: list[ModelError] = [first]
+        """Try again after a first failure, and add the further ones to it; a first success does not get here."""
+        first = list(failed)
 
         async def next_try() -> T:
-            if failed:
-                raise failed.pop()
-            return await self._once(attempt, estimate, spent, deadline, admitted=True)
+            if first:
+                raise first.pop()
+            try:
+                return await self._once(attempt, estimate, spent, deadline, admitted=True)
+            except ModelError as error:
+                failed.append(error)
+                raise
 
         retrying = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.transient),

@@ -2,9 +2,10 @@
 
 import pytest
 
-from jury_adapters import CascadedJury, Ensemble, Scorecard, Tier, judge
+from jury_adapters import CascadedJury, Critic, Ensemble, ModelError, Scorecard, Tier, judge
 from jury_adapters.checks import Contains, NotEmpty
 from jury_adapters.langchain import JuryEvaluator
+from jury_adapters.testing import ScriptedModel
 
 YEAR = Contains(["2018"], name="year")
 
@@ -32,3 +33,38 @@ def test_a_reason_that_is_a_part_of_another_one_is_kept():
     short = judge(name="short")(lambda case: (False, "late"))
     jury = CascadedJury([Tier("last", Ensemble([long, short, NotEmpty()]))])
     assert "late" in comment_on(jury).replace("the answer is late and wrong", "")
+
+
+def lost(name, error):
+    @judge(name=name)
+    def broken(case):
+        raise ConnectionError(error)
+
+    return broken
+
+
+EAST, WEST = lost("east", "no route to east"), lost("west", "no route to west")
+
+
+@pytest.mark.parametrize("jury", [
+    Ensemble([EAST, WEST]),
+    Ensemble([EAST, NotEmpty()]),
+    Ensemble([EAST, WEST, NotEmpty()], voting="unanimous"),
+    Ensemble([EAST, YEAR], errors="ignore"),
+    CascadedJury([Tier("only", Ensemble([EAST, WEST]))]),
+    Scorecard({"there": Ensemble([EAST, WEST]), "filled": NotEmpty()}),
+    Scorecard({"there": EAST, "filled": NotEmpty()}),
+    EAST,
+])  # fmt: skip
+def test_the_error_of_each_juror_is_in_a_comment_once(jury):
+    comment = comment_on(jury)
+    errors = ["no route to east", *(["no route to west"] if "west" in comment else [])]
+    assert [comment.count(error) for error in errors] == [1] * len(errors)
+    assert "the judge broke;" not in comment
+
+
+@pytest.mark.parametrize("others", [[], [NotEmpty(), NotEmpty()]])
+def test_a_juror_that_took_too_long_is_explained_once(others):
+    down = ScriptedModel([ModelError("the harbour does not answer", "connection", retry_after=60)] * 9)
+    comment = comment_on(Ensemble([Critic(down, "safety").with_timeout(0.1), *others]))
+    assert comment.count("no judgment within 0.1 s; last error: connection: the harbour does not answer") == 1

@@ -324,9 +324,24 @@ def test_a_misspelt_key_of_an_input_is_logged_once(caplog):
     ]
 
 
+@pytest.mark.parametrize("key", ["answr", "Ansewr", "respnse"])
+@pytest.mark.parametrize("beside", [{"contexts": ["c"]}, {"question": "q", "contexts": ["c"]}, {}])
+def test_a_misspelt_key_that_is_taken_as_the_answer_is_logged_once(key, beside, caplog):
+    runnable = JuryRunnable(says_good)
+    for _ in range(2):
+        assert runnable.invoke({key: "good", **beside}).passed
+    (one,) = caplog.records
+    meant = "response" if key == "respnse" else "answer"
+    assert f"the key {key!r} of the input is taken as the answer" in one.getMessage()
+    assert f"Did you mean {meant!r}?" in one.getMessage()
+
+
 @pytest.mark.parametrize(
     "value",
     [
+        {"my_answer": "good", "contexts": ["c"]},
+        {"answer_2": "good"},
+        {"draft": "good", "contexts": ["c"]},
         {"question": "q", "answer": "good", "contexts": [], "reference": None},
         {"question": "q", "answer": "good", "contexts": ["c"], "contxts": ["d"]},
         {"messages": [("user", "q"), ("ai", "good")], "documents": ["c"], "draft": "good", "todo": []},
