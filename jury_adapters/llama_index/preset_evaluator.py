@@ -54,7 +54,8 @@ class PresetEvaluator(JuryEvaluator):
         schedule: the order in which they are asked, by default at once (``"parallel"``); ``"early_stop"`` stops asking
             when the vote is settled.
         errors: the policy for a juror that fails. The default is that of :class:`jury_adapters.Ensemble`: it counts as
-            FAIL, and the result is invalid if all jurors fail.
+            FAIL. In a comparison, which has no FAIL, it is left out, and the others decide. The result is invalid if
+            all jurors fail.
         budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
             fit abstains with ``budget_exhausted``.
         evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JuryEvaluator`.
