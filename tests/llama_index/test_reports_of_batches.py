@@ -3,7 +3,7 @@
 import pytest
 from llama_index.core.evaluation import EvaluationResult
 
-from jury_adapters import Judgment, Report, judge
+from jury_adapters import Ensemble, Judgment, Report, judge
 from jury_adapters.llama_index import JuryEvaluator, JuryPairwiseEvaluator
 
 QUESTION = "When did the ferry stop?"
@@ -67,3 +67,19 @@ def test_two_comparisons_decide_nothing_and_their_labels_are_shown():
     assert report.figures.summary.decided == 0
     assert [count.label_words for count in report.figures.summary.by_criterion.values()] == ["A 1, B 1, tie 1"] * 2
     assert "a preference neither passes nor fails: better (A), shorter (A)" in report.entries[0].judgment.reasoning
+
+
+def test_a_report_warns_of_a_model_that_is_down_also_beside_an_evaluator_that_passes_everything():
+    def down(case):
+        raise ConnectionError("no line")
+
+    panel = JuryEvaluator(Ensemble([lambda case: "1931" not in case.answer, down]))
+    fine = JuryEvaluator(lambda case: True)
+    answers = ["In 1931."] + ["In 2018."] * 9
+    batch = {
+        name: [one.evaluate(QUESTION, answer) for answer in answers] for name, one in {"p": panel, "f": fine}.items()
+    }
+    for given in (batch, {"p": batch["p"]}):
+        warning = Report.from_results(given).figures.summary.pass_rate_warning
+        assert warning.startswith("9 of 10 cases could not be decided because a judge broke.")
+        assert warning.endswith("it would be 90.0 % if the 9 cases had passed.")
