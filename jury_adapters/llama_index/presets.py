@@ -1,8 +1,9 @@
 """Evaluators for the usual questions, under the names that LlamaIndex users know.
 
 All of them take the same arguments, and look for a judge in this order: the ``jury=`` argument; the models in ``llm=``
-or ``llms=``; ``Settings.llm``, if it was set explicitly; the offline judge, if there is one. Otherwise, the error says
-what to pass. No data go to a vendor that was not named, so LlamaIndex's own default model is refused, too.
+or ``llms=``; ``Settings.llm``, if it was set explicitly, and not to a ``MockLLM``, which only repeats its prompt; the
+offline judge, if there is one. Otherwise, the error says what to pass. No data go to a vendor that was not named, so
+LlamaIndex's own default model is refused, too.
 
     >>> from llama_index.core.evaluation import BatchEvalRunner
     >>> panel = ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"]
