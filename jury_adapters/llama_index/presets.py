@@ -282,6 +282,10 @@ class JuryPairwiseEvaluator(PresetEvaluator):
     def _compares(self) -> bool:
         return True
 
+    @property
+    def _prefers(self) -> bool:
+        return True
+
     def _unfit(self, case: Case) -> Judgment | None:
         if case.candidates:
             return None
