@@ -49,22 +49,20 @@ class MissingVotes(NamedTuple):
             return cls(run_failed=True)
         if not isinstance(judgment, Verdict):
             return cls()
-        broken = [one.critic for one in judgment.judgments if is_outage(outage_as_error(one))]
+        counted_ones = [one for one in judgment.judgments if _may_count(one, judgment)]
+        broken = [one.critic for one in counted_ones if is_outage(outage_as_error(one))]
         if judgment.tiers and is_outage(outage_as_error(judgment)):
             broken.append(judgment.tiers[-1].name)
-        counted_ones = (
-            judgment.voting in _NEED_EACH and judgment.tally.abstained
-        )  # not a criterion that is only reported
         abstained = [
             one.critic
-            for one in judgment.judgments
-            if counted_ones and one.status is Status.ABSTAIN and one.critic not in broken
+            for one in (counted_ones if judgment.voting in _NEED_EACH else ())
+            if one.status is Status.ABSTAIN and one.critic not in broken
         ]
         over_budget = [tier.name for tier in judgment.tiers if is_over_budget(tier.judgment)]
         causes = {*broken, *abstained, *over_budget}
         inside = [
             (one.critic, *path)
-            for one in judgment.judgments
+            for one in counted_ones
             if isinstance(one, Verdict) and (one.critic in causes or not _is_undecided(judgment))
             for path in cls.of(one)._paths(undecided=_is_undecided(one))
         ]
@@ -215,6 +213,15 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
             if without or not self._missing.isdisjoint(others):
                 found[status] += number
         return found
+
+
+def _may_count(one: Judgment, verdict: Verdict) -> bool:
+    """Whether a criterion may count in a scorecard, which does not say which of them it only reports."""
+    if verdict.voting != SCORECARD:
+        return True
+    votes = verdict.tally
+    of_status = {Status.FAIL: votes.failed, Status.ABSTAIN: votes.abstained, Status.ERROR: votes.errors}
+    return one.status is not None and of_status.get(one.status, votes.passed) > 0
 
 
 def _is_undecided(judgment: Judgment) -> bool:

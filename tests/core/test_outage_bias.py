@@ -93,6 +93,16 @@ def test_a_juror_that_is_always_down_and_decides_nothing_hides_no_bias_of_anothe
     assert warning.startswith("9 of 20 cases could not be decided because a judge broke. The 3 cases decided without")
 
 
+def test_a_criterion_that_is_only_reported_and_always_down_hides_no_bias_of_another_one():
+    jury = Scorecard({"reported": down, "good": good, "other": down_on_some}, pass_when=["good", "other"])
+    warning = warning_of(jury, ANSWERS)
+    assert warning.startswith("9 of 20 cases could not be decided because a judge broke. The 3 cases decided without")
+    panels = Scorecard(
+        {"reported": Ensemble([down, down], errors="ignore"), "p": Ensemble([good, down_on_some])}, pass_when=["p"]
+    )
+    assert warning_of(panels, ANSWERS).endswith("it would be 75.0 % if the 9 cases had passed.")
+
+
 def test_a_panel_in_a_scorecard_that_decides_both_ways_without_its_broken_juror_is_not_called_biased():
     jury = Scorecard({"fine": fine, "panel": Ensemble([good, good, lambda case: "long" not in case.answer, down])})
     assert warning_of(jury, ["good"] * 6 + ["poor, long"] * 6 + ["good, long"] * 6) == ""

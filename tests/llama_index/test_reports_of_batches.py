@@ -114,7 +114,9 @@ def test_a_report_warns_of_a_model_that_is_down_also_beside_an_evaluator_that_pa
     batch = {
         name: [one.evaluate(QUESTION, answer) for answer in answers] for name, one in {"p": panel, "f": fine}.items()
     }
-    for given in (batch, {"p": batch["p"]}):
+    compare = JuryPairwiseEvaluator(jury=down)
+    better = [compare.evaluate(QUESTION, answer, second_response="In 1999.") for answer in answers]
+    for given in (batch, {"p": batch["p"]}, batch | {"better": better}):
         warning = Report.from_results(given).figures.summary.pass_rate_warning
         assert warning.startswith("9 of 10 cases could not be decided because a judge broke.")
         assert warning.endswith("it would be 90.0 % if the 9 cases had passed.")
