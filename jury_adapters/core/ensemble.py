@@ -340,9 +340,14 @@ def _refuse_unknown_options(voting: Voting, given: Iterable[str]) -> None:
 def _strategy(voting: Voting, members: Sequence[Judge], names: Sequence[str], options: VotingOptions) -> VotingStrategy:
     jurors = zip(names, (member.pass_scores for member in members), strict=True)
     strategy = resolve(voting, **with_threshold_of_jurors(voting, options, jurors))
-    if strategy.errors is None and all(isinstance(without_fallbacks(member), Jury) for member in members):
+    if strategy.errors is None and all(map(_is_whole_jury, members)):
         strategy = replace(strategy, errors="propagate")
     return strategy.bind(names)
+
+
+def _is_whole_jury(member: Judge) -> bool:
+    inner = without_fallbacks(member)
+    return isinstance(inner, Jury) and not inner.asks_one_judge
 
 
 def _claims(judgments: Sequence[Judgment]) -> tuple[Claim, ...]:

@@ -163,7 +163,7 @@ class Judge(ABC):
 
     @property
     def estimated_whole(self) -> bool:
-        """Whether a cost estimate has one row for the judge, because it asks its members several times for a case."""
+        """Whether a cost estimate has one row for the judge, because it does not ask each member once for a case."""
         return False
 
     def estimate(self, case: Case) -> Usage:

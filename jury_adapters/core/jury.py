@@ -33,6 +33,11 @@ class Jury(Judge):
     gates: GateOptions = cast(GateOptions, EMPTY)
 
     @property
+    def asks_one_judge(self) -> bool:
+        """Whether it asks a single judge several times. If it breaks, one juror broke, and not a whole jury."""
+        return False
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the members in a verdict, in order."""
         return unique_names([member.name for member in self.members])

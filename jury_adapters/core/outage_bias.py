@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Iterable, Iterator, Set
 from typing import Final, NamedTuple, Self
 
 from jury_adapters.core.formatting import counted, percent
@@ -31,6 +31,8 @@ class MissingVotes(NamedTuple):
         abstained: the criteria that abstained; of other juries than scorecards, ``all_of`` and ``any_of`` none.
         over_budget: the tiers of a cascade in which a juror was not asked, because its call did not fit the budget.
         run_failed: whether the run of the application failed, so that no judge was asked.
+        inside: the paths of such judges inside the members of the jury; if it is undecided, only inside the members
+            that left it undecided.
     """
 
     broken: tuple[str, ...] = ()
@@ -38,6 +40,7 @@ class MissingVotes(NamedTuple):
     abstained: tuple[str, ...] = ()
     over_budget: tuple[str, ...] = ()
     run_failed: bool = False
+    inside: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
@@ -46,19 +49,30 @@ class MissingVotes(NamedTuple):
             return cls(run_failed=True)
         if not isinstance(judgment, Verdict):
             return cls()
-        broken = [one.critic for one in judgment.judgments if is_outage(outage_as_error(one))]
+        counted_ones = [one for one in judgment.judgments if _may_count(one, judgment)]
+        broken = [one.critic for one in counted_ones if is_outage(outage_as_error(one))]
         if judgment.tiers and is_outage(outage_as_error(judgment)):
             broken.append(judgment.tiers[-1].name)
-        counted_ones = (
-            judgment.voting in _NEED_EACH and judgment.tally.abstained
-        )  # not a criterion that is only reported
         abstained = [
             one.critic
-            for one in judgment.judgments
-            if counted_ones and one.status is Status.ABSTAIN and one.critic not in broken
+            for one in (counted_ones if judgment.voting in _NEED_EACH else ())
+            if one.status is Status.ABSTAIN and one.critic not in broken
         ]
         over_budget = [tier.name for tier in judgment.tiers if is_over_budget(tier.judgment)]
-        return cls(tuple(broken), judgment.skipped, tuple(abstained), tuple(over_budget))
+        causes = {*broken, *abstained, *over_budget}
+        inside = [
+            (one.critic, *path)
+            for one in counted_ones
+            if isinstance(one, Verdict) and (one.critic in causes or not _is_undecided(judgment))
+            for path in cls.of(one)._paths(undecided=_is_undecided(one))
+        ]
+        return cls(tuple(broken), judgment.skipped, tuple(abstained), tuple(over_budget), inside=tuple(inside))
+
+    def _paths(self, *, undecided: bool) -> Iterator[tuple[str, ...]]:
+        """Yield the paths of these judges: of an undecided verdict those that left it undecided, else all of them."""
+        names = (*self.broken, *self.abstained, *(self.over_budget if undecided else self.skipped))
+        yield from ((name,) for name in names)
+        yield from self.inside
 
 
 class OutageBias:
@@ -87,8 +101,8 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
         self._failed_runs = 0  # they are FAIL
         self._abstained = 0  # the cases that are undecided because a criterion abstained
         self._over_budget = 0  # the others that are undecided because a tier was over budget
-        self._missing: set[str] = set()  # judges whose votes are missing on undecided cases
-        self._decided: Counter[tuple[Status, bool, tuple[str, ...]]] = Counter()
+        self._missing: set[tuple[str, ...]] = set()  # paths of the judges that left cases undecided
+        self._decided: Counter[tuple[Status, bool, frozenset[tuple[str, ...]]]] = Counter()
 
     def add(self, judgment: Judgment) -> None:
         """Count the judgment of one case."""
@@ -105,15 +119,19 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
             status = Status.ERROR  # with `errors="ignore"`, a panel of which every juror broke abstains
         self.statuses[status] += 1
         if status is Status.ERROR:
-            self._missing.update(missing.broken)
+            self._left_undecided(missing.broken, missing.inside)
         elif status is Status.ABSTAIN:
             self._abstained += bool(missing.abstained)
             self._over_budget += bool(missing.over_budget and not missing.abstained)
-            self._missing.update(missing.abstained, missing.over_budget)
+            self._left_undecided((*missing.abstained, *missing.over_budget), missing.inside)
         elif missing.run_failed:
             self._failed_runs += 1
-        elif missing.broken or missing.skipped or missing.abstained:
-            self._decided[status, bool(missing.broken or missing.abstained), missing.skipped] += 1
+        elif missing.broken or missing.skipped or missing.abstained or missing.inside:
+            others = frozenset([*((name,) for name in missing.skipped), *missing.inside])
+            self._decided[status, bool(missing.broken or missing.abstained), others] += 1
+
+    def _left_undecided(self, names: Iterable[str], inside: Iterable[tuple[str, ...]]) -> None:
+        self._missing.update(((name,) for name in names), inside)
 
     @property
     def warning(self) -> str:
@@ -187,13 +205,27 @@ FAIL, so the pass rate is probably too low: it would be 66.7 % if the 2 cases ha
     def _decided_without(self) -> Counter[Status]:
         """Return the numbers of PASS and FAIL of cases that were decided without a judge whose vote is missing.
 
-        Either its vote is missing on the case itself, or the case did not need it and it is missing on others.
+        Either it is a member of the jury whose vote is missing on the case itself; or it left other cases undecided,
+        and this case did not need it, or a member of the jury decided without it.
         """
         found: Counter[Status] = Counter()
-        for (status, without, skipped), number in self._decided.items():
-            if without or not self._missing.isdisjoint(skipped):
+        for (status, without, others), number in self._decided.items():
+            if without or not self._missing.isdisjoint(others):
                 found[status] += number
         return found
+
+
+def _may_count(one: Judgment, verdict: Verdict) -> bool:
+    """Whether a criterion may count in a scorecard, which does not say which of them it only reports."""
+    if verdict.voting != SCORECARD:
+        return True
+    votes = verdict.tally
+    of_status = {Status.FAIL: votes.failed, Status.ABSTAIN: votes.abstained, Status.ERROR: votes.errors}
+    return one.status is not None and of_status.get(one.status, votes.passed) > 0
+
+
+def _is_undecided(judgment: Judgment) -> bool:
+    return outage_as_error(judgment).status in (Status.ABSTAIN, Status.ERROR)
 
 
 def _decided_without_vote(status: Status, cases: int) -> str:

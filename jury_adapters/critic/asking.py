@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from jury_adapters.core.budget import BUDGET_EXHAUSTED, Budget, BudgetExhausted, calling
 from jury_adapters.core.cache import CacheKey, JudgmentCache, get_or_run
@@ -41,6 +41,8 @@ from jury_adapters.models.retries import Limited
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
+
+_ONE_CALL: Final = Usage(calls=1)
 
 
 class AskingJudge(Judge):
@@ -159,9 +161,21 @@ def with_price(model: Limited[Named], usage: Usage) -> Usage:
 
 
 async def within_budget(
-    budget: Budget, estimated: Usage, call: Callable[[], Awaitable[T]], took: Callable[[T], Usage]
+    budget: Budget,
+    estimated: Usage,
+    call: Callable[[], Awaitable[T]],
+    took: Callable[[T], Usage],
+    *,
+    unanswered: Usage = _ONE_CALL,
 ) -> T:
     """Make a call as soon as the batch's budget allows it.
+
+    Args:
+        budget: the budget.
+        estimated: the most that the call may take.
+        call: makes the call.
+        took: returns what the call took.
+        unanswered: what a call took that failed, or was cut off by a time limit.
 
     Raises:
         BudgetExhausted: the budget does not allow the call, which was not made.
@@ -172,7 +186,7 @@ async def within_budget(
         if run_context().slot is None and refusal.number & (refusal.number - 1) == 0:  # a batch has a summary
             _log.warning("%s; %s refused so far, and their jurors abstain", refusal, counted(refusal.number, "call"))
         raise
-    used = Usage(calls=1)  # a failed call counts as a call
+    used = unanswered
     try:
         with calling():
             result = await call()

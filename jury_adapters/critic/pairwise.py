@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from jury_adapters.core.case import Case
 from jury_adapters.core.ensemble import Ensemble
 from jury_adapters.core.errors import ConfigurationError, plain_repr
+from jury_adapters.core.fallbacks import without_fallbacks
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike, judge_of
 from jury_adapters.core.judgment import LABEL_ONLY, Judgment, OpinionStatuses, Status, evolve
@@ -65,6 +66,11 @@ class PairwiseCritic(Jury):
     @property
     def members(self) -> tuple[Judge, ...]:
         return self._both.members
+
+    @property
+    def asks_one_judge(self) -> bool:
+        asked = without_fallbacks(self.critic)
+        return not isinstance(asked, Jury) or asked.asks_one_judge
 
     @property
     def inline(self) -> bool:

@@ -22,10 +22,9 @@ from jury_adapters.core.case import Case
 from jury_adapters.core.case_parts import Step
 from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.functions import is_async
-from jury_adapters.core.judgment import abstain
 from jury_adapters.core.loose_values import field_of
 from jury_adapters.core.values import shown, stated
-from jury_adapters.judges.external import Call, ExternalJudge, ExternalOptions, Said
+from jury_adapters.judges.external import Call, ExternalJudge, ExternalOptions, NotAskedError, Said
 from jury_adapters.judges.external_calls import Arguments, by_name, called, checked_arguments, own_name_of, takes
 from jury_adapters.judges.external_results import read_result
 
@@ -103,7 +102,7 @@ def from_deepeval(
             returned = await called(measure, asked, **_quietly(measure))
         except Exception as error:
             if any(kind.__name__ == "MissingTestCaseParamsError" for kind in type(error).__mro__):
-                return abstain(stated(shown(error), type(error).__name__))
+                raise NotAskedError(stated(shown(error), type(error).__name__)) from error
             raise
         kept = any(field_of(measuring, name) not in (None, False) for name in ("score", "skipped", "error"))
         return read_result(measuring if kept else returned)

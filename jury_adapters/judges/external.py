@@ -23,7 +23,7 @@ from jury_adapters.core.context import judging, run_context
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Judgment, abstain, evolve
-from jury_adapters.core.usage import NO_USAGE, Usage
+from jury_adapters.core.usage import NO_USAGE, UNCOUNTED, Usage
 from jury_adapters.core.values import positive_timeout
 from jury_adapters.critic.asking import within_budget
 from jury_adapters.judges.external_results import EvaluatorResult, Scale, is_cost
@@ -48,8 +48,10 @@ class ExternalOptions(TypedDict, total=False):
         needs: fields of the case (``"contexts"``) without which the judge is not asked and the judgment is ABSTAIN.
         timeout: seconds one case may take; then the judgment is ERROR ``timeout``.
         calls: the number of model calls per judgment, 1 by default; 0 for an evaluator that asks no model.
-            ``judge.estimate_cost()``, ``Budget(max_calls=)`` and the usage in verdicts count them, also for a judgment
-            that fails. The tokens of these calls are unknown: no estimate and no ``Budget(max_tokens=)`` counts them.
+            ``judge.estimate_cost()``, ``Budget(max_calls=)`` and the usage in verdicts count them. Of an evaluator
+            that breaks it is not known which calls it made: a budget counts them all, and the usage of the ERROR none,
+            with a cost that is marked as incomplete. The tokens of the calls are unknown: no estimate and no
+            ``Budget(max_tokens=)`` counts them.
         cost: US dollars per judgment. None, the default, is an unknown cost: the cost of a verdict is then marked as
             incomplete, an estimate names the judge, and ``Budget(max_usd=)`` refuses it. With ``calls=0`` the default
             is 0.
@@ -69,13 +71,17 @@ class ExternalOptions(TypedDict, total=False):
 Said: TypeAlias = "EvaluatorResult | Sequence[EvaluatorResult] | Judgment"
 
 
+class NotAskedError(Exception):
+    """Error of an evaluator that a case lacks something, before it asked a model: the judgment is ABSTAIN."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """Prepared call of a foreign evaluator.
 
     Attributes:
         arguments: everything about the case that the evaluator gets.
-        make: makes the call and reads the answer. May raise: that is ERROR.
+        make: makes the call and reads the answer. May raise: that is ERROR, but :class:`NotAskedError` is ABSTAIN.
     """
 
     arguments: object
@@ -170,13 +176,16 @@ class ExternalJudge(Judge):
             if budget is None or self._usage == NO_USAGE:
                 said = await attempt()
             else:
-                said = await within_budget(budget, self._usage, attempt, self._took)
+                said = await within_budget(budget, self._usage, attempt, self._took, unanswered=self._usage)
         except BudgetExhausted as refusal:
             return abstain(str(refusal), error=BUDGET_EXHAUSTED)
+        if isinstance(said, NotAskedError):
+            return abstain(str(said))
+        usage = NO_USAGE if self._usage == NO_USAGE else UNCOUNTED if _has_broken(said) else self._took(said)
         try:
-            return self._read(said, self._took(said))
+            return self._read(said, usage)
         except Exception as error:
-            return evolve(self.failure(error), usage=self._took(said))
+            return evolve(self.failure(error), usage=usage)
 
     def _read(self, said: Said | Exception, usage: Usage) -> Judgment:
         if isinstance(said, Exception):
@@ -186,7 +195,9 @@ class ExternalJudge(Judge):
         return self._scale.judgment(said, usage)
 
     def _took(self, said: Said | Exception) -> Usage:
-        """Return the usage of one judgment. A cost reported by the evaluator replaces the given cost."""
+        """Return what one judgment takes of a budget. A cost reported by the evaluator replaces the given cost."""
+        if isinstance(said, NotAskedError):
+            return NO_USAGE
         if isinstance(said, EvaluatorResult) and is_cost(said.cost_usd):
             return replace(self._usage, cost_usd=said.cost_usd, cost_complete=True)
         return self._usage
@@ -241,8 +252,15 @@ def _identity(own_name: str, options: ExternalOptions) -> str:
     return digest([own_name, options["name"], version])
 
 
+def _has_broken(said: Said | Exception) -> bool:
+    """Whether the evaluator raised, or says that it failed, so that it is unknown which calls it made."""
+    if isinstance(said, Exception | Judgment):
+        return isinstance(said, Exception)
+    return any(one.error for one in ([said] if isinstance(said, EvaluatorResult) else said))
+
+
 async def _said_or_raised(call: Call) -> Said | Exception:
-    """Return the answer, or the exception as a value, because a failed call has usage too."""
+    """Return the answer, or the exception as a value, because a failed call counts in a budget, too."""
     try:
         return await call.make()
     except Exception as error:

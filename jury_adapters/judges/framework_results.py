@@ -203,8 +203,8 @@ def _is_judgment(value: object) -> TypeGuard[Judgment]:
 
 
 def _is_preference(result: object) -> bool:
-    """Whether an evaluation result says which of two answers is better."""
-    return getattr(result, "pairwise_source", None) is not None
+    """Whether an evaluation result says which of two answers is better, or should have done so."""
+    return getattr(result, "pairwise_source", None) is not None or getattr(result, "comparison", False) is True
 
 
 def _joined(judgments: Mapping[str, Judgment], preferences: Collection[str] = ()) -> Judgment:

@@ -197,6 +197,10 @@ class CorrectnessByCase(Judge):
         return self._by_reference.requests_at_once
 
     @property
+    def estimated_whole(self) -> bool:
+        return True  # a case goes to one of the critics
+
+    @property
     def fingerprint(self) -> str:
         return f"{self._by_reference.fingerprint}+{self._by_knowledge.fingerprint}"
 

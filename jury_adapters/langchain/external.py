@@ -26,7 +26,7 @@ from jury_adapters.core.errors import ConfigurationError, plain_repr
 from jury_adapters.core.judgment import Judgment, abstain
 from jury_adapters.core.references import EXPECTED_CALLS
 from jury_adapters.core.run_parts import REFERENCE_MESSAGES, RUN_MESSAGES
-from jury_adapters.judges.external import Call, ExternalJudge, ExternalOptions, Said
+from jury_adapters.judges.external import Call, ExternalJudge, ExternalOptions, NotAskedError, Said
 from jury_adapters.judges.external_calls import (
     Arguments,
     by_name,
@@ -135,7 +135,7 @@ def _from_function(
                 missing = error.args[0] if error.args and isinstance(error, KeyError) else None
                 if isinstance(missing, str) and missing in wanted and wanted[missing] is None:
                     # openevals fills in its prompt before it calls the model
-                    return abstain(f"the evaluator needs {missing!r}, which the case does not have")
+                    raise NotAskedError(f"the evaluator needs {missing!r}, which the case does not have") from error
                 raise (
                     error if own or kind != "texts" else explained(error, given, of_runs=of_runs or names_runs)
                 ) from error

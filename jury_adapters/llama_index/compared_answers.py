@@ -26,3 +26,17 @@ def may_compare(judge: Judge) -> bool:
     if not type(judge).__module__.startswith("jury_adapters."):
         return True
     return any(may_compare(member) for member in judge.members)
+
+
+def must_compare(judge: Judge) -> bool:
+    """Return whether every opinion of a judge is a preference between two candidates.
+
+    >>> from jury_adapters.checks import NotEmpty
+    >>> must_compare(PairwiseCritic(NotEmpty())), must_compare(NotEmpty())
+    (True, False)
+    """
+    if isinstance(judge, PairwiseCritic):
+        return True
+    if isinstance(judge, AskingJudge) and judge.rubrics:
+        return all("candidates" in rubric.requires for rubric in judge.rubrics)
+    return bool(judge.members) and all(must_compare(member) for member in judge.members)

@@ -30,7 +30,7 @@ from jury_adapters.core.loose_values import is_list_of_texts, texts_of
 from jury_adapters.core.scope import Scope
 from jury_adapters.core.values import JsonValue, freeze, is_missing, shown
 from jury_adapters.llama_index.attempts import METADATA_KEY
-from jury_adapters.llama_index.compared_answers import may_compare
+from jury_adapters.llama_index.compared_answers import may_compare, must_compare
 from jury_adapters.llama_index.misspelt_arguments import refuse_misspelt
 from jury_adapters.llama_index.prompts import TemplateLike, prompts_of, with_prompts
 from jury_adapters.llama_index.response_images import asked_with, images_at, images_of, node_images
@@ -111,8 +111,8 @@ class JuryEvaluator(BaseEvaluator):
             other = _plain(self._second(kwargs))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response, kwargs)
-        return result_of(self.judged(case), case, _echoed(case, contexts))
+            return refused(self.jury, error, query, response, kwargs, comparison=self._prefers)
+        return result_of(self.judged(case), case, _echoed(case, contexts), comparison=self._prefers)
 
     async def aevaluate(
         self,
@@ -130,8 +130,8 @@ class JuryEvaluator(BaseEvaluator):
             other = await _aplain(self._second(kwargs))
             case = _case(query, answer, other, contexts, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response, kwargs)
-        return result_of(await self.ajudged(case), case, _echoed(case, contexts))
+            return refused(self.jury, error, query, response, kwargs, comparison=self._prefers)
+        return result_of(await self.ajudged(case), case, _echoed(case, contexts), comparison=self._prefers)
 
     # LlamaIndex declares a Response here, but passes any object that its engines return.
     def evaluate_response(
@@ -149,7 +149,7 @@ class JuryEvaluator(BaseEvaluator):
         try:
             text, material = text_of(response), self._material(response, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response, kwargs)
+            return refused(self.jury, error, query, response, kwargs, comparison=self._prefers)
         return self.evaluate(query=query, response=text, **material)
 
     async def aevaluate_response(
@@ -159,7 +159,7 @@ class JuryEvaluator(BaseEvaluator):
         try:
             text, material = await atext_of(response), self._material(response, kwargs)
         except Exception as error:
-            return refused(self.jury, error, query, response, kwargs)
+            return refused(self.jury, error, query, response, kwargs, comparison=self._prefers)
         return await self.aevaluate(query=query, response=text, **material)
 
     def judged(self, case: Case) -> Judgment:
@@ -178,6 +178,11 @@ class JuryEvaluator(BaseEvaluator):
     def _compares(self) -> bool:
         """Whether the judge may compare two responses; if not, it judges the response alone."""
         return may_compare(self.jury)
+
+    @property
+    def _prefers(self) -> bool:
+        """Whether every result says which of two responses is better, or should have done so."""
+        return must_compare(self.jury)
 
     def _second(self, kwargs: dict[str, Any]) -> object:
         """Remove the second response of a runner from its arguments; return it if this evaluator compares two."""

@@ -20,7 +20,7 @@ from jury_adapters.critic.arguments import check_own_settings
 from jury_adapters.critic.critic import Critic
 from jury_adapters.judges.llm import ModelOptions
 from jury_adapters.judges.presets import JurorLike, PanelOptions, check_vote, one_or_panel
-from jury_adapters.llama_index.configured_llm import configured_llm
+from jury_adapters.llama_index.configured_llm import configured_llm, is_mock, warn_of_mock
 from jury_adapters.llama_index.evaluators import JuryEvaluator, ready_judge
 from jury_adapters.llama_index.replaced_arguments import check_options
 from jury_adapters.models.registry import ModelLike, resolve_model
@@ -45,7 +45,8 @@ class PresetEvaluator(JuryEvaluator):
 
     Args:
         llm: the judge: a LlamaIndex LLM, ``"vendor:model"``, any other model that a :class:`jury_adapters.Critic`
-            takes, or an existing Critic or other judge.
+            takes, or an existing Critic or other judge. Without ``llm=``, ``llms=`` and ``jury=``, ``Settings.llm`` is
+            asked if you set it, unless it is a ``MockLLM`` or LlamaIndex's default ``OpenAI()``.
         llms: several judges, which vote; preferably models of different vendors. An empty list is refused: if a panel
             is built from the environment and found no models, another judge must not silently replace it.
         jury: an existing jury, another judge or a function of a case, instead of models.
@@ -54,7 +55,8 @@ class PresetEvaluator(JuryEvaluator):
         schedule: the order in which they are asked, by default at once (``"parallel"``); ``"early_stop"`` stops asking
             when the vote is settled.
         errors: the policy for a juror that fails. The default is that of :class:`jury_adapters.Ensemble`: it counts as
-            FAIL, and the result is invalid if all jurors fail.
+            FAIL. In a comparison, which has no FAIL, it is left out, and the others decide. The result is invalid if
+            all jurors fail.
         budget: a :class:`jury_adapters.Budget` for everything that this evaluator judges; a juror whose call does not
             fit abstains with ``budget_exhausted``.
         evidence_tools: the tools of an agent whose outputs are contexts; see :class:`JuryEvaluator`.
@@ -113,11 +115,13 @@ class PresetEvaluator(JuryEvaluator):
             configured = configured_llm()
             offline = self._offline(options) if configured is None else None
             if offline is not None:
+                warn_of_mock(type(self).__name__, offline.name)
                 return offline
             if configured is None:
+                mock = "; the MockLLM there only repeats its prompt" if is_mock() else ""
                 raise ConfigurationError(
                     f"{type(self).__name__} needs a judge: give llm= (a LlamaIndex LLM or 'vendor:model'), "
-                    "llms=[...] or jury=, or set Settings.llm to a real LLM"
+                    f"llms=[...] or jury=, or set Settings.llm to a real LLM{mock}"
                 )
             given = (configured,)
         if all(isinstance(juror, Judge) for juror in given):

@@ -1,8 +1,9 @@
 """Evaluators for the usual questions, under the names that LlamaIndex users know.
 
 All of them take the same arguments, and look for a judge in this order: the ``jury=`` argument; the models in ``llm=``
-or ``llms=``; ``Settings.llm``, if it was set explicitly; the offline judge, if there is one. Otherwise, the error says
-what to pass. No data go to a vendor that was not named, so LlamaIndex's own default model is refused, too.
+or ``llms=``; ``Settings.llm``, if it was set explicitly, and not to a ``MockLLM``, which only repeats its prompt; the
+offline judge, if there is one. Otherwise, the error says what to pass. No data go to a vendor that was not named, so
+LlamaIndex's own default model is refused, too.
 
     >>> from llama_index.core.evaluation import BatchEvalRunner
     >>> panel = ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"]
@@ -242,7 +243,8 @@ class JuryPairwiseEvaluator(PresetEvaluator):
     ``pairwise_source`` is ``"original"`` if the result holds with the response shown first (and, asked in both orders,
     also with the second one first), ``"flipped"`` if an existing jury was asked only with the second one first, and
     ``"neither"`` if the orders disagree or the vote is tied: no preference won then, and the score is 0.5. The label of
-    ``result.verdict`` is ``A``, ``B`` or ``tie`` accordingly. If one order gives no decision, the result is invalid.
+    ``result.verdict`` is ``A``, ``B`` or ``tie`` accordingly. A judge that gives no decision in one order has no vote;
+    without any vote the result is invalid. ``errors="fail"`` is refused, because no label means FAIL.
 
     Args:
         llm: the judge; see :class:`PresetEvaluator` for this and the other arguments. An existing Critic has the rubric
@@ -260,6 +262,11 @@ class JuryPairwiseEvaluator(PresetEvaluator):
         swap: bool = True,
         **options: Unpack[PresetOptions],
     ) -> None:
+        if options.get("errors") == "fail" and options.get("jury") is None:
+            raise ConfigurationError(
+                "JuryPairwiseEvaluator: errors='fail' is for PASS and FAIL, and a comparison has neither. Leave errors "
+                "out, and the other judges decide without one that breaks; errors='propagate' makes the result invalid"
+            )
         self._swap = swap
         super().__init__(llm, **options)
 
@@ -273,6 +280,10 @@ class JuryPairwiseEvaluator(PresetEvaluator):
 
     @property
     def _compares(self) -> bool:
+        return True
+
+    @property
+    def _prefers(self) -> bool:
         return True
 
     def _unfit(self, case: Case) -> Judgment | None:

@@ -55,6 +55,8 @@ class JuryEvaluationResult(EvaluationResult):
         reference: the reference of the case.
         metadata: the metadata of the case: all keywords of ``evaluate()`` or the runner that are not fields of it, such
             as ``gold=`` for human labels.
+        comparison: whether the evaluator compares two responses. A report does not count its result among those of
+            others, also if it is invalid.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
@@ -65,6 +67,7 @@ class JuryEvaluationResult(EvaluationResult):
     item_id: str | None = None
     reference: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
+    comparison: bool = False
 
     @property
     def jurors(self) -> tuple[Judgment, ...]:
@@ -74,7 +77,9 @@ class JuryEvaluationResult(EvaluationResult):
         return () if self.verdict is None else (self.verdict,)
 
 
-def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) -> JuryEvaluationResult:
+def result_of(
+    judgment: Judgment, case: Case, contexts: Sequence[str] | None, *, comparison: bool = False
+) -> JuryEvaluationResult:
     """Return a judgment as a LlamaIndex result.
 
     A comparison (label ``A``, ``B`` or ``tie`` of two candidates) scores 1.0, 0.0 or 0.5 for the response against the
@@ -84,6 +89,7 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
         judgment: the judgment.
         case: the case that was judged.
         contexts: the contexts to echo; None if none were given.
+        comparison: whether the evaluator compares two responses.
     """
     compared = _comparison(judgment, case)
     if compared is not None and compared[2] == "neither" and judgment.label != "tie":
@@ -112,11 +118,18 @@ def result_of(judgment: Judgment, case: Case, contexts: Sequence[str] | None) ->
         item_id=case.item_id,
         reference=case.reference,
         metadata=case.metadata,
+        comparison=comparison or compared is not None,
     )
 
 
 def refused(
-    judge: Judge, error: Exception, query: object, response: object, given: Mapping[str, object]
+    judge: Judge,
+    error: Exception,
+    query: object,
+    response: object,
+    given: Mapping[str, object],
+    *,
+    comparison: bool = False,
 ) -> JuryEvaluationResult:
     """Return the result for an item that cannot be judged, such as an object without a text, or a broken stream.
 
@@ -126,6 +139,7 @@ def refused(
         query: the query, as it was given.
         response: the response, as it was given.
         given: the other arguments, which may have the id of the item and its metadata.
+        comparison: whether the evaluator compares two responses.
     """
     judgment = judge.failure(error, "the item cannot be judged")
     return JuryEvaluationResult(
@@ -138,6 +152,7 @@ def refused(
         cost_usd=0.0,
         item_id=item_id_in(given),
         metadata=_metadata_in(given),
+        comparison=comparison,
     )
 
 

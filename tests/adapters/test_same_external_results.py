@@ -125,4 +125,6 @@ def test_the_same_result_makes_the_same_judgment(said: Any, options: dict[str, A
     assert judgments == [judgments[0]] * len(ADAPTERS)
     one = judgments[0]
     assert (one.status, one.score, one.label, one.reasoning, one.error) == expected
-    assert (one.critic, one.usage.calls) == ("theirs", 1)
+    assert one.critic == "theirs"
+    unknown = one.status == "ERROR" and "outside the scale" not in one.reasoning  # which calls it made before it broke
+    assert (one.usage.calls, one.usage.uncounted) == ((0, True) if unknown else (1, False))

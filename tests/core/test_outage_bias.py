@@ -45,6 +45,71 @@ def test_only_fails_are_decided_without_the_broken_judge(name):
     assert warning.endswith("it would be 75.0 % if the 9 cases had passed.")
 
 
+INSIDE = {
+    "panel in a scorecard": lambda other: Scorecard({"fine": fine, "panel": Ensemble([good, other])}),
+    "early stop in a scorecard": lambda other: Scorecard(
+        {"panel": Ensemble([good, other], voting="unanimous", schedule="early_stop", on="status"), "fine": fine}
+    ),
+    "cascade in a scorecard": lambda other: Scorecard(
+        {"fine": fine, "cascade": CascadedJury([Tier("screen", good, "reject_on_any_fail"), Tier("final", other)])}
+    ),
+    "scorecard in a scorecard": lambda other: Scorecard(
+        {"inner": Scorecard({"good": good, "other": other}), "fine": fine}
+    ),
+    "panel in all_of in a scorecard": lambda other: Scorecard(
+        {"fine": fine, "both": all_of(Ensemble([good, other]), fine)}
+    ),
+    "panel in a scorecard in a cascade": lambda other: CascadedJury(
+        [Tier("only", Scorecard({"fine": fine, "panel": Ensemble([good, other])}))]
+    ),
+}
+
+
+def fine(case):
+    return True
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_judge_that_broke_inside_a_criterion_is_found_beside_criteria_that_pass_everything(name):
+    warning = warning_of(INSIDE[name](down_on_some), ANSWERS)
+    assert warning.startswith("9 of 20 cases could not be decided because a judge broke. The ")
+    assert "decided without the vote of such a judge are all FAIL, so the pass rate is probably too low" in warning
+    assert warning.endswith("it would be 75.0 % if the 9 cases had passed.")
+
+
+def test_a_criterion_that_abstained_inside_a_criterion_is_found():
+    warning = warning_of(INSIDE["scorecard in a scorecard"](unsure_on_some), UNSURE)
+    assert warning.startswith("9 of 20 cases could not be decided because a judge abstained. The ")
+    assert warning.endswith("it would be 75.0 % if the 9 cases had passed.")
+
+
+def down(case):
+    raise ConnectionError("no line")
+
+
+def test_a_juror_that_is_always_down_and_decides_nothing_hides_no_bias_of_another_one():
+    jury = Scorecard({"panel": Ensemble([fine, fine, down]), "good": good, "other": down_on_some})
+    warning = warning_of(jury, ANSWERS)
+    assert warning.startswith("9 of 20 cases could not be decided because a judge broke. The 3 cases decided without")
+
+
+def test_a_criterion_that_is_only_reported_and_always_down_hides_no_bias_of_another_one():
+    jury = Scorecard({"reported": down, "good": good, "other": down_on_some}, pass_when=["good", "other"])
+    warning = warning_of(jury, ANSWERS)
+    assert warning.startswith("9 of 20 cases could not be decided because a judge broke. The 3 cases decided without")
+    panels = Scorecard(
+        {"reported": Ensemble([down, down], errors="ignore"), "p": Ensemble([good, down_on_some])}, pass_when=["p"]
+    )
+    assert warning_of(panels, ANSWERS).endswith("it would be 75.0 % if the 9 cases had passed.")
+
+
+def test_a_panel_in_a_scorecard_that_decides_both_ways_without_its_broken_juror_is_not_called_biased():
+    jury = Scorecard({"fine": fine, "panel": Ensemble([good, good, lambda case: "long" not in case.answer, down])})
+    assert warning_of(jury, ["good"] * 6 + ["poor, long"] * 6 + ["good, long"] * 6) == ""
+    assert jury.judge(answer="good").passed
+    assert jury.judge(answer="good, long").failed_by_errors
+
+
 def test_a_jury_that_passes_without_the_broken_judge_has_a_rate_that_is_too_high():
     assert "are all PASS, so the pass rate is probably too high: it would be 30.0 %" in warning_of(
         any_of(good, lambda case: 1 / 0), ["good"] * 3 + ["poor"] * 7

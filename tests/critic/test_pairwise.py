@@ -248,3 +248,23 @@ def test_a_jury_whose_vote_is_tied_prefers_neither(swap):
     assert (verdict.status, verdict.label) == (None, "tie")
     assert {judgment.label for judgment in verdict.judgments} == {"tie"}
     assert verdict.metadata["position_consistent"] is (True if swap else None)
+
+
+def says(label):
+    return Judge.from_function(lambda case: Judgment(None, label=label), name=label)
+
+
+def breaks(case):
+    raise ConnectionError("no line")
+
+
+def test_a_comparison_that_breaks_is_one_juror_and_the_others_decide():
+    broken = PairwiseCritic(Judge.from_function(breaks))
+    other = broken.named("other").with_fallbacks([PairwiseCritic(Judge.from_function(breaks, name="its fallback"))])
+    verdict = Ensemble([PairwiseCritic(says("tie")), broken, other]).judge(case())
+    assert (verdict.status, verdict.label, verdict.tally.errors) == (None, "tie", 2)
+
+
+def test_a_comparison_by_a_whole_jury_that_breaks_is_no_dissent():
+    jury = PairwiseCritic(Ensemble([breaks, breaks], errors="propagate"))
+    assert Ensemble([PairwiseCritic(Ensemble([says("tie")])), jury]).judge(case()).status is Status.ERROR

@@ -223,6 +223,7 @@ class TestDeepEval:
     def test_missing_parameters_and_skipped_measurements_abstain(self):
         judgment = from_deepeval(Length()).judge(question="q")
         assert (judgment.status, judgment.error) == (Status.ABSTAIN, None)
+        assert (judgment.usage.calls, judgment.usage.cost_complete) == (0, True)  # no model was asked
         assert "cannot be None" in judgment.reasoning
         skipped = from_deepeval(Length(skipped=True)).judge(answer="a")
         assert (skipped.status, skipped.reasoning) == ("ABSTAIN", "1 characters")

@@ -1,13 +1,15 @@
 """Evaluators of other packages in plans, in budgets and in stores."""
 
+import asyncio
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
 from pydantic import BaseModel
 
-from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Status, Store, judge
-from jury_adapters.judges.external import Call, EvaluatorResult, ExternalJudge
+from jury_adapters import Budget, Case, ConfigurationError, Critic, Ensemble, Report, Status, Store, judge
+from jury_adapters.core.usage import NO_USAGE
+from jury_adapters.judges.external import Call, EvaluatorResult, ExternalJudge, NotAskedError
 from jury_adapters.models import prices, set_price
 from jury_adapters.testing import ScriptedModel
 
@@ -84,13 +86,50 @@ def test_tokens_of_the_other_jurors_are_marked_as_a_part():
 def test_the_usage_of_every_outcome_counts_its_calls():
     spoken = [
         EvaluatorResult(score=1), [EvaluatorResult(score=1), EvaluatorResult(score=0)], EvaluatorResult(),
-        EvaluatorResult(score=7), ValueError("broken"),
-        Evaluator().judge().judge(CASES[0]),
+        EvaluatorResult(score=7), Evaluator().judge().judge(CASES[0]),
     ]  # fmt: skip
     for said in spoken:
         usage = Evaluator(said).judge(calls=2, cost=0.01).judge(CASES[0]).usage
         assert (usage.calls, usage.cost_usd, usage.cost_complete) == (2, 0.01, True)
     assert Evaluator().judge(needs=["reference"]).judge(CASES[0]).usage.calls == 0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        KeyError("broken"),
+        EvaluatorResult(error="broken", cost_usd=0.2),
+        [EvaluatorResult(score=1), EvaluatorResult(error="broken")],
+    ],
+)
+def test_the_calls_of_an_evaluator_that_breaks_are_unknown_and_a_budget_counts_them_all(said):
+    budget = Budget(max_calls=100)
+    judgments = run(Evaluator(said).judge(calls=2, name="theirs"), budget=budget)
+    assert {one.status for one in judgments} == {Status.ERROR}
+    assert {(one.usage.calls, one.usage.cost_complete) for one in judgments} == {(0, False)}
+    assert budget.spent.calls == 20
+    markdown = Report.from_results(judgments).to_markdown()
+    assert "model calls unknown in 10 of 10 votes of `theirs`" in markdown
+    assert Evaluator(said).judge(calls=0).judge(CASES[0]).usage == NO_USAGE
+
+
+def test_an_evaluator_that_lacks_something_before_it_asks_takes_nothing():
+    budget = Budget(max_calls=1)
+    evaluator = Evaluator(NotAskedError("no tools"))
+    judgments = run(evaluator.judge(cost=0.1), budget=budget)
+    assert {(one.status, one.reasoning, one.usage) for one in judgments} == {(Status.ABSTAIN, "no tools", NO_USAGE)}
+    assert budget.spent == NO_USAGE
+
+
+def test_a_time_limit_leaves_the_reserved_calls_and_costs_in_the_budget():
+    async def slowly():
+        await asyncio.sleep(10)
+
+    slow = ExternalJudge(lambda case: Call(case.answer, slowly), "slow", timeout=0.02, calls=3, cost=0.1)
+    budget = Budget(max_usd=1)
+    (judgment,) = run(slow, CASES[:1], budget=budget)
+    assert (judgment.error, judgment.usage.calls, judgment.usage.cost_complete) == ("timeout", 0, False)
+    assert (budget.spent.calls, budget.spent.cost_usd) == (3, 0.1)
 
 
 @pytest.mark.parametrize("said", [-1.0, float("nan"), float("inf"), True, "0.1"])

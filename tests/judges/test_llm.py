@@ -118,6 +118,11 @@ class TestCorrectness:
         made(by_knowledge, server).judge(question="q?", answer="a", reference="the reference text")
         assert "the reference text" not in server.asks[0].text
 
+    def test_a_case_with_a_reference_is_estimated_as_one_call(self):
+        judge, known, unknown = llm.correctness(ScriptedModel(["YES"])), a_case(reference="Paris"), a_case()
+        assert [row.name for row in judge.estimate_cost([known]).rows] == ["correctness"]
+        assert [judge.estimate_cost(cases).calls for cases in ([known], [unknown], [known, unknown])] == [1, 1, 2]
+
     def test_it_counts_as_one_judge(self):
         judge = llm.correctness(ScriptedModel(["YES"]), samples=2, name="right")
         assert (judge.name, judge.size, len(judge.members)) == ("right", 2, 2)

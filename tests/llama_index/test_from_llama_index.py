@@ -6,6 +6,7 @@ import pytest
 from llama_index.core.embeddings import MockEmbedding
 from llama_index.core.evaluation import (
     BaseEvaluator,
+    BatchEvalRunner,
     CorrectnessEvaluator,
     EvaluationResult,
     FaithfulnessEvaluator,
@@ -14,10 +15,10 @@ from llama_index.core.evaluation import (
 )
 from support.llama_apps import Model
 
-from jury_adapters import Budget, Case, ConfigurationError, Ensemble
+from jury_adapters import Budget, Case, ConfigurationError, Ensemble, Report
 from jury_adapters.checks import NotEmpty
 from jury_adapters.core.context import run_context
-from jury_adapters.llama_index import from_evaluator
+from jury_adapters.llama_index import JuryEvaluator, from_evaluator
 
 CASE = Case(question="Capital?", answer="Paris.", reference="Paris.", contexts=["Paris is the capital."])
 
@@ -144,3 +145,14 @@ def test_a_comparison_counts_its_call_in_plan_budget_and_usage():
     assert [one.usage.cost_usd for one in judgments] == [0.1, 0.1, 0]
     assert judgments[2].error == "budget_exhausted"
     assert len(own.seen) == 2
+
+
+@pytest.mark.filterwarnings("ignore:asyncio_module:DeprecationWarning")  # of BatchEvalRunner itself
+def test_a_report_counts_no_calls_of_an_evaluator_that_breaks_before_it_asks_its_model():
+    broken = from_evaluator(Own(error="no such key"), name="mine")
+    results = BatchEvalRunner({"mine": JuryEvaluator(broken), "own": JuryEvaluator(NotEmpty())}).evaluate_response_strs(
+        [f"question {number}" for number in range(12)], ["Paris."] * 12
+    )
+    summary = Report.from_results(results).figures.summary
+    assert (summary.usage.calls, summary.usage.cost_complete) == (0, False)
+    assert "unknown in 12 of 12 votes of `mine`" in Report.from_results(results["mine"]).to_markdown()

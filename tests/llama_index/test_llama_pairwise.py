@@ -5,7 +5,7 @@ import json
 import pytest
 from llama_index.core.evaluation import BatchEvalRunner
 
-from jury_adapters import Critic, Ensemble, Judgment, PairwiseCritic, Report, judge
+from jury_adapters import ConfigurationError, Critic, Ensemble, Judgment, PairwiseCritic, Report, judge
 from jury_adapters.checks import LengthBetween, NotEmpty
 from jury_adapters.llama_index import (
     JuryAnswerRelevancyEvaluator,
@@ -158,3 +158,41 @@ def test_a_function_still_gets_two_candidates():
     seen = []
     JuryEvaluator(lambda case: bool(seen.append(case))).evaluate(**PAIR)
     assert seen[0].candidates == ("Alpha.", "Omega.")
+
+
+@judge
+def down(case):
+    raise ConnectionError("no line")
+
+
+@pytest.mark.parametrize("swap", [True, False])
+@pytest.mark.parametrize("schedule", ["parallel", "early_stop"])
+@pytest.mark.parametrize("llms", [[alpha, down, alpha], [down, alpha], [omega, down, alpha, alpha]])
+def test_the_others_decide_where_a_judge_breaks(llms, schedule, swap):
+    result = JuryPairwiseEvaluator(llms=llms, swap=swap, schedule=schedule).evaluate(**PAIR)
+    assert (result.invalid_result, result.score, result.verdict.label) == (False, 1.0, "A")
+    assert "down (ConnectionError: no line)" in result.feedback
+
+
+def test_a_model_that_is_missing_leaves_the_comparison_to_the_others():
+    async def missing(prompt):
+        raise KeyError("no such model")
+
+    beta = json.dumps({"answer": "tie"})
+    result = JuryPairwiseEvaluator(llms=[ScriptedModel(beta, model="gpt-4o"), missing]).evaluate(**PAIR)
+    assert (result.invalid_result, result.score, result.verdict.label) == (False, 0.5, "tie")
+
+
+def test_judges_that_all_break_make_a_comparison_invalid():
+    assert JuryPairwiseEvaluator(llms=[down, down]).evaluate(**PAIR).invalid_result
+
+
+def test_a_judge_that_breaks_makes_a_comparison_invalid_if_errors_propagate():
+    result = JuryPairwiseEvaluator(llms=[alpha, alpha, down], errors="propagate").evaluate(**PAIR)
+    assert (result.invalid_result, result.score) == (True, None)
+
+
+def test_a_comparison_has_no_fail_that_a_broken_judge_could_count_as():
+    with pytest.raises(ConfigurationError, match="errors='fail' is for PASS and FAIL, and a comparison has neither"):
+        JuryPairwiseEvaluator(llms=[alpha, down], errors="fail")
+    assert "In a comparison, which has no FAIL, it is left out" in " ".join(JuryPairwiseEvaluator.__doc__.split())
