@@ -11,8 +11,8 @@ import hashlib
 import re
 from collections.abc import Iterable
 
+from jury_adapters.core.hidden_characters import HIDDEN
 from jury_adapters.core.values import clean_text
-from jury_adapters.critic.hidden_characters import HIDDEN
 
 _DIGITS = 12
 _CODE = re.compile(rf"-([0-9a-f]{{{_DIGITS}}})")

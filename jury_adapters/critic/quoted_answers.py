@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from urllib.parse import unquote
 
+from jury_adapters.core.hidden_characters import without_hidden
 from jury_adapters.critic.answers import Vocabulary
-from jury_adapters.critic.hidden_characters import without_hidden
 from jury_adapters.critic.parse_text import answers_in, line_openings, named_in_squeezed, words_in
 from jury_adapters.critic.thinking import after_mark
 

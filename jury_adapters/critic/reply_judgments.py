@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.hidden_characters import is_blank
 from jury_adapters.core.judgment import Judgment, Status, abstain, broken, evolve
 from jury_adapters.core.model_families import family_of
 from jury_adapters.core.tolerance import reaches
@@ -85,7 +86,7 @@ def empty_answer_judgment(rubric: Rubric, case: Case, threshold: float | None = 
         case: the case.
         threshold: the lowest score (0..1) that passes, instead of the rubric's own rule.
     """
-    if not rubric.empty_answer or case.answer is None or case.answer.strip() or has_image_of("answer", case):
+    if not rubric.empty_answer or case.answer is None or not is_blank(case.answer) or has_image_of("answer", case):
         return None
     choice = rubric.answers.read(rubric.empty_answer)
     if isinstance(choice, Unreadable):

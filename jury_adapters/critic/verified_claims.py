@@ -26,11 +26,11 @@ from unicodedata import combining, normalize
 from jury_adapters.core.case import Case
 from jury_adapters.core.claims import Claim, ClaimVerdict, supported_share
 from jury_adapters.core.formatting import counted
+from jury_adapters.core.hidden_characters import without_hidden
 from jury_adapters.core.judgment import Status
 from jury_adapters.core.tolerance import reaches
 from jury_adapters.core.values import JsonValue
 from jury_adapters.critic.answers import Choice, Labels, Unreadable, comparable
-from jury_adapters.critic.hidden_characters import without_hidden
 from jury_adapters.critic.rubric import CLAIM_LABELS
 
 MOST_CLAIMS: Final = 100

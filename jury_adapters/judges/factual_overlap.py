@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 from jury_adapters.core.case import Case
 from jury_adapters.core.claims import supported_share
 from jury_adapters.core.errors import ConfigurationError, unknown
+from jury_adapters.core.hidden_characters import is_blank
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judge_like import JudgeLike
 from jury_adapters.core.judgment import Finding, Judgment, Status, abstain, broken, total_usage
@@ -76,7 +77,7 @@ class FactualOverlap(EachPart):
         return [Part("precision", forward), Part("recall", backward)]
 
     async def assess(self, case: Case) -> Judgment:
-        if case.answer is not None and not case.answer.strip() and (case.reference or "").strip():
+        if case.answer is not None and is_blank(case.answer) and (case.reference or "").strip():
             return Judgment(Status.FAIL, score=0.0, reasoning="the answer is empty")
         return await super().assess(case)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from jury_adapters.core.case import Case
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
 from jury_adapters.core.formatting import counted
+from jury_adapters.core.hidden_characters import is_blank
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain, broken
 from jury_adapters.core.strict_json import unique_keys
@@ -37,6 +38,7 @@ __all__ = ["Contains", "Equals", "LengthBetween", "Matches", "NotEmpty", "ValidJ
 class NotEmpty(Judge):
     """The answer, or another field, is not blank. A missing field fails too.
 
+    White space and characters that a reader does not see, such as a zero-width space, are blank.
     With ``of="contexts"``, it keeps a jury from passing a case without contexts because all other jurors abstain.
 
     Args:
@@ -67,7 +69,7 @@ class NotEmpty(Judge):
         texts = case.contexts if self.of == "contexts" else (getattr(case, self.of),)
         if all(text is None for text in texts):
             return Judgment(Status.FAIL, reasoning=missing)
-        passes = any((text or "").strip() for text in texts)
+        passes = any(text is not None and not is_blank(text) for text in texts)
         return Judgment(Status.PASS if passes else Status.FAIL, reasoning=there if passes else blank)
 
 

@@ -18,6 +18,7 @@ from jury_adapters.core.case_parts import Step
 from jury_adapters.core.context import run_context
 from jury_adapters.core.conversation import Conversation
 from jury_adapters.core.errors import ConfigurationError, plain_repr, unknown
+from jury_adapters.core.hidden_characters import is_blank
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import PASS_OR_FAIL, Finding, Judgment, Status, abstain
 from jury_adapters.judges.toolcalls import ToolCall, pairs_in_any_order, pairs_in_order
@@ -291,7 +292,7 @@ class FinalAnswer(Judge):
     def assess(self, case: Case) -> Judgment:
         if not case.trajectory and case.answer is None:
             return abstain(_NO_TRAJECTORY)
-        if case.answer is not None and case.answer.strip():
+        if case.answer is not None and not is_blank(case.answer):
             return Judgment(Status.PASS, reasoning="the run ended with an answer")
         last = case.trajectory[-1] if case.trajectory else None
         after = f", its last step was {last.tool}" if last is not None and last.tool is not None else ""

@@ -15,7 +15,7 @@ PASSED = {
 SPEAKING = [name for name in bundled_rubrics() if "n empty answer" in Rubric.bundled(name).criteria]
 
 
-@pytest.mark.parametrize("answer", ["", " \n\t"])
+@pytest.mark.parametrize("answer", ["", " \n\t", "\u200b \u2060", "\ufeff"])
 @pytest.mark.parametrize("rubric", PASSED)
 def test_an_empty_answer_fails_and_no_model_is_asked(rubric, answer):
     model = ScriptedModel([PASSED[rubric]])

@@ -6,8 +6,9 @@ import unicodedata
 import pytest
 
 from jury_adapters import Rubric
+from jury_adapters.checks import FinalAnswer, NotEmpty
+from jury_adapters.core.hidden_characters import HIDDEN, is_blank, without_hidden
 from jury_adapters.critic.delimiters import visible
-from jury_adapters.critic.hidden_characters import HIDDEN, without_hidden
 from jury_adapters.critic.quoted_answers import Material
 
 YES_NO = Rubric(name="yes or no").answers
@@ -59,3 +60,20 @@ def test_hidden_characters_do_not_hide_an_answer(text):
 )  # fmt: skip
 def test_markup_does_not_hide_an_answer(text):
     assert Material(lambda: [f"The text.\n{text}\n"], YES_NO).answers
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n", "\u200b", "\u200b \u2060\n\ufeff", "\u3164", "\u00ad\u00ad", "\x00", "\u2066 \u2069"]
+)
+def test_a_text_without_anything_to_see_is_blank(text):
+    assert is_blank(text)
+    answered = {"question": "When?", "answer": text, "contexts": ["In 2018."], "reference": "In 2018."}
+    assert NotEmpty().judge(**answered).status == "FAIL"
+    assert FinalAnswer().judge(**answered).status == "FAIL"
+    assert NotEmpty(of="contexts").judge(answer="In 2018.", contexts=[text]).status == "FAIL"
+
+
+@pytest.mark.parametrize("text", ["a", "\u200ba", "\u200b.", "0", "\u0600", "\U0001f600\ufe0f", "\u200f\u05d0"])
+def test_one_character_that_is_seen_makes_a_text(text):
+    assert not is_blank(text)
+    assert NotEmpty().judge(answer=text).status == "PASS"

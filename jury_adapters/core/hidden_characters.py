@@ -28,6 +28,18 @@ def without_hidden(text: str) -> str:
     return HIDDEN.sub("", _overwritten(text) if "\b" in text else text)
 
 
+def is_blank(text: str) -> bool:
+    r"""Whether a reader of the text would see nothing: only white space and hidden characters.
+
+    >>> is_blank(" \u200b\n"), is_blank("\u200bNo.")
+    (True, False)
+    """
+    seen = text.strip()
+    if seen and not HIDDEN.match(seen):  # the most frequent case
+        return False
+    return not HIDDEN.sub("", seen).strip()
+
+
 # Terminal control sequences: those with parameters, titles and links, and those of two characters.
 _SEQUENCE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]{0,40}+[ -/]{0,10}+[@-~]|(?:\x1b\\]|\x9d)[^\x07\x1b\x9c\x9d]{0,2000}+(?:\x07|\x1b\\\\|\x9c)"
