@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 
 from jury_adapters.core.judgment import Finding
 from jury_adapters.core.negations import find_negation
+from jury_adapters.grounding.codes import codes
 from jury_adapters.grounding.east_asian import in_digits, written_numbers
 from jury_adapters.grounding.names import names, skipped_names
 from jury_adapters.grounding.normalisation import STOPWORDS, spaceless, stem, tidy, unsegmented, words
 from jury_adapters.grounding.passages import Measure, Passages, Source
 from jury_adapters.grounding.quantities import Marks, Quantity, is_hedged, quantities
-from jury_adapters.grounding.units import kind_of
+from jury_adapters.grounding.units import is_symbol, kind_of
 
 
 def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
@@ -20,15 +21,23 @@ def missing_items(source: Source, lines: Sequence[str]) -> list[Finding]:
     for line in lines:
         if len(found) >= _MOST_FOUND:
             break
-        for asked in quantities(line, source.marks):
+        rest = line
+        for code in codes(line):
+            if source.codes.lacks(code.text):
+                label = f"code: {code.text}"
+                found.setdefault(label, Finding(label, False, _NOWHERE, line[:_MOST_EVIDENCE]))
+            rest = _without(rest, code.start, code.end)
+        for asked in quantities(rest, source.marks):
             if len(found) >= _MOST_FOUND:
                 break
             label = f"number: {asked.text}"
+            if kind_of(asked.unit) and not asked.word:
+                rest = _without(rest, asked.start, asked.end)
             if _is_loose_fraction(asked, source, line):
                 continue
             if label not in found and not _spelled_out(asked, source) and (detail := _problem(asked, source)):
                 found[label] = Finding(label, False, detail, line[:_MOST_EVIDENCE])
-        for asked_name in names(line) if source.compares_names else ():
+        for asked_name in names(rest) if source.compares_names else ():
             if missing := source.names.missing(asked_name):
                 label = f"name: {asked_name.text[:100]}"
                 detail = f"{listed(missing)} is not in the contexts or the question"
@@ -76,7 +85,9 @@ def unread_words(source: Source, lines: Sequence[str]) -> list[str]:
 
 
 def compares_numbers(source: Source, lines: Sequence[str]) -> bool:
-    """Return whether the answer has a number or date that is compared with the source."""
+    """Return whether the answer has a number, date or code that is compared with the source."""
+    if any(True for line in lines for _ in codes(line)):
+        return True
     found = ((asked, line) for line in lines for asked in quantities(line))
     return any(not _spelled_out(asked, source) and not _is_loose_fraction(asked, source, line) for asked, line in found)
 
@@ -150,7 +161,7 @@ def differing_numbers(source: Source, lines: Sequence[str]) -> list[str]:
     """Return the numbers that the source has with another sign or unit only, and the days of another year."""
     numbers = source.numbers
     asked = (quantity for line in lines for quantity in quantities(line, source.support_marks))
-    differing = (one for one in asked if numbers.other_sign(one) or numbers.other_unit(one) or numbers.other_year(one))
+    differing = (one for one in asked if numbers.other_sign(one) or numbers.other_units(one) or numbers.other_year(one))
     return list(dict.fromkeys(map(_signed, differing)))
 
 
@@ -195,6 +206,8 @@ def short(line: str) -> str:
 
 _MOST_FOUND = 1000  # new names, numbers or words; more are not informative
 _MOST_EVIDENCE = 300  # characters
+_SPELLED_OUT = 12  # the largest number that technical texts spell out
+_NOWHERE = "not in the contexts or the question"
 
 
 def _terms(line: str) -> dict[str, str]:
@@ -204,9 +217,14 @@ def _terms(line: str) -> dict[str, str]:
     return {stems[word]: word for word in found if word in stems}
 
 
+def _without(line: str, start: int, end: int) -> str:
+    """Return a line with a code or measure blotted out, so that its letters are not read as a name."""
+    return f"{line[:start]}{'_' * (end - start)}{line[end:]}"
+
+
 def _problem(asked: Quantity, source: Source) -> str:
     if not source.numbers.covers(asked):
-        return "not in the contexts or the question"
+        return _NOWHERE
     unit = source.numbers.other_unit(asked)
     return f"the contexts say {unit}" if unit else ""
 
@@ -215,8 +233,9 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
     """Return whether the source may state this number in a form that cannot be read.
 
     Outside English, Chinese and Japanese, number words are not known, so only numbers that are not usually spelled out
-    are checked: those with three digits or more before trailing zeros, those with a unit or before a word for which the
-    source uses digits, and times of day, if the source has others in digits or the minutes are not a multiple of five.
+    are checked: decimals (but "2,5 hours", which is "zweieinhalb"), those with three digits or more before trailing
+    zeros, those from 13 up with the symbol of a unit, those with a unit or before a word for which the source uses
+    digits, and times of day, if the source has others in digits or the minutes are not a multiple of five.
     """
     if _is_count(asked, source):
         return True
@@ -224,12 +243,20 @@ def _spelled_out(asked: Quantity, source: Source) -> bool:
         return False
     if asked.times:
         return not source.numbers.writes_times_in_digits() and _minutes(asked) % 5 == 0
-    return (
-        asked.fraction is not None
-        or asked.word
-        or not asked.readings
-        or len(asked.readings[0].replace(".", "").rstrip("0")) < 3
-    )
+    if asked.fraction is not None or asked.word or not asked.readings:
+        return True
+    value = asked.readings[0]
+    if "." in value:
+        return value.endswith(".5") and kind_of(asked.unit) == "time"
+    if value.isdigit() and int(value) > _SPELLED_OUT and _has_symbol(asked):
+        return False
+    return len(value.rstrip("0")) < 3
+
+
+def _has_symbol(asked: Quantity) -> bool:
+    """Return whether the unit of a number is a symbol, such as "Nm" or "°C", and not a word."""
+    unit = asked.text.lstrip("0123456789.,' -")
+    return kind_of(asked.unit) not in (None, "share") and (len(unit) < 3 or is_symbol(unit))
 
 
 def _minutes(asked: Quantity) -> int:

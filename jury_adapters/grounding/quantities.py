@@ -373,7 +373,7 @@ _ANY = re.compile(
         (?P<digits>\d{{1,3}}(?:,\ \d{{3}})+(?!\d)|\d{{1,3}}(?:\ \d{{3}})+(?![\d,.])|
            \d{{1,4}}\.\ \d{{1,3}}(?![\d.,])|\d+(?:[.,'/]\d+)*)
         (?:(?P<ending>st|nd|rd|th|s){END}|
-           [ -]?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)s?|bn|mn|tn|[kmbKMB])
+           [ -]?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)s?|bn|mn|tn|[kmbKMB](?!\^))
            {END})?
         (?:[ -]?(?P<unit>[%‰]|(?:{NAMES_PATTERN}){END}|{SYMBOLS_PATTERN}))?)
     | (?P<words>(?<![\w'])(?<!\w-)(?:(?:an?)\ (?=hundred|thousand|million|billion|trillion|dozen))?

@@ -43,6 +43,7 @@ from jury_adapters.grounding.reasons import (
     nothing_new,
     unread_sentences,
 )
+from jury_adapters.grounding.spelling import shows_words_as_written
 
 __all__ = [
     "ContextRelevance",
@@ -86,6 +87,7 @@ class NamesAndNumbers(Judge):
     required_fields = ("answer", "contexts")
     name: str = "NamesAndNumbers"
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):
@@ -126,6 +128,7 @@ class SentenceAlignment(Judge):
     required_fields = ("answer", "contexts")
     name: str = "SentenceAlignment"
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):
@@ -189,6 +192,7 @@ class SentenceSupport(Judge):
     def pass_scores(self) -> frozenset[float]:
         return frozenset() if self.threshold is None else frozenset({float(self.threshold)})
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):
@@ -261,6 +265,7 @@ class ContextRelevance(Judge):
     def pass_scores(self) -> frozenset[float]:
         return frozenset() if self.threshold is None else frozenset({float(self.threshold)})
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         contexts, question = _contexts(case), (case.question or "").strip()
         if not contexts or not question:
@@ -303,6 +308,7 @@ class Undecided(Judge):
         """0, because it gives no opinion, and skipping it saves nothing."""
         return 0
 
+    @shows_words_as_written
     def assess(self, case: Case) -> Judgment:
         ready = _read(case)
         if isinstance(ready, str):
@@ -357,7 +363,8 @@ def _read(case: Case) -> tuple[Source, tuple[str, ...]] | str:
     contexts, lines = _contexts(case), read_sentences(case.answer or "")
     if not contexts or not lines:
         return lacking("answer", contexts, there=bool(lines))
-    source = read_source(contexts, case.question or "")
+    said = tuple(message.content for message in case.messages if message.role == "user")
+    source = read_source(contexts, case.question or "", said)
     if _differs(source, case.answer or "", case.question or "", source.names.has):
         source = replace(source, compares_names=False, other_language=True)
     return source, lines

@@ -119,7 +119,9 @@ class TestNamesAndNumbers:
     def test_a_scale_of_temperatures_is_known_by_its_letter(self, written):
         contexts = f"The water of the harbour may be at {written}."
         assert judge(NamesAndNumbers(), "It is at 75 degrees Celsius.", contexts).status is ABSTAIN
-        assert named(judge(NamesAndNumbers(), "It is at 75 degrees Fahrenheit.", contexts)) == ["name: Fahrenheit"]
+        assert named(judge(NamesAndNumbers(), "It is at 75 degrees Fahrenheit.", contexts)) == [
+            "number: 75 degrees Fahrenheit"
+        ]
 
     def test_what_the_question_says_is_known(self):
         question = "Did Pia Berg visit Lunvik in 1999?"
@@ -704,7 +706,7 @@ def test_words_in_title_case_that_the_contexts_have_are_not_named(answer):
         ("It is 50 USD a year.", "The fee of the club is 50 dollars a year.", []),
         ("The disk has 50 GB.", "The disk of the machine has 50 gigabytes.", []),
         ("It cost EUR 310,000.", "The meeting approved a new heating system for $310,000.", ["name: EUR"]),
-        ("It is 50 USD a year.", "The fee of the club is 50 euros.", ["number: 50 USD", "name: USD"]),
+        ("It is 50 USD a year.", "The fee of the club is 50 euros.", ["number: 50 USD"]),
     ],
 )
 def test_the_code_of_a_currency_or_unit_is_compared_with_its_word_and_sign(answer, contexts, flagged):

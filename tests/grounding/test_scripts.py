@@ -83,7 +83,7 @@ def test_wrong_numbers_are_flagged(answer, number):
         ("三月五日に始まった。", "3月6日に始まった。", "3月6日"),
         ("문을 닫는 힘은 150N입니다.", "문을 닫는 힘은 250N입니다.", "250"),
         ("แรงปิดคือ 150 นิวตัน", "แรงปิดคือ 250 นิวตัน", "250"),
-        ("Die Kraft beträgt 150 Newton.", "Die Kraft beträgt 250 Newton.", "250"),
+        ("Die Kraft beträgt 150 Newton.", "Die Kraft beträgt 250 Newton.", "250 Newton"),
     ],
 )
 def test_wrong_numbers_are_flagged_in_the_language_of_the_contexts(context, answer, number):
