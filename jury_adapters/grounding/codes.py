@@ -24,6 +24,11 @@ class Code:
     start: int
     end: int
 
+    @property
+    def has_groups(self) -> bool:
+        """Return whether marks separate its groups."""
+        return _MARK.search(self.text) is not None
+
 
 def codes(line: str) -> Iterator[Code]:
     """Yield the codes of a tidied sentence.
@@ -108,7 +113,7 @@ _TOKEN = re.compile(
 _WORDS = re.compile(r"(?:-[A-Z]?[a-z]{2,})+$")  # the rest of a compound
 _SHORT = 2  # digits
 _MARK = re.compile("[-./]")
-_GROUP = re.compile(r"[A-Z]{1,5}|[a-z]{1,2}|\d+[A-Z]{0,3}[a-z]?|[A-Z]{1,4}\d+(?:[A-Z]{1,3}\d*|[a-z]\d*)?")
+_GROUP = re.compile(r"[A-Z]{1,4}|[a-z]{1,2}|\d+[A-Z]{0,3}[a-z]?|[A-Z]{1,4}\d+(?:[A-Z]{1,3}\d*|[a-z]\d*)?")
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _SOURCE_PIECE = re.compile(r"[^\W\d_]+|\d+|[^\w\s./-]")
 _PERIOD = re.compile(r"(?:Q[1-4]|H[12]|FY|KW|CW|UTC|GMT|U)-?/?\d|\d{2,4}[-/](?:Q[1-4]|H[12])", re.IGNORECASE)

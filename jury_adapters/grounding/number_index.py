@@ -20,7 +20,7 @@ from jury_adapters.grounding.quantities import (
     quantities,
 )
 from jury_adapters.grounding.times_of_day import half_in_words, speaks_times, times_in_words
-from jury_adapters.grounding.units import kind_of
+from jury_adapters.grounding.units import is_symbol, kind_of
 
 
 @dataclass(slots=True)
@@ -146,13 +146,14 @@ class NumberIndex:
     def writes_in_digits(self, asked: Quantity) -> bool:
         """Return whether the source gives numbers in digits with the unit of this one, or a unit of its kind.
 
-        From 13 up, numbers before its word and times in other units count too; many styles spell smaller ones out.
+        Many styles spell smaller numbers out before a word, also one for a time. So from 13 up only, numbers before the
+        same word count, and times before words such as "hours".
         """
         if asked.word or not asked.readings:
             return False
         large = PLAIN_NUMBER.fullmatch(asked.readings[0]) is not None and Decimal(asked.readings[0]) > _SPELLED_OUT
         if asked.unit and (self.has_unit(asked.unit) or self._has_kind(asked.unit)):
-            return large or kind_of(asked.unit) != "time" or self.has_unit(asked.unit)
+            return large or kind_of(asked.unit) != "time" or (has_symbol(asked) and self.has_unit(asked.unit))
         return large and asked.after in self._after
 
     def other_units(self, asked: Quantity) -> bool:
@@ -237,6 +238,16 @@ def _rounds(percentage: str, fraction: Fraction) -> bool:
         return False
     decimals = len(percentage.partition(".")[2])
     return abs(Fraction(percentage) - 100 * fraction) <= Fraction(1, 2 * 10**decimals)
+
+
+def has_symbol(asked: Quantity) -> bool:
+    """Return whether the unit of a number is a symbol, such as "Nm" or "°C", and not a word; a percentage has none.
+
+    >>> [found.text for found in quantities("5 Nm, 5 hours, 5 °C, 5 %") if has_symbol(found)]
+    ['5 Nm', '5 °C']
+    """
+    unit = asked.text.lstrip("0123456789.,' -")
+    return kind_of(asked.unit) not in (None, "share") and (len(unit) < 3 or is_symbol(unit) or unit == "min")
 
 
 def range_ends(text: str) -> set[str]:
