@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.proportion import assert_proportional
 
 from jury_adapters.core.case import Case
+from jury_adapters.core.case_parts import Message
 from jury_adapters.core.errors import ConfigurationError
 from jury_adapters.core.judge import Judge
 from jury_adapters.core.judgment import Status
@@ -127,6 +128,18 @@ class TestNamesAndNumbers:
         question = "Did Pia Berg visit Lunvik in 1999?"
         assert judge(NamesAndNumbers(), "No, Pia Berg did not in 1999.", question=question).status is ABSTAIN
         assert judge(NamesAndNumbers(), "No, Pia Berg did not in 1999.").status is FAIL
+
+    @pytest.mark.parametrize(
+        ("role", "flagged"), [("user", []), ("assistant", ["code: P-2207"]), ("tool", ["code: P-2207"])]
+    )
+    def test_what_the_user_said_earlier_is_known_and_what_others_said_is_not(self, role, flagged):
+        answer = "I noted 6130 litres for P-2207."
+        conversation = [
+            Message(role=role, content="It is P-2207."),
+            Message(role="assistant", content="And the litres?"),
+        ]
+        case = Case(answer=answer, question="It has 6130 litres.", messages=conversation, contexts=[HARBOUR])
+        assert named(NamesAndNumbers().judge(case)) == flagged
 
     def test_each_item_is_named_once(self):
         judgment = judge(NamesAndNumbers(), "He saw Bergen. She saw Bergen. They saw Bergen in 1555, in 1555.")
