@@ -125,7 +125,7 @@ def _multiples() -> Iterator[tuple[str, str, str, list[str]]]:
 _EXACT = {unit: Fraction(factor) for unit, factor in _EXACT_FACTORS.items()}
 _EXACT |= {unit: Fraction(factor) for _, unit, factor, _ in _multiples() if factor}
 _KINDS = {unit: kind for kind, units in _NAMES.items() for unit in units}
-_KINDS |= {unit: kind for kind, unit, *_ in (*_multiples(), *_PHRASES)}
+_KINDS |= {unit: kind for kind, unit, _, _ in _multiples()} | {unit: kind for kind, unit, _ in _PHRASES}
 _BY_NAME = {name: unit for kinds in _NAMES.values() for unit, names in kinds.items() for name in names.split()}
 _BY_NAME |= {name: unit for unit, names in _EAST_ASIAN.items() for name in names.split()}
 for _, _unit, _, _words in _multiples():
