@@ -61,9 +61,10 @@ class NamesAndNumbers(Judge):
 
     FAIL with one check for each missing item (the sentence is its evidence), else ABSTAIN. It never passes an answer,
     because known names and numbers can be put together wrongly. Spelling does not matter ("two million" is 2,000,000,
-    "two thirds" is 2/3, "half past seven" is 7:30, "2.15 p.m." is 14:15, 22 February 2020 is 2020-02-22, "2 m³" is 2,000
-    litres, "Italian" is Italy, "UN" is United Nations). Codes such as "MK-4711-08" are compared as wholes. What the user
-    said in earlier messages counts like the question. Month names are read in 19 European languages: "1er mars 2020" is 2020-03-01.
+    "two thirds" is 2/3, "half past seven" is 7:30, "2.15 p.m." is 14:15, 22 February 2020 is 2020-02-22, "2 m³" is
+    2,000 litres, "Italian" is Italy, "UN" is United Nations). Codes such as "MK-4711-08" are compared as wholes. What
+    the user said in earlier messages counts like the question. Month names are read in 19 European languages: "1er mars
+    2020" is 2020-03-01.
 
     It ignores counts up to ten written as words, unless the contexts have numbers with the same unit; fractions in
     words, unless the contexts have fractions, or "more than" or the like stands before them; signs, because "fell by 5"
@@ -164,8 +165,9 @@ class SentenceSupport(Judge):
         threshold: the lowest support, 0..1, that passes; lower support fails; None (default) always abstains. An answer
             above it abstains if a sentence has a negation (of English and 13 other European languages) and its best
             place, a whole sentence of the contexts, has none, or the reverse; if the contexts have one of its numbers
-            with another sign, unit or year only ("420 kg" beside "420 litres"); or if it has no word in addition to the question's. No threshold
-            suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit yours on labels.
+            with another sign, unit or year only ("420 kg" beside "420 litres"); or if it has no word in addition to the
+            question's. No threshold suits all data: the best one was 0.4 on encyclopedic claims and 0.98 on news. Fit
+            yours on labels.
         name: the juror's name in verdicts.
 
     It abstains on texts in scripts without spaces (Chinese, Japanese, Thai), because their words cannot be separated. A
